@@ -7,9 +7,7 @@
  */
 
 #include <endian.h>
-#include <string.h>
 
-#include "base/cleanup.h"
 #include "codec/block.h"
 #include "fuzz.h"
 
@@ -41,11 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
                 return 0;
         c = codec_of(page_bytes);
         n_raw = (size_t) n_pages * page_bytes;
-        block = malloc(n_data);
+        block = fuzz_copy(data, n_data);
         pages = malloc(n_raw);
         again = malloc(n_raw);
-        FUZZ_CHECK(block && pages && again);
-        memcpy(block, data, n_data);
+        FUZZ_CHECK(pages && again);
         memset(pages, 0xa5, n_raw);
         (void) block_decode(c, block, n_data, pages, n_pages);
         FUZZ_CHECK(block_encode(c, pages, n_pages, &out) == 0);

@@ -6,17 +6,13 @@
  * Input: the command line.
  */
 
-#include <string.h>
-
 #include "fuzz.h"
-#include "base/cleanup.h"
 #include "meta/event-choice.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
-        _cleanup_free_ char *text = strndup((const char *) data, n_data);
+        _cleanup_free_ char *text = fuzz_text(data, n_data);
         size_t n_words = 0;
 
-        FUZZ_CHECK(text);
         for (const char *s = text; *s; s = boot_instance_next_word(s)) {
                 size_t n = boot_instance_parse(s), n_word = strcspn(s, " \t\r\n");
                 const char *name = s + strlen(BOOT_INSTANCE_WORD);

@@ -2,13 +2,12 @@
 
 /* A text as ftraced.conf: whatever it says, the limits that come out are within their bounds. */
 
-#include "base/cleanup.h"
 #include "fuzz.h"
 #include "meta/config.h"
 #include "meta/spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
-        _cleanup_free_ char *text = strndup((const char *) data, n_data);
+        _cleanup_free_ char *text = fuzz_text(data, n_data);
         _cleanup_config_ Config c = CONFIG_INIT;
         _cleanup_strv_ Strv problems = {};
         Limits l;

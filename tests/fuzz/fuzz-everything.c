@@ -12,7 +12,6 @@
  */
 
 #include <math.h>
-#include <sys/mman.h>
 
 #include "../unit/span-check.h"
 #include "analyze/breakdown.h"
@@ -20,7 +19,6 @@
 #include "analyze/heat-map.h"
 #include "analyze/overhead.h"
 #include "analyze/quantiles.h"
-#include "base/io.h"
 #include "calls/census.h"
 #include "calls/playback.h"
 #include "causes/critical-path.h"
@@ -83,20 +81,11 @@ static void input_done(Input *in) {
         *in = INPUT_INIT;
 }
 
-static int make_fd(const uint8_t *data, size_t n) {
-        int fd = memfd_create("fuzz", MFD_CLOEXEC);
-
-        FUZZ_CHECK(fd >= 0 && write_full(fd, data, n) == 0 && lseek(fd, 0, SEEK_SET) == 0);
-        return fd;
-}
-
 /* Of a sealed one every other gets its checksums made right. */
 static void make_session(Input *in, const uint8_t *data, size_t n) {
-        _cleanup_free_ uint8_t *copy = malloc(n);
+        _cleanup_free_ uint8_t *copy = fuzz_copy(data, n);
         uint32_t version = 0;
 
-        FUZZ_CHECK(copy);
-        memcpy(copy, data, n);
         if (n >= SEALED_HEADER_BYTES)
                 memcpy(&version, copy + offsetof(SealedHeader, version), sizeof(version));
         if (le32toh(version) == SEALED_VERSION && n % 2)
@@ -118,8 +107,8 @@ static bool input_open(Input *in, const uint8_t *data, size_t n) {
                 return playback_open(&in->playback, in->dir, in->meta, &problem) == 0;
         }
         if (n < sizeof(dat_magic) || memcmp(data, dat_magic, sizeof(dat_magic)) != 0)
-                return text_trace_take_fd(&in->text, make_fd(data, n), 1) == 0;
-        if (dat_file_take_fd(&f, make_fd(data, n), &problem) == 0 &&
+                return text_trace_take_fd(&in->text, fuzz_file(data, n), 1) == 0;
+        if (dat_file_take_fd(&f, fuzz_file(data, n), &problem) == 0 &&
             dat_file_to_dir(&in->dir, f, "fuzz") == 0 &&
             session_dir_read_meta(in->dir, &in->meta) == 0 &&
             playback_open(&in->playback, in->dir, in->meta, &problem) == 0)

@@ -11,12 +11,6 @@
 #include "decode/foreign.h"
 #include "fuzz.h"
 
-/* libtraceevent 1.7.1 leaks some words of a text that it refuses. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) {
-        return "leak:libtraceevent";
-}
-
 static bool find_symbol(void *userdata, uint64_t address, uint64_t timestamp_ns, Symbol *ret) {
         *ret = (Symbol){ .address = address & ~UINT64_C(15), .name = "name", .n_name = 4 };
         return address % 3;
@@ -26,17 +20,11 @@ static const char *const systems[] = { "fuzz", "ftrace", "syscalls" };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         _cleanup_(foreign_freep) Foreign *f = NULL;
-        _cleanup_free_ char *text = malloc(size + 1);
+        _cleanup_free_ char *text = fuzz_text(data, size);
+        size_t n_text = strlen(text), n = n_text < size ? size - n_text - 1 : 0;
         _cleanup_free_ uint8_t *record = NULL;
-        size_t n_text, n;
         int r;
 
-        FUZZ_CHECK(text);
-        if (size > 0)
-                memcpy(text, data, size);
-        text[size] = 0;
-        n_text = strlen(text);
-        n = n_text < size ? size - n_text - 1 : 0;
         record = malloc(n + 1);
         FUZZ_CHECK(record);
         memcpy(record, data + size - n, n);

@@ -7,16 +7,9 @@
  * Input: header_page, NUL, entry's format, NUL, exit's format.
  */
 
-#include "base/cleanup.h"
 #include "decode/formats.h"
 #include "fuzz.h"
 #include "store/format.h"
-
-/* libtraceevent 1.7.1 leaks some words of a text that it refuses. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) {
-        return "leak:libtraceevent";
-}
 
 static void check_field(const Field *f, uint32_t n_bytes) {
         FUZZ_CHECK(f->size == 0 || f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8);

@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "base/cleanup.h"
 #include "fuzz.h"
 #include "wire/frame.h"
 

@@ -5,18 +5,17 @@
  * result is a name and a count, or a caller of that function.  Input: "FORMAT\0SYMBOLS\0PAGE".
  */
 
-#include "base/cleanup.h"
 #include "fuzz.h"
 #include "learn/function-counts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
-        _cleanup_free_ char *format = strndup((const char *) data, n_data), *symbols = NULL;
+        _cleanup_free_ char *format = fuzz_text(data, n_data), *symbols = NULL;
         _cleanup_(function_counts_freep) FunctionCounts *t = NULL;
         _cleanup_buf_ Buf out = {};
         size_t at = strlen(format), n_lines = 0;
 
         at += at < n_data;
-        symbols = strndup((const char *) data + at, n_data - at);
+        symbols = fuzz_text(data + at, n_data - at);
         at += strlen(symbols);
         at += at < n_data;
         if (function_counts_new(&t, &(FunctionCountsConfig){ .format = format,

@@ -2,13 +2,12 @@
 
 /* A text as what was learned: what is taken from it can be written and is read back the same. */
 
-#include "base/cleanup.h"
 #include "base/name.h"
 #include "daemon/lean/lean.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
-        _cleanup_free_ char *text = strndup((const char *) data, n_data);
+        _cleanup_free_ char *text = fuzz_text(data, n_data);
         _cleanup_lean_cache_ LeanCache c = {};
         int r = lean_cache_parse(&c, text);
 

@@ -5,7 +5,6 @@
  * writings must be equal.
  */
 
-#include "base/cleanup.h"
 #include "fuzz.h"
 #include "meta/meta.h"
 

@@ -7,8 +7,6 @@
  * Input: one byte (the style, and how much room there is at a time), text.
  */
 
-#include <stdbool.h>
-
 #include "fuzz.h"
 #include "base/buf.h"
 
@@ -58,16 +56,6 @@ static size_t harmless_length(const char *s, size_t n, PlainStyle style) {
         return i;
 }
 
-/* A copy without anything behind it, so that a sanitizer sees a read there. */
-static char *copy_of(const void *data, size_t n) {
-        char *copy = malloc(n ?: 1);
-
-        FUZZ_CHECK(copy);
-        if (n > 0)
-                memcpy(copy, data, n);
-        return copy;
-}
-
 static void check_undo(const char *text, size_t n, const char *out, size_t n_out) {
         char *undone = malloc(n + 1);
 
@@ -87,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         style = (PlainStyle) (data[0] % (PLAIN_JSON + 1));
         n_room = PLAIN_BYTES_MAX + 1 + data[0] / (PLAIN_JSON + 1);
         n = n_data - 1;
-        text = copy_of(data + 1, n);
+        text = fuzz_copy(data + 1, n);
         n_plain = plain_length(text, n, style);
         FUZZ_CHECK(n_plain <= harmless_length(text, n, style));
 

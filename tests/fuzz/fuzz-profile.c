@@ -2,10 +2,6 @@
 
 /* A text as a profile: whatever it says, what comes out of it a Spec may have. */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "fuzz.h"
 #include "meta/profile.h"
 #include "meta/spec.h"

@@ -31,13 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         size_t n_name = strnlen((const char *) data, size),
                n = n_name < size ? size - n_name - 1 : 0;
         const Prototype *found;
-        char *file;
-        int r;
+        int r = prototypes_new(&p, fuzz_copy(data + size - n, n), n);
 
-        file = malloc(n ?: 1);
-        FUZZ_CHECK(file);
-        memcpy(file, data + size - n, n);
-        r = prototypes_new(&p, file, n);
         FUZZ_CHECK(r == 0 || r == PROTOTYPES_E_INVALID);
         if (r != 0)
                 return 0;

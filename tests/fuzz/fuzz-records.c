@@ -8,7 +8,6 @@
  * Input: one byte (bit 0 big endian, bits 1..2 the kernel's layout), u64 timestamp, payload.
  */
 
-#include "base/cleanup.h"
 #include "decode/formats.h"
 #include "decode/records.h"
 #include "fuzz.h"
@@ -48,13 +47,10 @@ static bool is_same(const Event *a, const Event *b) {
 }
 
 static void decode(const Formats *f, const Record *record) {
-        /* By itself, so that a sanitizer sees a read behind its end. */
-        _cleanup_free_ uint8_t *copy = malloc(record->n_data ?: 1);
+        _cleanup_free_ uint8_t *copy = fuzz_copy(record->data, record->n_data);
         Record alone = *record;
         Event e = {}, slow = {};
 
-        FUZZ_CHECK(copy);
-        memcpy(copy, record->data, record->n_data);
         alone.data = copy;
         formats_decode(f, &alone, &e);
         formats_decode_any(f, &alone, &slow);
@@ -85,9 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         formats_prepare(&formats);
         memcpy(&timestamp_ns, data + 1, sizeof(timestamp_ns));
         n = size - 9;
-        payload = malloc(n ?: 1);
-        FUZZ_CHECK(payload);
-        memcpy(payload, data + 9, n);
+        payload = fuzz_copy(data + 9, n);
 
         records_init(&walk, payload, n, timestamp_ns, formats.big_endian);
         last = payload;

@@ -7,8 +7,6 @@
  * Input: what trace_pipe_raw gives; the first byte is how many pages may be taken.
  */
 
-#include <sys/mman.h>
-
 #include "daemon/session/rescue.h"
 #include "fuzz-scratch.h"
 #include "pages/page-source.h"
@@ -38,13 +36,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_fuzz_scratch_ FuzzScratch s = fuzz_scratch_new();
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        _cleanup_close_ int fd = memfd_create("raw", MFD_CLOEXEC);
+        _cleanup_close_ int fd = -EBADF;
         uint64_t n = 0, wanted;
 
         if (n_data == 0)
                 return 0;
-        FUZZ_CHECK(fd >= 0 && write_full(fd, data + 1, n_data - 1) == 0 &&
-                   lseek(fd, 0, SEEK_SET) == 0);
+        fd = fuzz_file(data + 1, n_data - 1);
         FUZZ_CHECK(session_dir_take_fds(&dir, fcntl(s.fd, F_DUPFD_CLOEXEC, 3), -EBADF) == 0);
         FUZZ_CHECK(session_meta_new(&m) == 0 && session_meta_renew_id(m) == 0);
         m->page_bytes = PAGE;

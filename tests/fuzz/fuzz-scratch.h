@@ -4,10 +4,7 @@
 /* A directory in memory for one input, for parsers that read a file by its name. */
 
 #include <fcntl.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
-#include "base/io.h"
 #include "fuzz.h"
 
 typedef struct FuzzScratch {

@@ -6,9 +6,6 @@
  * is one of those, and where pages are lost there is a damage that says so.
  */
 
-#include <sys/mman.h>
-
-#include "base/io.h"
 #include "pages/page-source.h"
 #include "fuzz-repair.h"
 #include "fuzz.h"
@@ -46,22 +43,17 @@ static void read_all(PageSource *s) {
 
 static void check(const uint8_t *data, size_t n_data) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
-        int fd = memfd_create("sealed", MFD_CLOEXEC);
 
-        FUZZ_CHECK(fd >= 0);
-        FUZZ_CHECK(pwrite_full(fd, data, n_data, 0) == 0);
-        if (page_source_take_fd(&s, fd, NULL) == 0)
+        if (page_source_take_fd(&s, fuzz_file(data, n_data), NULL) == 0)
                 read_all(s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
-        _cleanup_free_ uint8_t *repaired = malloc(n_data ?: 1);
+        _cleanup_free_ uint8_t *repaired = fuzz_copy(data, n_data);
 
-        FUZZ_CHECK(repaired);
         check(data, n_data);
         if (n_data < SEALED_HEADER_BYTES)
                 return 0;
-        memcpy(repaired, data, n_data);
         fuzz_repair_sealed(repaired, n_data);
         check(repaired, n_data);
         return 0;

@@ -9,9 +9,7 @@
  */
 
 #include <ctype.h>
-#include <stdio.h>
 
-#include "base/cleanup.h"
 #include "decode/names.h"
 #include "fuzz.h"
 
@@ -75,8 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (size < sizeof(address))
                 return 0;
         memcpy(&address, data, sizeof(address));
-        text = strndup((const char *) data + sizeof(address), size - sizeof(address));
-        FUZZ_CHECK(text);
+        text = fuzz_text(data + sizeof(address), size - sizeof(address));
         look_up_tasks(text);
         FUZZ_CHECK(symbols_new(&symbols, text, strlen(text)) == 0);
         for (uint64_t i = 0; i < 64; i++)

@@ -5,11 +5,8 @@
  * what was drawn is a text of the same kind that has no damage.
  */
 
-#include <sys/mman.h>
-
 #include "analyze/breakdown.h"
 #include "analyze/call-tree.h"
-#include "base/io.h"
 #include "calls/census.h"
 #include "calls/filter.h"
 #include "calls/name-set.h"
@@ -18,11 +15,9 @@
 #include "render/renderer.h"
 
 static TextTrace *fuzz_open(const void *data, size_t n, int *ret_r) {
-        int fd = memfd_create("fuzz", MFD_CLOEXEC);
         TextTrace *t = NULL;
 
-        FUZZ_CHECK(fd >= 0 && write_full(fd, data, n) == 0 && lseek(fd, 0, SEEK_SET) == 0);
-        *ret_r = text_trace_take_fd(&t, fd, 1);
+        *ret_r = text_trace_take_fd(&t, fuzz_file(data, n), 1);
         FUZZ_CHECK((*ret_r == 0 || *ret_r == TEXT_TRACE_E_FOREIGN) && t);
         return t;
 }

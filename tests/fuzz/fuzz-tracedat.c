@@ -8,9 +8,6 @@
  * Input: the file.
  */
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "cli/files/files.h"
 #include "decode/stream.h"
 #include "fuzz.h"
@@ -35,8 +32,8 @@ static void read_events(const SessionDir *dir, char *const texts[]) {
         uint64_t begin_ns;
 
         if (!texts[0] || !texts[2] || !texts[3] ||
-            formats_parse(&formats, texts[0], texts[2], texts[3],
-                          dat_file_of_dir(dir)->big_endian, &problem) != 0)
+            formats_parse(&formats, texts[0], texts[2], texts[3], dat_file_of_dir(dir)->big_endian,
+                          &problem) != 0)
                 return;
         if (stream_open(&s, dir, &formats) < 0)
                 return;
@@ -88,15 +85,12 @@ static void write_again(const SessionDir *dir, const SessionMeta *meta, unsigned
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
-        int fd = memfd_create("fuzz", MFD_CLOEXEC), r;
         char *texts[ELEMENTSOF(paths)] = {}, *problem = NULL, *symbols;
         const DatBuffer *buffers;
         DatFile *f;
         size_t n, n_buffers;
+        int r = dat_file_take_fd(&f, fuzz_file(data, n_data), &problem);
 
-        FUZZ_CHECK(fd >= 0);
-        FUZZ_CHECK(write(fd, data, n_data) == (ssize_t) n_data);
-        r = dat_file_take_fd(&f, fd, &problem);
         FUZZ_CHECK((r == DAT_FILE_E_UNREADABLE) == (problem != NULL));
         free(problem);
         if (r != 0)

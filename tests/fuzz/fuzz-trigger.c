@@ -8,7 +8,7 @@
 #include "meta/trigger.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
-        _cleanup_free_ char *text = strndup((const char *) data, n_data);
+        _cleanup_free_ char *text = fuzz_text(data, n_data);
         _cleanup_trigger_ Trigger t = {};
         char why[TRIGGER_WHY_MAX] = "";
         bool does_any = false;

@@ -26,12 +26,6 @@
 
 enum { ENTER, LEAVE, LEAF, RETURNED, GIVEN, LOST, OTHER };
 
-/* libtraceevent 1.7.1 leaks some words of a text that it refuses. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) {
-        return "leak:libtraceevent";
-}
-
 /* A value that was recorded, until it is a call's. */
 typedef struct Told {
         int32_t pid;
@@ -130,12 +124,9 @@ static void pop(World *w) {
 
 /* What the record says goes to a call by its function, not by its address. */
 static void note(World *w, Event *e, const uint8_t *data, size_t n, const ProbeFormat *p) {
-        uint8_t *record = malloc(n ?: 1);
+        uint8_t *record = fuzz_copy(data, n);
         ProbeRecord said;
 
-        FUZZ_CHECK(record);
-        if (n > 0)
-                memcpy(record, data, n);
         e->kind = EVENT_OTHER;
         e->id = p->id;
         e->payload = record;
@@ -204,15 +195,11 @@ static void happen(World *w, const uint8_t *p, size_t n) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-        _cleanup_free_ char *text = strndup((const char *) data, size);
-        size_t n = text ? strlen(text) + 1 : 0, n_given;
-        _cleanup_free_ char *given = NULL;
+        _cleanup_free_ char *text = fuzz_text(data, size);
+        size_t n = MIN(strlen(text) + 1, size), n_given;
+        _cleanup_free_ char *given = fuzz_text(data + n, size - n);
         World w;
 
-        FUZZ_CHECK(text);
-        n = MIN(n, size);
-        given = strndup((const char *) data + n, size - n);
-        FUZZ_CHECK(given);
         n_given = MIN(strlen(given) + 1, size - n);
         world_init(&w, *text, *text ? text + 1 : text, given);
         if (w.has_returned)

@@ -3,114 +3,93 @@
 #include "base/array.h"
 #include "unit.h"
 
-START_TEST(order_and_terminator_are_kept_over_growth)
-        {
-                _cleanup_strv_ Strv v = {};
-                char text[16];
+TEST(order_and_terminator_are_kept_over_growth) {
+        _cleanup_strv_ Strv v = {};
+        char text[16];
 
-                for (int i = 0; i < 1000; i++) {
-                        snprintf(text, sizeof(text), "%d", i);
-                        ck_assert_int_eq(strv_add(&v, text), 0);
-                        ck_assert_ptr_null(v.items[v.n]);
-                }
-                ck_assert_uint_eq(v.n, 1000);
-                ck_assert_str_eq(v.items[999], "999");
-                ck_assert(strv_contains(&v, "500"));
-                ck_assert(!strv_contains(&v, "1000"));
+        for (int i = 0; i < 1000; i++) {
+                snprintf(text, sizeof(text), "%d", i);
+                ck_assert_int_eq(strv_add(&v, text), 0);
+                ck_assert_ptr_null(v.items[v.n]);
         }
-END_TEST
+        ck_assert_uint_eq(v.n, 1000);
+        ck_assert_str_eq(v.items[999], "999");
+        ck_assert(strv_contains(&v, "500"));
+        ck_assert(!strv_contains(&v, "1000"));
+}
 
-START_TEST(splitting_skips_empty_words)
-        {
-                _cleanup_strv_ Strv v = {};
-                _cleanup_free_ char *joined = NULL;
+TEST(splitting_skips_empty_words) {
+        _cleanup_strv_ Strv v = {};
+        _cleanup_free_ char *joined = NULL;
 
-                ck_assert_int_eq(strv_split(&v, ",a,,b c,", ", "), 0);
-                joined = strv_join(&v, "|");
-                ck_assert_str_eq(joined, "a|b|c");
-        }
-END_TEST
+        ck_assert_int_eq(strv_split(&v, ",a,,b c,", ", "), 0);
+        joined = strv_join(&v, "|");
+        ck_assert_str_eq(joined, "a|b|c");
+}
 
-START_TEST(sorting_drops_duplicates_and_growth_goes_on)
-        {
-                _cleanup_strv_ Strv v = {};
-                _cleanup_free_ char *joined = NULL;
+TEST(sorting_drops_duplicates_and_growth_goes_on) {
+        _cleanup_strv_ Strv v = {};
+        _cleanup_free_ char *joined = NULL;
 
-                ck_assert_int_eq(strv_split(&v, "b a c a b b", " "), 0);
-                strv_sort_unique(&v);
-                ck_assert_uint_eq(v.n, 3);
-                ck_assert_ptr_null(v.items[3]);
-                ck_assert_int_eq(strv_split(&v, "z y x w v u t s r", " "), 0);
-                joined = strv_join(&v, "");
-                ck_assert_str_eq(joined, "abczyxwvutsr");
-        }
-END_TEST
+        ck_assert_int_eq(strv_split(&v, "b a c a b b", " "), 0);
+        strv_sort_unique(&v);
+        ck_assert_uint_eq(v.n, 3);
+        ck_assert_ptr_null(v.items[3]);
+        ck_assert_int_eq(strv_split(&v, "z y x w v u t s r", " "), 0);
+        joined = strv_join(&v, "");
+        ck_assert_str_eq(joined, "abczyxwvutsr");
+}
 
-START_TEST(copies_are_equal_and_independent)
-        {
-                _cleanup_strv_ Strv v = {}, copy = {};
+TEST(copies_are_equal_and_independent) {
+        _cleanup_strv_ Strv v = {}, copy = {};
 
-                ck_assert_int_eq(strv_split(&v, "a b", " "), 0);
-                ck_assert_int_eq(strv_copy(&copy, &v), 0);
-                ck_assert(strv_equal(&v, &copy));
-                ck_assert_int_eq(strv_add(&v, "c"), 0);
-                ck_assert(!strv_equal(&v, &copy));
-                strv_done(&v);
-                ck_assert_str_eq(copy.items[1], "b");
-        }
-END_TEST
+        ck_assert_int_eq(strv_split(&v, "a b", " "), 0);
+        ck_assert_int_eq(strv_copy(&copy, &v), 0);
+        ck_assert(strv_equal(&v, &copy));
+        ck_assert_int_eq(strv_add(&v, "c"), 0);
+        ck_assert(!strv_equal(&v, &copy));
+        strv_done(&v);
+        ck_assert_str_eq(copy.items[1], "b");
+}
 
-START_TEST(an_empty_list_joins_to_nothing)
-        {
-                _cleanup_strv_ Strv v = {};
-                _cleanup_free_ char *joined = strv_join(&v, ", ");
+TEST(an_empty_list_joins_to_nothing) {
+        _cleanup_strv_ Strv v = {};
+        _cleanup_free_ char *joined = strv_join(&v, ", ");
 
-                strv_sort_unique(&v);
-                ck_assert_str_eq(joined, "");
-        }
-END_TEST
+        strv_sort_unique(&v);
+        ck_assert_str_eq(joined, "");
+}
 
-START_TEST(a_formatted_string_is_a_string)
-        {
-                _cleanup_strv_ Strv v = {};
+TEST(a_formatted_string_is_a_string) {
+        _cleanup_strv_ Strv v = {};
 
-                ck_assert_int_eq(strv_addf(&v, "%s-%d", "cpu", 3), 0);
-                ck_assert_uint_eq(v.n, 1);
-                ck_assert_str_eq(v.items[0], "cpu-3");
-        }
-END_TEST
+        ck_assert_int_eq(strv_addf(&v, "%s-%d", "cpu", 3), 0);
+        ck_assert_uint_eq(v.n, 1);
+        ck_assert_str_eq(v.items[0], "cpu-3");
+}
 
-START_TEST(what_is_picked_is_in_both_or_in_one)
-        {
-                _cleanup_strv_ Strv words = {}, sorted = {}, both = {}, one = {};
-                _cleanup_free_ char *in_both = NULL, *in_one = NULL;
+TEST(what_is_picked_is_in_both_or_in_one) {
+        _cleanup_strv_ Strv words = {}, sorted = {}, both = {}, one = {};
+        _cleanup_free_ char *in_both = NULL, *in_one = NULL;
 
-                ck_assert_int_eq(strv_split(&words, "d b a c b", " "), 0);
-                ck_assert_int_eq(strv_split(&sorted, "a b e", " "), 0);
-                ck_assert_int_eq(strv_pick(&both, &words, &sorted, true), 0);
-                ck_assert_int_eq(strv_pick(&one, &words, &sorted, false), 0);
-                in_both = strv_join(&both, " ");
-                in_one = strv_join(&one, " ");
-                ck_assert_str_eq(in_both, "b a b");
-                ck_assert_str_eq(in_one, "d c");
-        }
-END_TEST
+        ck_assert_int_eq(strv_split(&words, "d b a c b", " "), 0);
+        ck_assert_int_eq(strv_split(&sorted, "a b e", " "), 0);
+        ck_assert_int_eq(strv_pick(&both, &words, &sorted, true), 0);
+        ck_assert_int_eq(strv_pick(&one, &words, &sorted, false), 0);
+        in_both = strv_join(&both, " ");
+        in_one = strv_join(&one, " ");
+        ck_assert_str_eq(in_both, "b a b");
+        ck_assert_str_eq(in_one, "d c");
+}
 
-START_TEST(a_word_that_is_there_is_not_new)
-        {
-                _cleanup_strv_ Strv v = {}, more = {};
+TEST(a_word_that_is_there_is_not_new) {
+        _cleanup_strv_ Strv v = {}, more = {};
 
-                ck_assert_int_eq(strv_split(&more, "a b", " "), 0);
-                ck_assert_int_eq(strv_add_new(&v, "b"), 0);
-                ck_assert_int_eq(strv_add_new(&v, "b"), 0);
-                ck_assert_uint_eq(v.n, 1);
-                ck_assert_int_eq(strv_extend(&v, &more), 0);
-                ck_assert_uint_eq(v.n, 3);
-                ck_assert_str_eq(v.items[2], "b");
-        }
-END_TEST
-
-UNIT_SUITE("array", what_is_picked_is_in_both_or_in_one, a_word_that_is_there_is_not_new,
-           a_formatted_string_is_a_string, order_and_terminator_are_kept_over_growth,
-           splitting_skips_empty_words, sorting_drops_duplicates_and_growth_goes_on,
-           copies_are_equal_and_independent, an_empty_list_joins_to_nothing)
+        ck_assert_int_eq(strv_split(&more, "a b", " "), 0);
+        ck_assert_int_eq(strv_add_new(&v, "b"), 0);
+        ck_assert_int_eq(strv_add_new(&v, "b"), 0);
+        ck_assert_uint_eq(v.n, 1);
+        ck_assert_int_eq(strv_extend(&v, &more), 0);
+        ck_assert_uint_eq(v.n, 3);
+        ck_assert_str_eq(v.items[2], "b");
+}

@@ -32,133 +32,111 @@ static const BreakdownRow *row_of(Breakdown *p, const char *name) {
         ck_abort_msg("no row %s", name);
 }
 
-START_TEST(self_is_what_the_calls_below_leave)
-        {
-                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
+TEST(self_is_what_the_calls_below_leave) {
+        _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
 
-                FEED(pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
-                     step_leaf(&step_module, 2, 30), step_leave(&step_child, 1, 100),
-                     step_leaf(&step_module, 1, 7), step_leave(&step_root, 0, 1000));
-                ck_assert_int_eq(pairing_finish(pairing), 0);
-                ck_assert_uint_eq(row_of(p, "root")->self_ns, 893);
-                ck_assert_uint_eq(row_of(p, "root")->total_ns, 1000);
-                ck_assert_uint_eq(row_of(p, "child")->self_ns, 70);
-                ck_assert_uint_eq(row_of(p, "leaf")->self_ns, 37);
-                ck_assert_uint_eq(row_of(p, "leaf")->n, 2);
-                ck_assert_uint_eq(row_of(p, "leaf")->quantiles.max, 30);
-                ck_assert_uint_eq(pairing->total_ns, 1000);
-                ck_assert_uint_eq(pairing->n_calls, 4);
-        }
-END_TEST
+        FEED(pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
+             step_leaf(&step_module, 2, 30), step_leave(&step_child, 1, 100),
+             step_leaf(&step_module, 1, 7), step_leave(&step_root, 0, 1000));
+        ck_assert_int_eq(pairing_finish(pairing), 0);
+        ck_assert_uint_eq(row_of(p, "root")->self_ns, 893);
+        ck_assert_uint_eq(row_of(p, "root")->total_ns, 1000);
+        ck_assert_uint_eq(row_of(p, "child")->self_ns, 70);
+        ck_assert_uint_eq(row_of(p, "leaf")->self_ns, 37);
+        ck_assert_uint_eq(row_of(p, "leaf")->n, 2);
+        ck_assert_uint_eq(row_of(p, "leaf")->quantiles.max, 30);
+        ck_assert_uint_eq(pairing->total_ns, 1000);
+        ck_assert_uint_eq(pairing->n_calls, 4);
+}
 
-START_TEST(recursion_counts_once)
-        {
-                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
+TEST(recursion_counts_once) {
+        _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
 
-                FEED(pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
-                     step_leaf(&step_root, 2, 30), step_leave(&step_child, 1, 100),
-                     step_leave(&step_root, 0, 1000));
-                ck_assert_uint_eq(row_of(p, "root")->n, 2);
-                ck_assert_uint_eq(row_of(p, "root")->total_ns, 1000);
-                ck_assert_uint_eq(row_of(p, "root")->self_ns, 930);
-        }
-END_TEST
+        FEED(pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
+             step_leaf(&step_root, 2, 30), step_leave(&step_child, 1, 100),
+             step_leave(&step_root, 0, 1000));
+        ck_assert_uint_eq(row_of(p, "root")->n, 2);
+        ck_assert_uint_eq(row_of(p, "root")->total_ns, 1000);
+        ck_assert_uint_eq(row_of(p, "root")->self_ns, 930);
+}
 
-START_TEST(an_interrupt_before_a_late_return_is_not_part_of_the_call)
-        {
-                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
+TEST(an_interrupt_before_a_late_return_is_not_part_of_the_call) {
+        _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
 
-                FEED(pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
-                     step_enter(&step_module, 1), step_leave(&step_module, 1, 465),
-                     step_leave(&step_child, 1, 35), step_leave(&step_root, 0, 1462));
-                ck_assert_uint_eq(row_of(p, "child")->self_ns, 35);
-                ck_assert_uint_eq(row_of(p, "root")->self_ns, 962);
-        }
-END_TEST
+        FEED(pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
+             step_enter(&step_module, 1), step_leave(&step_module, 1, 465),
+             step_leave(&step_child, 1, 35), step_leave(&step_root, 0, 1462));
+        ck_assert_uint_eq(row_of(p, "child")->self_ns, 35);
+        ck_assert_uint_eq(row_of(p, "root")->self_ns, 962);
+}
 
-START_TEST(what_is_cut_off_has_lower_bounds)
-        {
-                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
-                Step late = step_leaf(&step_module, 2, 30);
+TEST(what_is_cut_off_has_lower_bounds) {
+        _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
+        Step late = step_leaf(&step_module, 2, 30);
 
-                /* The call of the first one is before the beginning. */
-                FEED(pairing, step_leave(&step_child, 1, 100), step_enter(&step_root, 0),
-                     step_enter(&step_child, 1));
-                late.timestamp_ns += 500;
-                FEED(pairing, late);
-                ck_assert_int_eq(pairing_finish(pairing), 0);
-                ck_assert_uint_eq(row_of(p, "child")->n, 2);
-                ck_assert_uint_eq(row_of(p, "child")->n_cut, 1);
-                ck_assert_uint_eq(row_of(p, "child")->total_ns, 630);
-                ck_assert_uint_eq(row_of(p, "root")->n_cut, 1);
-                ck_assert_uint_eq(row_of(p, "root")->total_ns, 530);
-                ck_assert_uint_eq(row_of(p, "root")->quantiles.n, 0);
-        }
-END_TEST
+        /* The call of the first one is before the beginning. */
+        FEED(pairing, step_leave(&step_child, 1, 100), step_enter(&step_root, 0),
+             step_enter(&step_child, 1));
+        late.timestamp_ns += 500;
+        FEED(pairing, late);
+        ck_assert_int_eq(pairing_finish(pairing), 0);
+        ck_assert_uint_eq(row_of(p, "child")->n, 2);
+        ck_assert_uint_eq(row_of(p, "child")->n_cut, 1);
+        ck_assert_uint_eq(row_of(p, "child")->total_ns, 630);
+        ck_assert_uint_eq(row_of(p, "root")->n_cut, 1);
+        ck_assert_uint_eq(row_of(p, "root")->total_ns, 530);
+        ck_assert_uint_eq(row_of(p, "root")->quantiles.n, 0);
+}
 
-START_TEST(a_wait_counts_where_it_is_innermost)
-        {
-                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
+TEST(a_wait_counts_where_it_is_innermost) {
+        _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
 
-                FEED(pairing, step_enter(&step_root, 0), step_enter(&schedule_timeout, 1),
-                     step_leaf(&schedule, 2, 90), step_leave(&schedule_timeout, 1, 100),
-                     step_leave(&step_root, 0, 150));
-                ck_assert_uint_eq(row_of(p, "schedule")->self_blocked_ns, 90);
-                ck_assert_uint_eq(row_of(p, "schedule_timeout")->self_blocked_ns, 0);
-                ck_assert_uint_eq(row_of(p, "root")->blocked_ns, 90);
-        }
-END_TEST
+        FEED(pairing, step_enter(&step_root, 0), step_enter(&schedule_timeout, 1),
+             step_leaf(&schedule, 2, 90), step_leave(&schedule_timeout, 1, 100),
+             step_leave(&step_root, 0, 150));
+        ck_assert_uint_eq(row_of(p, "schedule")->self_blocked_ns, 90);
+        ck_assert_uint_eq(row_of(p, "schedule_timeout")->self_blocked_ns, 0);
+        ck_assert_uint_eq(row_of(p, "root")->blocked_ns, 90);
+}
 
-START_TEST(roots_tasks_and_cpus_are_counted_by_trees)
-        {
-                for (BreakdownBy by = BREAKDOWN_BY_TASK; by <= BREAKDOWN_BY_ROOT; by++) {
-                        _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(by);
-                        const BreakdownRow *const *rows;
-                        size_t n;
-
-                        for (int i = 0; i < 2; i++) {
-                                FEED(pairing, step_enter(&step_root, 0),
-                                     step_leaf(&step_child, 1, 30), step_leave(&step_root, 0, 100));
-                        }
-                        ck_assert_int_eq(pairing_finish(pairing), 0);
-                        rows = breakdown_rows(p, &n);
-                        ck_assert_uint_eq(n, 1);
-                        ck_assert_uint_eq(rows[0]->n, by == BREAKDOWN_BY_ROOT ? 2 : 4);
-                        ck_assert_uint_eq(rows[0]->total_ns, 200);
-                        ck_assert_uint_eq(rows[0]->self_ns, 200);
-                        ck_assert_uint_eq(rows[0]->quantiles.n, 2);
-                        ck_assert_uint_eq(rows[0]->quantiles.max, 100);
-                }
-        }
-END_TEST
-
-START_TEST(a_return_before_its_call_took_no_time)
-        {
-                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
-                Step s = step_leaf(&step_root, 0, 0);
-
-                s.calltime = 1;
-                FEED(pairing, s);
-                ck_assert_uint_eq(row_of(p, "root")->total_ns, 0);
-        }
-END_TEST
-
-START_TEST(rows_come_with_the_most_self_time_first)
-        {
-                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_MODULE);
+TEST(roots_tasks_and_cpus_are_counted_by_trees) {
+        for (BreakdownBy by = BREAKDOWN_BY_TASK; by <= BREAKDOWN_BY_ROOT; by++) {
+                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(by);
                 const BreakdownRow *const *rows;
                 size_t n;
 
-                FEED(pairing, step_leaf(&step_root, 0, 5), step_leaf(&step_module, 0, 50));
+                for (int i = 0; i < 2; i++) {
+                        FEED(pairing, step_enter(&step_root, 0), step_leaf(&step_child, 1, 30),
+                             step_leave(&step_root, 0, 100));
+                }
+                ck_assert_int_eq(pairing_finish(pairing), 0);
                 rows = breakdown_rows(p, &n);
-                ck_assert_uint_eq(n, 2);
-                ck_assert_mem_eq(rows[0]->name, "mod", rows[0]->n_name);
-                ck_assert_mem_eq(rows[1]->name, "[kernel]", rows[1]->n_name);
+                ck_assert_uint_eq(n, 1);
+                ck_assert_uint_eq(rows[0]->n, by == BREAKDOWN_BY_ROOT ? 2 : 4);
+                ck_assert_uint_eq(rows[0]->total_ns, 200);
+                ck_assert_uint_eq(rows[0]->self_ns, 200);
+                ck_assert_uint_eq(rows[0]->quantiles.n, 2);
+                ck_assert_uint_eq(rows[0]->quantiles.max, 100);
         }
-END_TEST
+}
 
-UNIT_SUITE("breakdown", self_is_what_the_calls_below_leave, recursion_counts_once,
-           an_interrupt_before_a_late_return_is_not_part_of_the_call,
-           what_is_cut_off_has_lower_bounds, a_wait_counts_where_it_is_innermost,
-           roots_tasks_and_cpus_are_counted_by_trees, a_return_before_its_call_took_no_time,
-           rows_come_with_the_most_self_time_first)
+TEST(a_return_before_its_call_took_no_time) {
+        _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
+        Step s = step_leaf(&step_root, 0, 0);
+
+        s.calltime = 1;
+        FEED(pairing, s);
+        ck_assert_uint_eq(row_of(p, "root")->total_ns, 0);
+}
+
+TEST(rows_come_with_the_most_self_time_first) {
+        _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_MODULE);
+        const BreakdownRow *const *rows;
+        size_t n;
+
+        FEED(pairing, step_leaf(&step_root, 0, 5), step_leaf(&step_module, 0, 50));
+        rows = breakdown_rows(p, &n);
+        ck_assert_uint_eq(n, 2);
+        ck_assert_mem_eq(rows[0]->name, "mod", rows[0]->n_name);
+        ck_assert_mem_eq(rows[1]->name, "[kernel]", rows[1]->n_name);
+}

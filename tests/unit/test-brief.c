@@ -24,87 +24,77 @@ static void make(Brief *ret, size_t n_roots) {
         ck_assert_int_eq(brief_of_meta(ret, m, 4096), 0);
 }
 
-START_TEST(what_is_written_is_read)
-        {
-                _cleanup_brief_ Brief b = {}, again = {};
-                const char *field = "";
-                json_auto_t *o = NULL;
+TEST(what_is_written_is_read) {
+        _cleanup_brief_ Brief b = {}, again = {};
+        const char *field = "";
+        json_auto_t *o = NULL;
 
-                make(&b, 2);
-                o = brief_to_json(&b);
-                ck_assert_int_eq(brief_from_json(&again, o, &field), 0);
-                ck_assert_str_eq(again.name, "boot");
-                ck_assert_str_eq(again.id, "0123456789abcdef");
-                ck_assert_int_eq(again.state, SESSION_SEALED);
-                ck_assert_int_eq(again.limit, SESSION_LIMIT_CPU);
-                ck_assert_uint_eq(again.owner_uid, 1000);
-                ck_assert(again.pinned && !again.degraded);
-                ck_assert(strv_equal(&again.roots, &b.roots));
-                ck_assert_uint_eq(again.n_roots, 2);
-                ck_assert_uint_eq(again.start_ns, 17);
-                ck_assert_uint_eq(again.stop_ns, 18);
-                ck_assert_uint_eq(again.disk_bytes, 4096);
-        }
-END_TEST
+        make(&b, 2);
+        o = brief_to_json(&b);
+        ck_assert_int_eq(brief_from_json(&again, o, &field), 0);
+        ck_assert_str_eq(again.name, "boot");
+        ck_assert_str_eq(again.id, "0123456789abcdef");
+        ck_assert_int_eq(again.state, SESSION_SEALED);
+        ck_assert_int_eq(again.limit, SESSION_LIMIT_CPU);
+        ck_assert_uint_eq(again.owner_uid, 1000);
+        ck_assert(again.pinned && !again.degraded);
+        ck_assert(strv_equal(&again.roots, &b.roots));
+        ck_assert_uint_eq(again.n_roots, 2);
+        ck_assert_uint_eq(again.start_ns, 17);
+        ck_assert_uint_eq(again.stop_ns, 18);
+        ck_assert_uint_eq(again.disk_bytes, 4096);
+}
 
-START_TEST(thousands_of_roots_are_counted_and_a_few_named)
-        {
-                _cleanup_brief_ Brief b = {};
-                json_auto_t *o = NULL;
-                char *text;
+TEST(thousands_of_roots_are_counted_and_a_few_named) {
+        _cleanup_brief_ Brief b = {};
+        json_auto_t *o = NULL;
+        char *text;
 
-                make(&b, 60000);
-                ck_assert_uint_eq(b.n_roots, 60000);
-                ck_assert_uint_ge(b.roots.n, 2);
-                o = brief_to_json(&b);
-                text = json_dumps(o, JSON_COMPACT);
-                ck_assert_uint_lt(strlen(text), 600);
-                free(text);
-        }
-END_TEST
+        make(&b, 60000);
+        ck_assert_uint_eq(b.n_roots, 60000);
+        ck_assert_uint_ge(b.roots.n, 2);
+        o = brief_to_json(&b);
+        text = json_dumps(o, JSON_COMPACT);
+        ck_assert_uint_lt(strlen(text), 600);
+        free(text);
+}
 
-START_TEST(what_is_not_known_on_disk_stays_so)
-        {
-                _cleanup_brief_ Brief b = {}, again = {};
+TEST(what_is_not_known_on_disk_stays_so) {
+        _cleanup_brief_ Brief b = {}, again = {};
+        const char *field = "";
+        json_auto_t *o = NULL;
+
+        make(&b, 1);
+        b.disk_bytes = UINT64_MAX;
+        o = brief_to_json(&b);
+        ck_assert_ptr_null(json_object_get(o, "disk_bytes"));
+        ck_assert_int_eq(brief_from_json(&again, o, &field), 0);
+        ck_assert_uint_eq(again.disk_bytes, UINT64_MAX);
+}
+
+TEST(what_is_not_valid_is_named) {
+        static const struct {
+                const char *key, *value;
+        } wrong[] = {
+                { "name", "\"a/b\"" },  { "id", "\"xyz\"" },       { "state", "\"asleep\"" },
+                { "state", "null" },    { "limit", "\"sky\"" },    { "n_gaps", "-1" },
+                { "disk_bytes", "-1" }, { "disk_bytes", "\"1\"" }, { "roots", "[1]" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(wrong); i++) {
+                _cleanup_brief_ Brief b = {}, none = {};
                 const char *field = "";
                 json_auto_t *o = NULL;
 
                 make(&b, 1);
-                b.disk_bytes = UINT64_MAX;
                 o = brief_to_json(&b);
-                ck_assert_ptr_null(json_object_get(o, "disk_bytes"));
-                ck_assert_int_eq(brief_from_json(&again, o, &field), 0);
-                ck_assert_uint_eq(again.disk_bytes, UINT64_MAX);
+                (void) json_object_set_new(o, wrong[i].key,
+                                           json_loads(wrong[i].value, JSON_DECODE_ANY, NULL));
+                ck_assert_int_eq(brief_from_json(&none, o, &field), META_E_INVALID);
+                ck_assert_str_eq(field, wrong[i].key);
+                ck_assert_ptr_null(none.name);
         }
-END_TEST
-
-START_TEST(what_is_not_valid_is_named)
-        {
-                static const struct {
-                        const char *key, *value;
-                } wrong[] = {
-                        { "name", "\"a/b\"" },     { "id", "\"xyz\"" },
-                        { "state", "\"asleep\"" }, { "state", "null" },
-                        { "limit", "\"sky\"" },    { "n_gaps", "-1" },
-                        { "disk_bytes", "-1" },    { "disk_bytes", "\"1\"" },
-                        { "roots", "[1]" },
-                };
-
-                for (size_t i = 0; i < ELEMENTSOF(wrong); i++) {
-                        _cleanup_brief_ Brief b = {}, none = {};
-                        const char *field = "";
-                        json_auto_t *o = NULL;
-
-                        make(&b, 1);
-                        o = brief_to_json(&b);
-                        (void) json_object_set_new(
-                                o, wrong[i].key, json_loads(wrong[i].value, JSON_DECODE_ANY, NULL));
-                        ck_assert_int_eq(brief_from_json(&none, o, &field), META_E_INVALID);
-                        ck_assert_str_eq(field, wrong[i].key);
-                        ck_assert_ptr_null(none.name);
-                }
-        }
-END_TEST
+}
 
 #define SECOND NSEC_PER_SEC
 
@@ -145,103 +135,79 @@ static void add_gap(SessionMeta *m, GapCause cause, uint64_t from_s, uint64_t to
                          0);
 }
 
-START_TEST(one_that_stored_or_dropped_a_page_is_not_silent)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m = meta();
+TEST(one_that_stored_or_dropped_a_page_is_not_silent) {
+        _cleanup_(session_meta_freep) SessionMeta *m = meta();
 
-                ck_assert(silence_is_total(m));
-                m->cpus[0].n_pages = 1;
-                ck_assert(!silence_is_total(m));
-                m->cpus[0] = (CpuAccount){ .pages_dropped = 1 };
-                ck_assert(!silence_is_total(m));
-                m->cpus[0] = (CpuAccount){ .pages_lost = 1 };
-                ck_assert(!silence_is_total(m));
-                m->cpus[0] = (CpuAccount){};
-                m->n_snapshots = 1;
-                ck_assert(!silence_is_total(m));
-        }
-END_TEST
+        ck_assert(silence_is_total(m));
+        m->cpus[0].n_pages = 1;
+        ck_assert(!silence_is_total(m));
+        m->cpus[0] = (CpuAccount){ .pages_dropped = 1 };
+        ck_assert(!silence_is_total(m));
+        m->cpus[0] = (CpuAccount){ .pages_lost = 1 };
+        ck_assert(!silence_is_total(m));
+        m->cpus[0] = (CpuAccount){};
+        m->n_snapshots = 1;
+        ck_assert(!silence_is_total(m));
+}
 
-START_TEST(if_nothing_was_in_the_way_nothing_called_it)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m = meta();
+TEST(if_nothing_was_in_the_way_nothing_called_it) {
+        _cleanup_(session_meta_freep) SessionMeta *m = meta();
 
-                expect(m, &(Strv){}, "nothing called udp_sendmsg in 10 s of recording");
-                ck_assert_int_eq(strv_add(&m->spec.pids, "812"), 0);
-                ck_assert_int_eq(strv_add(&m->spec.cpus, "2-3"), 0);
-                m->spec.slower_ns = 5 * NSEC_PER_MSEC;
-                expect(m, &(Strv){},
-                       "no call of udp_sendmsg took 5 ms or more in process 812 on CPUs 2-3 in 10 "
-                       "s "
-                       "of recording");
-        }
-END_TEST
+        expect(m, &(Strv){}, "nothing called udp_sendmsg in 10 s of recording");
+        ck_assert_int_eq(strv_add(&m->spec.pids, "812"), 0);
+        ck_assert_int_eq(strv_add(&m->spec.cpus, "2-3"), 0);
+        m->spec.slower_ns = 5 * NSEC_PER_MSEC;
+        expect(m, &(Strv){},
+               "no call of udp_sendmsg took 5 ms or more in process 812 on CPUs 2-3 in 10 s "
+               "of recording");
+}
 
-START_TEST(of_many_roots_some_are_named)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m = meta();
+TEST(of_many_roots_some_are_named) {
+        _cleanup_(session_meta_freep) SessionMeta *m = meta();
 
-                ck_assert_int_eq(strv_split(&m->roots, "b c d e", " "), 0);
-                expect(m, &(Strv){},
-                       "nothing called udp_sendmsg, b, c and 2 others in 10 s of recording");
-        }
-END_TEST
+        ck_assert_int_eq(strv_split(&m->roots, "b c d e", " "), 0);
+        expect(m, &(Strv){}, "nothing called udp_sendmsg, b, c and 2 others in 10 s of recording");
+}
 
-START_TEST(what_was_in_the_way_is_told_with_how_long)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m = meta();
+TEST(what_was_in_the_way_is_told_with_how_long) {
+        _cleanup_(session_meta_freep) SessionMeta *m = meta();
 
-                add_gap(m, GAP_OVERRUN, 101, 102 * SECOND);
-                add_gap(m, GAP_TRACING_OFF, 90, 103 * SECOND);
-                add_gap(m, GAP_TRACING_OFF, 104, 105 * SECOND);
-                add_gap(m, GAP_FTRACE_OFF, 109, GAP_OPEN);
-                expect(m, &(Strv){},
-                       "somebody else switched tracing_on off for 4 s of the 10 s; sysctl "
-                       "kernel.ftrace_enabled was 0 for 1 s of the 10 s");
-        }
-END_TEST
+        add_gap(m, GAP_OVERRUN, 101, 102 * SECOND);
+        add_gap(m, GAP_TRACING_OFF, 90, 103 * SECOND);
+        add_gap(m, GAP_TRACING_OFF, 104, 105 * SECOND);
+        add_gap(m, GAP_FTRACE_OFF, 109, GAP_OPEN);
+        expect(m, &(Strv){},
+               "somebody else switched tracing_on off for 4 s of the 10 s; sysctl "
+               "kernel.ftrace_enabled was 0 for 1 s of the 10 s");
+}
 
-START_TEST(what_the_kernel_said_comes_first)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m = meta();
-                _cleanup_strv_ Strv found = {};
+TEST(what_the_kernel_said_comes_first) {
+        _cleanup_(session_meta_freep) SessionMeta *m = meta();
+        _cleanup_strv_ Strv found = {};
 
-                ck_assert_int_eq(strv_add(&found, "process 812 has ended"), 0);
-                expect(m, &found, "process 812 has ended");
-                add_gap(m, GAP_FTRACE_OFF, 100, 110 * SECOND);
-                expect(m, &found,
-                       "process 812 has ended; sysctl kernel.ftrace_enabled was 0 for 10 s of the "
-                       "10 s");
-        }
-END_TEST
+        ck_assert_int_eq(strv_add(&found, "process 812 has ended"), 0);
+        expect(m, &found, "process 812 has ended");
+        add_gap(m, GAP_FTRACE_OFF, 100, 110 * SECOND);
+        expect(m, &found,
+               "process 812 has ended; sysctl kernel.ftrace_enabled was 0 for 10 s of the 10 s");
+}
 
-START_TEST(one_whose_triggers_never_fired_has_only_waited)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m = meta();
+TEST(one_whose_triggers_never_fired_has_only_waited) {
+        _cleanup_(session_meta_freep) SessionMeta *m = meta();
 
-                m->armed = m->start;
-                expect(m, &(Strv){}, "nothing called udp_sendmsg in 10 s of recording");
-                m->start = m->stop;
-                expect(m, &(Strv){}, "it waited for a trigger, and none fired");
-        }
-END_TEST
+        m->armed = m->start;
+        expect(m, &(Strv){}, "nothing called udp_sendmsg in 10 s of recording");
+        m->start = m->stop;
+        expect(m, &(Strv){}, "it waited for a trigger, and none fired");
+}
 
-START_TEST(no_sentence_is_too_long_to_be_kept)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m = meta();
-                _cleanup_free_ char *text = NULL;
-                _cleanup_strv_ Strv found = {};
+TEST(no_sentence_is_too_long_to_be_kept) {
+        _cleanup_(session_meta_freep) SessionMeta *m = meta();
+        _cleanup_free_ char *text = NULL;
+        _cleanup_strv_ Strv found = {};
 
-                for (int i = 0; i < 1000; i++)
-                        ck_assert_int_eq(strv_add(&found, "the module has gone"), 0);
-                ck_assert_int_eq(silence_explain(&text, m, &found), 0);
-                ck_assert_uint_eq(strlen(text), SILENCE_MAX);
-        }
-END_TEST
-
-UNIT_SUITE("brief", what_is_written_is_read, thousands_of_roots_are_counted_and_a_few_named,
-           what_is_not_known_on_disk_stays_so, what_is_not_valid_is_named,
-           one_that_stored_or_dropped_a_page_is_not_silent,
-           if_nothing_was_in_the_way_nothing_called_it, of_many_roots_some_are_named,
-           what_was_in_the_way_is_told_with_how_long, what_the_kernel_said_comes_first,
-           one_whose_triggers_never_fired_has_only_waited, no_sentence_is_too_long_to_be_kept)
+        for (int i = 0; i < 1000; i++)
+                ck_assert_int_eq(strv_add(&found, "the module has gone"), 0);
+        ck_assert_int_eq(silence_explain(&text, m, &found), 0);
+        ck_assert_uint_eq(strlen(text), SILENCE_MAX);
+}

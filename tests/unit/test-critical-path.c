@@ -22,58 +22,54 @@ static SlowestCalls slowest_of(Pairing *p, const RootCalls *c, size_t n_max) {
         return s;
 }
 
-START_TEST(the_slowest_calls_are_those_of_the_root_with_most_time)
-        {
+TEST(the_slowest_calls_are_those_of_the_root_with_most_time) {
+        _cleanup_(pairing_freep) Pairing *p = fed_pairing();
+        _cleanup_(root_calls_done) RootCalls calls;
+        SlowestCalls s;
+
+        root_calls_init(&calls, p);
+        for (int32_t pid = 1; pid <= 3; pid++) {
+                Step step = pid == 2 ? step_leaf(&step_child, 0, 700)
+                                     : step_leaf(&step_root, 0, 300 + 100 * (uint64_t) pid);
+
+                step.pid = pid;
+                feed_at(p, step, 900 + 100 * (uint64_t) pid);
+        }
+        s = slowest_of(p, &calls, 1);
+        ck_assert_ptr_eq(s.root, &step_root);
+        ck_assert_uint_eq(s.n_all, 2);
+        ck_assert_uint_eq(s.n, 1);
+        ck_assert_int_eq(s.windows[0].task, 3);
+        ck_assert_uint_eq(s.windows[0].begin_ns, 1200);
+        ck_assert_uint_eq(s.windows[0].end_ns, 1800);
+        ck_assert_uint_eq(s.number, 3);
+        free(s.windows);
+}
+
+TEST(the_slowest_hundredth_is_one_at_least_and_whole) {
+        for (uint64_t n = 0; n <= 450; n += 450) {
                 _cleanup_(pairing_freep) Pairing *p = fed_pairing();
                 _cleanup_(root_calls_done) RootCalls calls;
                 SlowestCalls s;
 
                 root_calls_init(&calls, p);
-                for (int32_t pid = 1; pid <= 3; pid++) {
-                        Step step = pid == 2 ? step_leaf(&step_child, 0, 700)
-                                             : step_leaf(&step_root, 0, 300 + 100 * (uint64_t) pid);
+                for (uint64_t i = 1; i <= n; i++)
+                        feed_at(p, step_leaf(&step_root, 0, i * 17 % 451), i * 1000);
+                if (n > 0) {
+                        Step open = step_enter(&step_root, 0); /* which has no end */
 
-                        step.pid = pid;
-                        feed_at(p, step, 900 + 100 * (uint64_t) pid);
+                        open.pid = 2;
+                        feed_at(p, open, 1000);
                 }
-                s = slowest_of(p, &calls, 1);
-                ck_assert_ptr_eq(s.root, &step_root);
-                ck_assert_uint_eq(s.n_all, 2);
-                ck_assert_uint_eq(s.n, 1);
-                ck_assert_int_eq(s.windows[0].task, 3);
-                ck_assert_uint_eq(s.windows[0].begin_ns, 1200);
-                ck_assert_uint_eq(s.windows[0].end_ns, 1800);
-                ck_assert_uint_eq(s.number, 3);
+                s = slowest_of(p, &calls, SIZE_MAX);
+                ck_assert_uint_eq(s.n_all, n > 0 ? n + 1 : 0);
+                ck_assert_uint_eq(s.n, n > 0 ? 5 : 0);
+                ck_assert_int_eq(s.root != NULL, n > 0);
+                for (size_t i = 0; i < s.n; i++)
+                        ck_assert_uint_ge(s.windows[i].end_ns - s.windows[i].begin_ns, 446);
                 free(s.windows);
         }
-END_TEST
-
-START_TEST(the_slowest_hundredth_is_one_at_least_and_whole)
-        {
-                for (uint64_t n = 0; n <= 450; n += 450) {
-                        _cleanup_(pairing_freep) Pairing *p = fed_pairing();
-                        _cleanup_(root_calls_done) RootCalls calls;
-                        SlowestCalls s;
-
-                        root_calls_init(&calls, p);
-                        for (uint64_t i = 1; i <= n; i++)
-                                feed_at(p, step_leaf(&step_root, 0, i * 17 % 451), i * 1000);
-                        if (n > 0) {
-                                Step open = step_enter(&step_root, 0); /* which has no end */
-
-                                open.pid = 2;
-                                feed_at(p, open, 1000);
-                        }
-                        s = slowest_of(p, &calls, SIZE_MAX);
-                        ck_assert_uint_eq(s.n_all, n > 0 ? n + 1 : 0);
-                        ck_assert_uint_eq(s.n, n > 0 ? 5 : 0);
-                        ck_assert_int_eq(s.root != NULL, n > 0);
-                        for (size_t i = 0; i < s.n; i++)
-                                ck_assert_uint_ge(s.windows[i].end_ns - s.windows[i].begin_ns, 446);
-                        free(s.windows);
-                }
-        }
-END_TEST
+}
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
@@ -191,247 +187,213 @@ static void received(Fed *f, CriticalPath *ret) {
 #define BEFORE "100 ran t17 udp_recvmsg, 100 ran t17 schedule, "
 #define AFTER ", 100 ran t17 schedule, 100 ran t17 udp_recvmsg"
 
-START_TEST(what_the_waker_ran_is_what_was_waited_for)
-        {
-                _cleanup_path_ CriticalPath p = {};
-                _cleanup_fed_ Fed f = {};
+TEST(what_the_waker_ran_is_what_was_waited_for) {
+        _cleanup_path_ CriticalPath p = {};
+        _cleanup_fed_ Fed f = {};
 
-                receive(&f, 'S');
-                feed(&f, step_enter(&ready, 0), 18, "t18", 1, 1400);
-                wake(&f, 1, 18, 0, 17, 1500);
-                feed(&f, step_leave(&ready, 0, 200), 18, "t18", 1, 1600);
-                switch_to(&f, 0, 0, 'R', 17, 1900);
-                received(&f, &p);
-                ck_assert_str_eq(text_of(&p),
-                                 BEFORE "200 ran 1 t18 -, 100 ran 1 t18 sock_def_readable, "
-                                        "400 queued t17 udp_recvmsg" AFTER);
-                ck_assert_ptr_eq(p.segments[2].awaited, &recv);
-                ck_assert_ptr_null(p.segments[2].released);
-                ck_assert_uint_eq(p.segments[2].cpu, 1);
-                ck_assert_str_eq(p.segments[2].comm, "t18");
-        }
-END_TEST
+        receive(&f, 'S');
+        feed(&f, step_enter(&ready, 0), 18, "t18", 1, 1400);
+        wake(&f, 1, 18, 0, 17, 1500);
+        feed(&f, step_leave(&ready, 0, 200), 18, "t18", 1, 1600);
+        switch_to(&f, 0, 0, 'R', 17, 1900);
+        received(&f, &p);
+        ck_assert_str_eq(text_of(&p), BEFORE "200 ran 1 t18 -, 100 ran 1 t18 sock_def_readable, "
+                                             "400 queued t17 udp_recvmsg" AFTER);
+        ck_assert_ptr_eq(p.segments[2].awaited, &recv);
+        ck_assert_ptr_null(p.segments[2].released);
+        ck_assert_uint_eq(p.segments[2].cpu, 1);
+        ck_assert_str_eq(p.segments[2].comm, "t18");
+}
 
-START_TEST(an_interrupt_ends_the_chain)
-        {
-                _cleanup_path_ CriticalPath p = {};
-                _cleanup_fed_ Fed f = {};
+TEST(an_interrupt_ends_the_chain) {
+        _cleanup_path_ CriticalPath p = {};
+        _cleanup_fed_ Fed f = {};
 
-                receive(&f, 'S');
-                wake(&f, 1, 18, 0x08, 17, 1500);
-                switch_to(&f, 0, 0, 'R', 17, 1900);
-                received(&f, &p);
-                ck_assert_str_eq(text_of(&p), BEFORE "300 interrupt t17 udp_recvmsg, "
-                                                     "400 queued t17 udp_recvmsg" AFTER);
-        }
-END_TEST
+        receive(&f, 'S');
+        wake(&f, 1, 18, 0x08, 17, 1500);
+        switch_to(&f, 0, 0, 'R', 17, 1900);
+        received(&f, &p);
+        ck_assert_str_eq(text_of(&p), BEFORE "300 interrupt t17 udp_recvmsg, "
+                                             "400 queued t17 udp_recvmsg" AFTER);
+}
 
 /* It may be one that the end of an interrupt began, in the middle of the call: it is its own below what enters softirqs,
  * or if preemption is off once more than in the call. */
-START_TEST(a_softirq_may_be_a_tasks_own)
-        {
-                static const Function enable = { .label = "__local_bh_enable_ip" SLACK,
-                                                 .n_label = 20,
-                                                 .n_name = 20 };
-                static const struct {
-                        const Function *outer, *inner; /* inner: NULL: there is none */
-                        uint8_t preempt_depth;
-                        bool in_softirq;
-                        const char *text;
-                } cases[] = {
-                        { &ready, NULL, 0, false, "300 interrupt t17 udp_recvmsg" },
-                        { &ready, &enable, 0, false, "200 ran 1 t18 __local_bh_enable_ip" },
-                        { &unlock, &ready, 1, true, "300 interrupt t17 udp_recvmsg" },
-                        { &unlock, &ready, 2, true, "200 ran 1 t18 sock_def_readable" },
-                };
+TEST(a_softirq_may_be_a_tasks_own) {
+        static const Function enable = { .label = "__local_bh_enable_ip" SLACK,
+                                         .n_label = 20,
+                                         .n_name = 20 };
+        static const struct {
+                const Function *outer, *inner; /* inner: NULL: there is none */
+                uint8_t preempt_depth;
+                bool in_softirq;
+                const char *text;
+        } cases[] = {
+                { &ready, NULL, 0, false, "300 interrupt t17 udp_recvmsg" },
+                { &ready, &enable, 0, false, "200 ran 1 t18 __local_bh_enable_ip" },
+                { &unlock, &ready, 1, true, "300 interrupt t17 udp_recvmsg" },
+                { &unlock, &ready, 2, true, "200 ran 1 t18 sock_def_readable" },
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_path_ CriticalPath p = {};
-                        Step outer = step_enter(cases[i].outer, 0),
-                             inner = step_enter(cases[i].inner, 1);
-                        _cleanup_fed_ Fed f = {};
-
-                        receive(&f, 'S');
-                        outer.preempt_count = cases[i].in_softirq;
-                        inner.preempt_count = cases[i].preempt_depth;
-                        inner.flags = cases[i].in_softirq ? 0x10 : 0;
-                        feed(&f, outer, 18, "t18", 1, 1250);
-                        if (cases[i].inner)
-                                feed(&f, inner, 18, "t18", 1, 1300);
-                        wake(&f, 1, 18, 0x10, 17, 1500);
-                        if (cases[i].inner)
-                                feed(&f, step_leave(cases[i].inner, 1, 250), 18, "t18", 1, 1550);
-                        feed(&f, step_leave(cases[i].outer, 0, 350), 18, "t18", 1, 1600);
-                        switch_to(&f, 0, 0, 'R', 17, 1900);
-                        received(&f, &p);
-                        ck_assert_msg(strstr(text_of(&p), cases[i].text), "%zu: %s", i,
-                                      text_of(&p));
-                }
-        }
-END_TEST
-
-START_TEST(who_is_preempted_waits_for_a_cpu_that_another_one_has)
-        {
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 _cleanup_path_ CriticalPath p = {};
+                Step outer = step_enter(cases[i].outer, 0), inner = step_enter(cases[i].inner, 1);
                 _cleanup_fed_ Fed f = {};
 
-                receive(&f, 'R');
-                switch_to(&f, 0, 0, 'R', 18, 1300);
-                switch_to(&f, 0, 18, 'S', 17, 1900);
-                received(&f, &p);
-                ck_assert_str_eq(text_of(&p), BEFORE "700 queued t17 udp_recvmsg" AFTER);
-                ck_assert_int_eq(p.segments[2].had, 18);
-                ck_assert_str_eq(p.segments[2].had_comm, "t18");
-        }
-END_TEST
-
-START_TEST(who_is_woken_by_nobody_waits_for_what_is_not_known)
-        {
-                _cleanup_path_ CriticalPath p = {};
-                _cleanup_fed_ Fed f = {};
-
-                receive(&f, 'D');
+                receive(&f, 'S');
+                outer.preempt_count = cases[i].in_softirq;
+                inner.preempt_count = cases[i].preempt_depth;
+                inner.flags = cases[i].in_softirq ? 0x10 : 0;
+                feed(&f, outer, 18, "t18", 1, 1250);
+                if (cases[i].inner)
+                        feed(&f, inner, 18, "t18", 1, 1300);
+                wake(&f, 1, 18, 0x10, 17, 1500);
+                if (cases[i].inner)
+                        feed(&f, step_leave(cases[i].inner, 1, 250), 18, "t18", 1, 1550);
+                feed(&f, step_leave(cases[i].outer, 0, 350), 18, "t18", 1, 1600);
                 switch_to(&f, 0, 0, 'R', 17, 1900);
                 received(&f, &p);
-                ck_assert_str_eq(text_of(&p), BEFORE "700 unknown t17 udp_recvmsg" AFTER);
+                ck_assert_msg(strstr(text_of(&p), cases[i].text), "%zu: %s", i, text_of(&p));
         }
-END_TEST
+}
+
+TEST(who_is_preempted_waits_for_a_cpu_that_another_one_has) {
+        _cleanup_path_ CriticalPath p = {};
+        _cleanup_fed_ Fed f = {};
+
+        receive(&f, 'R');
+        switch_to(&f, 0, 0, 'R', 18, 1300);
+        switch_to(&f, 0, 18, 'S', 17, 1900);
+        received(&f, &p);
+        ck_assert_str_eq(text_of(&p), BEFORE "700 queued t17 udp_recvmsg" AFTER);
+        ck_assert_int_eq(p.segments[2].had, 18);
+        ck_assert_str_eq(p.segments[2].had_comm, "t18");
+}
+
+TEST(who_is_woken_by_nobody_waits_for_what_is_not_known) {
+        _cleanup_path_ CriticalPath p = {};
+        _cleanup_fed_ Fed f = {};
+
+        receive(&f, 'D');
+        switch_to(&f, 0, 0, 'R', 17, 1900);
+        received(&f, &p);
+        ck_assert_str_eq(text_of(&p), BEFORE "700 unknown t17 udp_recvmsg" AFTER);
+}
 
 /* The waker of the wake-up that ended the wait counts; 19 woke 18 before, and is another level. */
-START_TEST(the_holder_is_who_released_the_lock)
-        {
-                _cleanup_path_ CriticalPath p = {};
-                _cleanup_fed_ Fed f = {};
+TEST(the_holder_is_who_released_the_lock) {
+        _cleanup_path_ CriticalPath p = {};
+        _cleanup_fed_ Fed f = {};
 
-                receive(&f, 'D');
-                feed(&f, step_enter(&ready, 0), 18, "t18", 1, 1250);
-                switch_to(&f, 1, 18, 'S', 19, 1300);
-                wake(&f, 1, 19, 0, 18, 1350);
-                switch_to(&f, 1, 19, 'S', 18, 1400);
-                feed(&f, step_enter(&unlock, 1), 18, "t18", 1, 1450);
-                feed(&f, step_enter(&wake_up, 2), 18, "t18", 1, 1460);
-                wake(&f, 1, 18, 0, 17, 1500);
-                wake(&f, 2, 20, 0, 17, 1550); /* who comes late woke nobody */
-                feed(&f, step_leave(&wake_up, 2, 100), 18, "t18", 1, 1560);
-                feed(&f, step_leave(&unlock, 1, 120), 18, "t18", 1, 1570);
-                feed(&f, step_leave(&ready, 0, 330), 18, "t18", 1, 1580);
-                switch_to(&f, 0, 0, 'R', 17, 1900);
-                received(&f, &p);
-                ck_assert_str_eq(text_of(&p), BEFORE
-                                 "50 ran 1 t18 -, 50 ran 1 t18 sock_def_readable, 50 ran 2 t19 -, "
-                                 "50 queued 1 t18 sock_def_readable, "
-                                 "50 ran 1 t18 sock_def_readable, 10 ran 1 t18 mutex_unlock, "
-                                 "40 ran 1 t18 try_to_wake_up, 400 queued t17 udp_recvmsg" AFTER);
-                ck_assert_ptr_eq(p.segments[2].released, &unlock);
-                ck_assert_ptr_null(p.segments[4].released);
-                ck_assert_int_eq(p.segments[5].had, 19);
-        }
-END_TEST
+        receive(&f, 'D');
+        feed(&f, step_enter(&ready, 0), 18, "t18", 1, 1250);
+        switch_to(&f, 1, 18, 'S', 19, 1300);
+        wake(&f, 1, 19, 0, 18, 1350);
+        switch_to(&f, 1, 19, 'S', 18, 1400);
+        feed(&f, step_enter(&unlock, 1), 18, "t18", 1, 1450);
+        feed(&f, step_enter(&wake_up, 2), 18, "t18", 1, 1460);
+        wake(&f, 1, 18, 0, 17, 1500);
+        wake(&f, 2, 20, 0, 17, 1550); /* who comes late woke nobody */
+        feed(&f, step_leave(&wake_up, 2, 100), 18, "t18", 1, 1560);
+        feed(&f, step_leave(&unlock, 1, 120), 18, "t18", 1, 1570);
+        feed(&f, step_leave(&ready, 0, 330), 18, "t18", 1, 1580);
+        switch_to(&f, 0, 0, 'R', 17, 1900);
+        received(&f, &p);
+        ck_assert_str_eq(text_of(&p),
+                         BEFORE "50 ran 1 t18 -, 50 ran 1 t18 sock_def_readable, 50 ran 2 t19 -, "
+                                "50 queued 1 t18 sock_def_readable, "
+                                "50 ran 1 t18 sock_def_readable, 10 ran 1 t18 mutex_unlock, "
+                                "40 ran 1 t18 try_to_wake_up, 400 queued t17 udp_recvmsg" AFTER);
+        ck_assert_ptr_eq(p.segments[2].released, &unlock);
+        ck_assert_ptr_null(p.segments[4].released);
+        ck_assert_int_eq(p.segments[5].had, 19);
+}
 
-START_TEST(who_is_woken_while_leaving_did_not_wait)
-        {
-                _cleanup_path_ CriticalPath p = {};
-                _cleanup_fed_ Fed f = {};
+TEST(who_is_woken_while_leaving_did_not_wait) {
+        _cleanup_path_ CriticalPath p = {};
+        _cleanup_fed_ Fed f = {};
 
-                begin(&f, (Window){ .task = 17,
-                                    .begin_ns = 1000,
-                                    .end_ns = 2100,
-                                    .label = "udp_recvmsg" });
-                feed(&f, step_enter(&recv, 0), 17, "t17", 0, 1000);
-                switch_to(&f, 0, 17, 'R', 0, 1020);
-                switch_to(&f, 0, 0, 'R', 17, 1030);
-                wake(&f, 1, 18, 0, 17, 1190);
-                switch_to(&f, 0, 17, 'S', 0, 1200);
-                switch_to(&f, 0, 0, 'R', 17, 1900);
-                feed(&f, step_leave(&recv, 0, 1100), 17, "t17", 0, 2100);
-                finish(&f, &p);
-                ck_assert_str_eq(text_of(&p),
-                                 "20 ran t17 udp_recvmsg, 10 queued t17 udp_recvmsg, "
-                                 "170 ran t17 udp_recvmsg, 700 queued t17 udp_recvmsg, "
-                                 "200 ran t17 udp_recvmsg");
-        }
-END_TEST
+        begin(&f, (Window){ .task = 17, .begin_ns = 1000, .end_ns = 2100, .label = "udp_recvmsg" });
+        feed(&f, step_enter(&recv, 0), 17, "t17", 0, 1000);
+        switch_to(&f, 0, 17, 'R', 0, 1020);
+        switch_to(&f, 0, 0, 'R', 17, 1030);
+        wake(&f, 1, 18, 0, 17, 1190);
+        switch_to(&f, 0, 17, 'S', 0, 1200);
+        switch_to(&f, 0, 0, 'R', 17, 1900);
+        feed(&f, step_leave(&recv, 0, 1100), 17, "t17", 0, 2100);
+        finish(&f, &p);
+        ck_assert_str_eq(text_of(&p), "20 ran t17 udp_recvmsg, 10 queued t17 udp_recvmsg, "
+                                      "170 ran t17 udp_recvmsg, 700 queued t17 udp_recvmsg, "
+                                      "200 ran t17 udp_recvmsg");
+}
 
 /* Task 18 wakes 17, but left before and was not seen to come back. */
-START_TEST(contradictions_are_not_known_and_end)
-        {
-                _cleanup_path_ CriticalPath p = {};
-                _cleanup_fed_ Fed f = {};
+TEST(contradictions_are_not_known_and_end) {
+        _cleanup_path_ CriticalPath p = {};
+        _cleanup_fed_ Fed f = {};
 
-                receive(&f, 'S');
-                switch_to(&f, 1, 18, 'S', 0, 1300);
-                wake(&f, 1, 17, 0, 18, 1350); /* who sleeps himself */
-                wake(&f, 1, 18, 0, 17, 1500);
-                wake(&f, 1, 17, 0, 17, 1550);
-                switch_to(&f, 0, 0, 'R', 17, 1900);
-                received(&f, &p);
-                ck_assert_str_eq(text_of(&p), BEFORE "100 ran 1 t18 -, 200 unknown 1 t18 -, "
-                                                     "400 queued t17 udp_recvmsg" AFTER);
-        }
-END_TEST
+        receive(&f, 'S');
+        switch_to(&f, 1, 18, 'S', 0, 1300);
+        wake(&f, 1, 17, 0, 18, 1350); /* who sleeps himself */
+        wake(&f, 1, 18, 0, 17, 1500);
+        wake(&f, 1, 17, 0, 17, 1550);
+        switch_to(&f, 0, 0, 'R', 17, 1900);
+        received(&f, &p);
+        ck_assert_str_eq(text_of(&p), BEFORE "100 ran 1 t18 -, 200 unknown 1 t18 -, "
+                                             "400 queued t17 udp_recvmsg" AFTER);
+}
 
-START_TEST(after_a_loss_who_calls_runs)
-        {
-                _cleanup_path_ CriticalPath p = {};
-                _cleanup_fed_ Fed f = {};
+TEST(after_a_loss_who_calls_runs) {
+        _cleanup_path_ CriticalPath p = {};
+        _cleanup_fed_ Fed f = {};
 
-                receive(&f, 'S');
-                feed(&f, (Step){ .kind = STEP_LOST }, 0, NULL, 0, 1500);
-                feed(&f, step_leaf(&ready, 1, 100), 17, "t17", 0, 1800);
-                feed(&f, step_leave(&recv, 0, 1100), 17, "t17", 0, 2100);
-                finish(&f, &p);
-                ck_assert_ptr_nonnull(strstr(text_of(&p), BEFORE "600 unknown t17 schedule, "));
-                for (size_t i = 3; i < p.n; i++)
-                        ck_assert_int_eq(p.segments[i].kind, PATH_RAN);
-        }
-END_TEST
+        receive(&f, 'S');
+        feed(&f, (Step){ .kind = STEP_LOST }, 0, NULL, 0, 1500);
+        feed(&f, step_leaf(&ready, 1, 100), 17, "t17", 0, 1800);
+        feed(&f, step_leave(&recv, 0, 1100), 17, "t17", 0, 2100);
+        finish(&f, &p);
+        ck_assert_ptr_nonnull(strstr(text_of(&p), BEFORE "600 unknown t17 schedule, "));
+        for (size_t i = 3; i < p.n; i++)
+                ck_assert_int_eq(p.segments[i].kind, PATH_RAN);
+}
 
-START_TEST(the_callers_of_a_call_are_not_in_its_path)
-        {
-                static const Function caller = { .label = "ksys_read" SLACK,
-                                                 .n_label = 9,
-                                                 .n_name = 9 };
-                _cleanup_path_ CriticalPath p = {};
-                _cleanup_fed_ Fed f = {};
+TEST(the_callers_of_a_call_are_not_in_its_path) {
+        static const Function caller = { .label = "ksys_read" SLACK, .n_label = 9, .n_name = 9 };
+        _cleanup_path_ CriticalPath p = {};
+        _cleanup_fed_ Fed f = {};
 
-                /* Its window is moved by what comes between a reading and its record. */
-                begin(&f, (Window){ .task = 17,
-                                    .begin_ns = 1010,
-                                    .end_ns = 1160,
-                                    .label = "udp_recvmsg" });
-                feed(&f, step_enter(&caller, 0), 17, "t17", 0, 1000);
-                feed(&f, step_enter(&recv, 1), 17, "t17", 0, 1010);
-                feed(&f, step_leave(&recv, 1, 150), 17, "t17", 0, 1150);
-                feed(&f, step_leaf(&ready, 1, 20), 17, "t17", 0, 1152);
-                feed(&f, step_leave(&caller, 0, 200), 17, "t17", 0, 1200);
-                switch_to(&f, 0, 17, 'S', 0, 1300);
-                finish(&f, &p);
-                ck_assert_str_eq(text_of(&p), "150 ran t17 udp_recvmsg");
-        }
-END_TEST
+        /* Its window is moved by what comes between a reading and its record. */
+        begin(&f, (Window){ .task = 17, .begin_ns = 1010, .end_ns = 1160, .label = "udp_recvmsg" });
+        feed(&f, step_enter(&caller, 0), 17, "t17", 0, 1000);
+        feed(&f, step_enter(&recv, 1), 17, "t17", 0, 1010);
+        feed(&f, step_leave(&recv, 1, 150), 17, "t17", 0, 1150);
+        feed(&f, step_leaf(&ready, 1, 20), 17, "t17", 0, 1152);
+        feed(&f, step_leave(&caller, 0, 200), 17, "t17", 0, 1200);
+        switch_to(&f, 0, 17, 'S', 0, 1300);
+        finish(&f, &p);
+        ck_assert_str_eq(text_of(&p), "150 ran t17 udp_recvmsg");
+}
 
-START_TEST(sums_are_of_names_and_exact)
-        {
-                _cleanup_path_sum_ PathSum sum = {};
-                PathSegment a[] = {
-                        { .duration_ns = 5, .n = 1, .pid = 1, .comm = "x", .function = &recv },
-                        { .duration_ns = 7, .n = 1, .pid = 2, .comm = "x", .function = &recv },
-                        { .duration_ns = 9, .n = 2, .pid = 2, .comm = "y", .function = &recv },
-                        { .duration_ns = 1, .n = 1, .pid = 2, .comm = "x", .kind = PATH_QUEUED },
-                };
-                CriticalPath path = { a, ELEMENTSOF(a) };
+TEST(sums_are_of_names_and_exact) {
+        _cleanup_path_sum_ PathSum sum = {};
+        PathSegment a[] = {
+                { .duration_ns = 5, .n = 1, .pid = 1, .comm = "x", .function = &recv },
+                { .duration_ns = 7, .n = 1, .pid = 2, .comm = "x", .function = &recv },
+                { .duration_ns = 9, .n = 2, .pid = 2, .comm = "y", .function = &recv },
+                { .duration_ns = 1, .n = 1, .pid = 2, .comm = "x", .kind = PATH_QUEUED },
+        };
+        CriticalPath path = { a, ELEMENTSOF(a) };
 
-                ck_assert_int_eq(path_sum_add(&sum, &path), 0);
-                ck_assert_int_eq(path_sum_add(&sum, &path), 0);
-                path_sum_sort(&sum);
-                ck_assert_uint_eq(sum.path.n, 3);
-                ck_assert_uint_eq(sum.path.segments[0].duration_ns, 24);
-                ck_assert_int_eq(sum.path.segments[0].pid, -1);
-                ck_assert_uint_eq(sum.path.segments[0].n, 4);
-                ck_assert_int_eq(sum.path.segments[1].pid, 2);
-                ck_assert_uint_eq(total_ns_of(&sum.path), 2 * total_ns_of(&path));
-        }
-END_TEST
+        ck_assert_int_eq(path_sum_add(&sum, &path), 0);
+        ck_assert_int_eq(path_sum_add(&sum, &path), 0);
+        path_sum_sort(&sum);
+        ck_assert_uint_eq(sum.path.n, 3);
+        ck_assert_uint_eq(sum.path.segments[0].duration_ns, 24);
+        ck_assert_int_eq(sum.path.segments[0].pid, -1);
+        ck_assert_uint_eq(sum.path.segments[0].n, 4);
+        ck_assert_int_eq(sum.path.segments[1].pid, 2);
+        ck_assert_uint_eq(total_ns_of(&sum.path), 2 * total_ns_of(&path));
+}
 
 /* --- random tasks ----------------------------------------------------------------------------- */
 
@@ -504,91 +466,76 @@ static unsigned first_seed(void) {
         return s ? (unsigned) strtoul(s, NULL, 10) : (unsigned) getpid() * 1000;
 }
 
-START_TEST(paths_of_random_tasks_are_the_true_ones)
-        {
-                _cleanup_free_ Sim *s = calloc(1, sizeof(*s));
-                unsigned seed = first_seed(), n_checked = 0, n_deep = 0;
+TEST(paths_of_random_tasks_are_the_true_ones) {
+        _cleanup_free_ Sim *s = calloc(1, sizeof(*s));
+        unsigned seed = first_seed(), n_checked = 0, n_deep = 0;
 
-                ck_assert_ptr_nonnull(s);
-                for (int i = 0; i < SIM_FUNCTIONS; i++) {
-                        int n = snprintf(labels[i], sizeof(labels[i]), "function_%d", i);
+        ck_assert_ptr_nonnull(s);
+        for (int i = 0; i < SIM_FUNCTIONS; i++) {
+                int n = snprintf(labels[i], sizeof(labels[i]), "function_%d", i);
 
-                        functions[i] = (Function){ .label = labels[i],
-                                                   .n_label = (uint32_t) n,
-                                                   .n_name = (uint32_t) n };
-                }
-                printf("# FTRACED_SEED=%u\n", seed);
-                (void) fflush(stdout);
-                for (unsigned k = 0; k < 800; k++) {
-                        unsigned n_calls = 0;
-
-                        sim_run(s, seed + k, functions);
-                        /* Of the last ones some, as those are long. */
-                        for (size_t i = s->n_seen; i > 0 && n_calls < 8; i--) {
-                                const SimEvent *e = &s->events[i - 1];
-                                uint32_t depth = 0;
-
-                                if (e->kind != SIM_LEAVE || sim_draw(s, 4) != 0 ||
-                                    (e->at_ns - e->since_ns < SIM_NS / 20 && sim_draw(s, 8) != 0))
-                                        continue;
-                                check_call(s, e, &depth);
-                                n_calls++;
-                                n_checked++;
-                                n_deep += depth >= 2;
-                        }
-                }
-                ck_assert_uint_gt(n_checked, 500);
-                ck_assert_uint_gt(n_deep, 50);
+                functions[i] = (Function){ .label = labels[i],
+                                           .n_label = (uint32_t) n,
+                                           .n_name = (uint32_t) n };
         }
-END_TEST
+        printf("# FTRACED_SEED=%u\n", seed);
+        (void) fflush(stdout);
+        for (unsigned k = 0; k < 800; k++) {
+                unsigned n_calls = 0;
+
+                sim_run(s, seed + k, functions);
+                /* Of the last ones some, as those are long. */
+                for (size_t i = s->n_seen; i > 0 && n_calls < 8; i--) {
+                        const SimEvent *e = &s->events[i - 1];
+                        uint32_t depth = 0;
+
+                        if (e->kind != SIM_LEAVE || sim_draw(s, 4) != 0 ||
+                            (e->at_ns - e->since_ns < SIM_NS / 20 && sim_draw(s, 8) != 0))
+                                continue;
+                        check_call(s, e, &depth);
+                        n_calls++;
+                        n_checked++;
+                        n_deep += depth >= 2;
+                }
+        }
+        ck_assert_uint_gt(n_checked, 500);
+        ck_assert_uint_gt(n_deep, 50);
+}
 
 /* Whatever is missing or stands in another order: times add up, finish() sees to it. */
-START_TEST(paths_of_damaged_streams_tile_their_calls)
-        {
-                _cleanup_free_ Sim *s = calloc(1, sizeof(*s));
-                unsigned seed = first_seed();
+TEST(paths_of_damaged_streams_tile_their_calls) {
+        _cleanup_free_ Sim *s = calloc(1, sizeof(*s));
+        unsigned seed = first_seed();
 
-                ck_assert_ptr_nonnull(s);
-                for (int i = 0; i < SIM_FUNCTIONS; i++)
-                        functions[i] =
-                                (Function){ .label = recv.label, .n_label = 11, .n_name = 11 };
-                printf("# FTRACED_SEED=%u\n", seed);
-                (void) fflush(stdout);
-                for (unsigned k = 0; k < 300; k++) {
-                        _cleanup_path_ CriticalPath p = {};
-                        _cleanup_fed_ Fed f = {};
-                        size_t n = 0;
-                        uint64_t from, to;
+        ck_assert_ptr_nonnull(s);
+        for (int i = 0; i < SIM_FUNCTIONS; i++)
+                functions[i] = (Function){ .label = recv.label, .n_label = 11, .n_name = 11 };
+        printf("# FTRACED_SEED=%u\n", seed);
+        (void) fflush(stdout);
+        for (unsigned k = 0; k < 300; k++) {
+                _cleanup_path_ CriticalPath p = {};
+                _cleanup_fed_ Fed f = {};
+                size_t n = 0;
+                uint64_t from, to;
 
-                        sim_run(s, seed + k, functions);
-                        for (size_t i = 0; i < s->n_events; i++)
-                                if (sim_draw(s, 10) != 0)
-                                        s->events[n++] = s->events[i];
-                        s->n_events = n;
-                        for (size_t i = 0; i < n / 10; i++) {
-                                SimEvent *a = &s->events[sim_draw(s, (int) n)];
+                sim_run(s, seed + k, functions);
+                for (size_t i = 0; i < s->n_events; i++)
+                        if (sim_draw(s, 10) != 0)
+                                s->events[n++] = s->events[i];
+                s->n_events = n;
+                for (size_t i = 0; i < n / 10; i++) {
+                        SimEvent *a = &s->events[sim_draw(s, (int) n)];
 
-                                a->task = sim_draw(s, 2) ? sim_draw(s, s->n_tasks) : a->task;
-                                a->other = sim_draw(s, 2) ? sim_draw(s, s->n_tasks) : a->other;
-                        }
-                        from = SIM_FIRST_NS + (uint64_t) sim_draw(s, SIM_NS / 2);
-                        to = from + 1 + (uint64_t) sim_draw(s, SIM_NS / 2);
-                        begin(&f, (Window){ .task = 100 + sim_draw(s, s->n_tasks),
-                                            .begin_ns = from,
-                                            .end_ns = to,
-                                            .label = "udp_recvmsg" });
-                        play(&f, s);
-                        finish(&f, &p);
+                        a->task = sim_draw(s, 2) ? sim_draw(s, s->n_tasks) : a->task;
+                        a->other = sim_draw(s, 2) ? sim_draw(s, s->n_tasks) : a->other;
                 }
+                from = SIM_FIRST_NS + (uint64_t) sim_draw(s, SIM_NS / 2);
+                to = from + 1 + (uint64_t) sim_draw(s, SIM_NS / 2);
+                begin(&f, (Window){ .task = 100 + sim_draw(s, s->n_tasks),
+                                    .begin_ns = from,
+                                    .end_ns = to,
+                                    .label = "udp_recvmsg" });
+                play(&f, s);
+                finish(&f, &p);
         }
-END_TEST
-
-UNIT_SUITE("critical-path", the_slowest_calls_are_those_of_the_root_with_most_time,
-           the_slowest_hundredth_is_one_at_least_and_whole,
-           what_the_waker_ran_is_what_was_waited_for, an_interrupt_ends_the_chain,
-           a_softirq_may_be_a_tasks_own, who_is_preempted_waits_for_a_cpu_that_another_one_has,
-           who_is_woken_by_nobody_waits_for_what_is_not_known, the_holder_is_who_released_the_lock,
-           who_is_woken_while_leaving_did_not_wait, contradictions_are_not_known_and_end,
-           after_a_loss_who_calls_runs, the_callers_of_a_call_are_not_in_its_path,
-           sums_are_of_names_and_exact, paths_of_random_tasks_are_the_true_ones,
-           paths_of_damaged_streams_tile_their_calls)
+}

@@ -137,180 +137,156 @@ static void flip_each_byte(bool has_index, uint8_t mask) {
         }
 }
 
-START_TEST(a_flipped_byte_costs_its_block_alone)
-        {
-                flip_each_byte(true, 0x01);
-                flip_each_byte(true, 0xff);
-        }
-END_TEST
+TEST(a_flipped_byte_costs_its_block_alone) {
+        flip_each_byte(true, 0x01);
+        flip_each_byte(true, 0xff);
+}
 
-START_TEST(a_flipped_byte_costs_its_block_alone_without_an_index)
-        { flip_each_byte(false, 0x80); }
-END_TEST
+TEST(a_flipped_byte_costs_its_block_alone_without_an_index) {
+        flip_each_byte(false, 0x80);
+}
 
-START_TEST(a_cut_costs_the_blocks_behind_it_alone)
-        {
-                _cleanup_(sample_done) Sample s = {};
+TEST(a_cut_costs_the_blocks_behind_it_alone) {
+        _cleanup_(sample_done) Sample s = {};
 
-                sample_init(&s);
-                for (uint64_t at = s.n_whole - 1; at > 0; at--) {
-                        _cleanup_(page_source_freep) PageSource *source = NULL;
-                        unsigned lost = 0;
-
-                        ck_assert_int_eq(ftruncate(s.fd, (off_t) at), 0);
-                        source = open_sample(&s);
-                        if (at < SEALED_HEADER_BYTES) {
-                                ck_assert_ptr_null(source);
-                                continue;
-                        }
-                        ck_assert_ptr_nonnull(source);
-                        ck_assert_uint_eq(page_source_n_pages(source), N_PAGES);
-                        for (unsigned i = 0; i < N_BLOCKS; i++)
-                                if (at < s.begins[i + 1])
-                                        lost |= 1U << i;
-                        expect_lost(&s, source, lost, at);
-                        ck_assert(is_named(source, SEALED_PART_INDEX, 0));
-                        for (unsigned i = 0; i < N_BLOCKS; i++)
-                                ck_assert_int_eq(is_named(source, SEALED_PART_BLOCK, i),
-                                                 !!(lost & (1U << i)));
-                }
-        }
-END_TEST
-
-START_TEST(blocks_are_found_behind_a_hole)
-        {
+        sample_init(&s);
+        for (uint64_t at = s.n_whole - 1; at > 0; at--) {
                 _cleanup_(page_source_freep) PageSource *source = NULL;
-                _cleanup_(sample_done) Sample s = {};
-                _cleanup_free_ uint8_t *zeroes = NULL;
-                size_t n;
+                unsigned lost = 0;
 
-                sample_init(&s);
-                /* The header, the index, and all of blocks 1 and 2 but their last byte. */
-                n = s.begins[3] - s.begins[1] - 1;
-                zeroes = calloc(1, s.n_whole);
-                ck_assert_int_eq(pwrite_full(s.fd, zeroes, SEALED_HEADER_BYTES, 0), 0);
-                ck_assert_int_eq(pwrite_full(s.fd, zeroes, n, s.begins[1]), 0);
-                n = s.n_whole - s.begins[N_BLOCKS];
-                ck_assert_int_eq(pwrite_full(s.fd, zeroes, n, s.begins[N_BLOCKS]), 0);
+                ck_assert_int_eq(ftruncate(s.fd, (off_t) at), 0);
                 source = open_sample(&s);
+                if (at < SEALED_HEADER_BYTES) {
+                        ck_assert_ptr_null(source);
+                        continue;
+                }
                 ck_assert_ptr_nonnull(source);
                 ck_assert_uint_eq(page_source_n_pages(source), N_PAGES);
-                expect_lost(&s, source, 1 << 1 | 1 << 2, s.begins[1]);
-                ck_assert(is_named(source, SEALED_PART_HEADER, 0));
+                for (unsigned i = 0; i < N_BLOCKS; i++)
+                        if (at < s.begins[i + 1])
+                                lost |= 1U << i;
+                expect_lost(&s, source, lost, at);
                 ck_assert(is_named(source, SEALED_PART_INDEX, 0));
-                ck_assert(is_named(source, SEALED_PART_BLOCK, 1));
+                for (unsigned i = 0; i < N_BLOCKS; i++)
+                        ck_assert_int_eq(is_named(source, SEALED_PART_BLOCK, i),
+                                         !!(lost & (1U << i)));
+        }
+}
+
+TEST(blocks_are_found_behind_a_hole) {
+        _cleanup_(page_source_freep) PageSource *source = NULL;
+        _cleanup_(sample_done) Sample s = {};
+        _cleanup_free_ uint8_t *zeroes = NULL;
+        size_t n;
+
+        sample_init(&s);
+        /* The header, the index, and all of blocks 1 and 2 but their last byte. */
+        n = s.begins[3] - s.begins[1] - 1;
+        zeroes = calloc(1, s.n_whole);
+        ck_assert_int_eq(pwrite_full(s.fd, zeroes, SEALED_HEADER_BYTES, 0), 0);
+        ck_assert_int_eq(pwrite_full(s.fd, zeroes, n, s.begins[1]), 0);
+        n = s.n_whole - s.begins[N_BLOCKS];
+        ck_assert_int_eq(pwrite_full(s.fd, zeroes, n, s.begins[N_BLOCKS]), 0);
+        source = open_sample(&s);
+        ck_assert_ptr_nonnull(source);
+        ck_assert_uint_eq(page_source_n_pages(source), N_PAGES);
+        expect_lost(&s, source, 1 << 1 | 1 << 2, s.begins[1]);
+        ck_assert(is_named(source, SEALED_PART_HEADER, 0));
+        ck_assert(is_named(source, SEALED_PART_INDEX, 0));
+        ck_assert(is_named(source, SEALED_PART_BLOCK, 1));
+        ck_assert(is_named(source, SEALED_PART_BLOCK, 2));
+}
+
+TEST(a_block_of_another_segment_is_not_taken_for_one_of_ours) {
+        _cleanup_(page_source_freep) PageSource *source = NULL;
+        _cleanup_(sample_done) Sample s = {};
+        SealedBlock b;
+
+        sample_init(&s);
+        ck_assert_int_eq(sealed_block_parse(&b, s.whole + s.begins[2], s.n_whole - s.begins[2]), 0);
+        b.session_id[3] ^= 1;
+        sealed_block_format(&b);
+        ck_assert_int_eq(pwrite_full(s.fd, &b, sizeof(b), s.begins[2]), 0);
+        for (int has_index = 1; has_index >= 0; has_index--) {
+                if (!has_index)
+                        ck_assert_int_eq(ftruncate(s.fd, (off_t) s.n_whole - 1), 0);
+                source = page_source_free(source);
+                source = open_sample(&s);
+                expect_lost(&s, source, 1 << 2, s.begins[2]);
                 ck_assert(is_named(source, SEALED_PART_BLOCK, 2));
         }
-END_TEST
+}
 
-START_TEST(a_block_of_another_segment_is_not_taken_for_one_of_ours)
-        {
-                _cleanup_(page_source_freep) PageSource *source = NULL;
-                _cleanup_(sample_done) Sample s = {};
-                SealedBlock b;
+TEST(a_newer_version_is_refused_by_its_number) {
+        _cleanup_(page_source_freep) PageSource *source = NULL;
+        _cleanup_(sample_done) Sample s = {};
+        SealedHeader h;
+        uint64_t n_pages;
+        uint32_t version = 0;
+        int dir_fd;
 
-                sample_init(&s);
-                ck_assert_int_eq(
-                        sealed_block_parse(&b, s.whole + s.begins[2], s.n_whole - s.begins[2]), 0);
-                b.session_id[3] ^= 1;
-                sealed_block_format(&b);
-                ck_assert_int_eq(pwrite_full(s.fd, &b, sizeof(b), s.begins[2]), 0);
-                for (int has_index = 1; has_index >= 0; has_index--) {
-                        if (!has_index)
-                                ck_assert_int_eq(ftruncate(s.fd, (off_t) s.n_whole - 1), 0);
-                        source = page_source_free(source);
-                        source = open_sample(&s);
-                        expect_lost(&s, source, 1 << 2, s.begins[2]);
-                        ck_assert(is_named(source, SEALED_PART_BLOCK, 2));
-                }
+        sample_init(&s);
+        memcpy(&h, s.whole, sizeof(h));
+        h.version = htole32(3);
+        h.page_bytes = 0; /* it may mean anything there */
+        h.checksum = htole64(sealed_checksum(&h, SEALED_HEADER_BYTES - 8));
+        ck_assert_int_eq(pwrite_full(s.fd, &h, sizeof(h), 0), 0);
+        ck_assert_int_eq(page_source_take_fd(&source, dup(s.fd), &version), PAGE_SOURCE_E_NEWER);
+        ck_assert_uint_eq(version, 3);
+
+        dir_fd = session_dir_fd(s.recording.dir);
+        scratch_write(dir_fd, "newer", &h, sizeof(h));
+        ck_assert_int_eq(segment_recover(dir_fd, "newer", &n_pages), SEGMENT_E_NEWER);
+        /* Only its checksum makes it a newer one. */
+        h.checksum ^= 1;
+        scratch_write(dir_fd, "newer", &h, sizeof(h));
+        ck_assert_int_eq(segment_recover(dir_fd, "newer", &n_pages), SEGMENT_E_DAMAGED);
+}
+
+TEST(recovery_leaves_a_sealed_segment_as_it_is) {
+        _cleanup_(sample_done) Sample s = {};
+        uint64_t n_pages;
+
+        sample_init(&s);
+        ck_assert_int_eq(
+                segment_recover(session_dir_fd(s.recording.dir), "cpu0/00000000.seg", &n_pages), 0);
+        ck_assert_uint_eq(n_pages, N_PAGES);
+}
+
+TEST(a_torn_live_segment_loses_less_than_a_page) {
+        _cleanup_recording_ Recording r;
+        _cleanup_close_ int fd = -EBADF;
+        const uint32_t writing = 0;
+        const uint64_t n_published = 0;
+        Page pages[3] = {};
+
+        recording_init(&r, &layouts[LAYOUT_6_12]);
+        for (unsigned i = 0; i < 3; i++) {
+                page_begin(&pages[i], &layouts[LAYOUT_6_12], 1000 * i);
+                page_enter(&pages[i], 1000 * i + 1, 17, F_ROOT, 0);
+                /* The last byte of a page that is there counts, too. */
+                pages[i].bytes[BUILT_PAGE_BYTES - 1] = 1;
         }
-END_TEST
-
-START_TEST(a_newer_version_is_refused_by_its_number)
-        {
+        recording_add(&r, 0, 0, pages, 3);
+        fd = openat(session_dir_fd(r.dir), "cpu0/00000000.seg", O_RDWR | O_CLOEXEC);
+        for (off_t at = 4096 + 3 * 4096; at >= 4096; at--) {
                 _cleanup_(page_source_freep) PageSource *source = NULL;
-                _cleanup_(sample_done) Sample s = {};
-                SealedHeader h;
-                uint64_t n_pages;
-                uint32_t version = 0;
-                int dir_fd;
+                uint64_t n, n_expected = (uint64_t) (at - 4096) / 4096;
 
-                sample_init(&s);
-                memcpy(&h, s.whole, sizeof(h));
-                h.version = htole32(3);
-                h.page_bytes = 0; /* it may mean anything there */
-                h.checksum = htole64(sealed_checksum(&h, SEALED_HEADER_BYTES - 8));
-                ck_assert_int_eq(pwrite_full(s.fd, &h, sizeof(h), 0), 0);
-                ck_assert_int_eq(page_source_take_fd(&source, dup(s.fd), &version),
-                                 PAGE_SOURCE_E_NEWER);
-                ck_assert_uint_eq(version, 3);
-
-                dir_fd = session_dir_fd(s.recording.dir);
-                scratch_write(dir_fd, "newer", &h, sizeof(h));
-                ck_assert_int_eq(segment_recover(dir_fd, "newer", &n_pages), SEGMENT_E_NEWER);
-                /* Only its checksum makes it a newer one. */
-                h.checksum ^= 1;
-                scratch_write(dir_fd, "newer", &h, sizeof(h));
-                ck_assert_int_eq(segment_recover(dir_fd, "newer", &n_pages), SEGMENT_E_DAMAGED);
-        }
-END_TEST
-
-START_TEST(recovery_leaves_a_sealed_segment_as_it_is)
-        {
-                _cleanup_(sample_done) Sample s = {};
-                uint64_t n_pages;
-
-                sample_init(&s);
-                ck_assert_int_eq(segment_recover(session_dir_fd(s.recording.dir),
-                                                 "cpu0/00000000.seg", &n_pages),
+                /* The writer died before it could count any of them. */
+                ck_assert_int_eq(pwrite_full(fd, &writing, 4, 48), 0);
+                ck_assert_int_eq(pwrite_full(fd, &n_published, 8, 56), 0);
+                ck_assert_int_eq(ftruncate(fd, at), 0);
+                ck_assert_int_eq(segment_recover(session_dir_fd(r.dir), "cpu0/00000000.seg", &n),
                                  0);
-                ck_assert_uint_eq(n_pages, N_PAGES);
-        }
-END_TEST
+                ck_assert_uint_eq(n, n_expected);
+                ck_assert_int_eq(page_source_open(&source, r.dir, 0, 0, NULL), 0);
+                ck_assert_uint_eq(page_source_n_pages(source), n_expected);
+                for (uint64_t i = 0; i < n_expected; i++) {
+                        const void *p;
 
-START_TEST(a_torn_live_segment_loses_less_than_a_page)
-        {
-                _cleanup_recording_ Recording r;
-                _cleanup_close_ int fd = -EBADF;
-                const uint32_t writing = 0;
-                const uint64_t n_published = 0;
-                Page pages[3] = {};
-
-                recording_init(&r, &layouts[LAYOUT_6_12]);
-                for (unsigned i = 0; i < 3; i++) {
-                        page_begin(&pages[i], &layouts[LAYOUT_6_12], 1000 * i);
-                        page_enter(&pages[i], 1000 * i + 1, 17, F_ROOT, 0);
-                        /* The last byte of a page that is there counts, too. */
-                        pages[i].bytes[BUILT_PAGE_BYTES - 1] = 1;
-                }
-                recording_add(&r, 0, 0, pages, 3);
-                fd = openat(session_dir_fd(r.dir), "cpu0/00000000.seg", O_RDWR | O_CLOEXEC);
-                for (off_t at = 4096 + 3 * 4096; at >= 4096; at--) {
-                        _cleanup_(page_source_freep) PageSource *source = NULL;
-                        uint64_t n, n_expected = (uint64_t) (at - 4096) / 4096;
-
-                        /* The writer died before it could count any of them. */
-                        ck_assert_int_eq(pwrite_full(fd, &writing, 4, 48), 0);
-                        ck_assert_int_eq(pwrite_full(fd, &n_published, 8, 56), 0);
-                        ck_assert_int_eq(ftruncate(fd, at), 0);
-                        ck_assert_int_eq(
-                                segment_recover(session_dir_fd(r.dir), "cpu0/00000000.seg", &n), 0);
-                        ck_assert_uint_eq(n, n_expected);
-                        ck_assert_int_eq(page_source_open(&source, r.dir, 0, 0, NULL), 0);
-                        ck_assert_uint_eq(page_source_n_pages(source), n_expected);
-                        for (uint64_t i = 0; i < n_expected; i++) {
-                                const void *p;
-
-                                ck_assert_int_eq(page_source_read(source, i, &p, &n), 0);
-                                ck_assert_mem_eq(p, pages[i].bytes, BUILT_PAGE_BYTES);
-                        }
+                        ck_assert_int_eq(page_source_read(source, i, &p, &n), 0);
+                        ck_assert_mem_eq(p, pages[i].bytes, BUILT_PAGE_BYTES);
                 }
         }
-END_TEST
-
-UNIT_SUITE("damage", a_flipped_byte_costs_its_block_alone,
-           a_flipped_byte_costs_its_block_alone_without_an_index,
-           a_cut_costs_the_blocks_behind_it_alone, blocks_are_found_behind_a_hole,
-           a_block_of_another_segment_is_not_taken_for_one_of_ours,
-           a_newer_version_is_refused_by_its_number, recovery_leaves_a_sealed_segment_as_it_is,
-           a_torn_live_segment_loses_less_than_a_page)
+}

@@ -71,56 +71,44 @@ static void expect_told(const SessionMeta *m) {
         ck_assert_uint_eq(m->gaps.items[1].to_ns, 4000);
 }
 
-START_TEST(without_an_account_what_pages_tell_is_lost)
-        {
-                for (unsigned i = 0; i < 4; i++) {
-                        _cleanup_given_ Given g;
+TEST(without_an_account_what_pages_tell_is_lost) {
+        for (unsigned i = 0; i < 4; i++) {
+                _cleanup_given_ Given g;
 
-                        given_init(&g, i % 2, false);
-                        ck_assert_int_eq(dat_losses_note(g.meta, g.dir, i / 2), 0);
+                given_init(&g, i % 2, false);
+                ck_assert_int_eq(dat_losses_note(g.meta, g.dir, i / 2), 0);
+                expect_told(g.meta);
+        }
+}
+
+TEST(an_account_that_denies_it_is_corrected_by_a_thorough_look) {
+        for (unsigned i = 0; i < 4; i++) {
+                _cleanup_given_ Given g;
+                bool is_thorough = i / 2;
+
+                given_init(&g, i % 2, true);
+                ck_assert_int_eq(dat_losses_note(g.meta, g.dir, is_thorough), 0);
+                if (is_thorough)
                         expect_told(g.meta);
-                }
+                else
+                        ck_assert_uint_eq(g.meta->gaps.n, 0);
         }
-END_TEST
+}
 
-START_TEST(an_account_that_denies_it_is_corrected_by_a_thorough_look)
-        {
-                for (unsigned i = 0; i < 4; i++) {
-                        _cleanup_given_ Given g;
-                        bool is_thorough = i / 2;
+TEST(an_account_that_counts_losses_is_believed) {
+        _cleanup_given_ Given g;
 
-                        given_init(&g, i % 2, true);
-                        ck_assert_int_eq(dat_losses_note(g.meta, g.dir, is_thorough), 0);
-                        if (is_thorough)
-                                expect_told(g.meta);
-                        else
-                                ck_assert_uint_eq(g.meta->gaps.n, 0);
-                }
-        }
-END_TEST
+        given_init(&g, false, true);
+        g.meta->cpus[0].dropped_events = 700;
+        ck_assert_int_eq(dat_losses_note(g.meta, g.dir, true), 0);
+        ck_assert_uint_eq(session_meta_events_lost(g.meta), 700);
+        ck_assert_uint_eq(g.meta->gaps.n, 0);
+}
 
-START_TEST(an_account_that_counts_losses_is_believed)
-        {
-                _cleanup_given_ Given g;
+TEST(a_session_keeps_its_own_account) {
+        _cleanup_given_ Given g;
 
-                given_init(&g, false, true);
-                g.meta->cpus[0].dropped_events = 700;
-                ck_assert_int_eq(dat_losses_note(g.meta, g.dir, true), 0);
-                ck_assert_uint_eq(session_meta_events_lost(g.meta), 700);
-                ck_assert_uint_eq(g.meta->gaps.n, 0);
-        }
-END_TEST
-
-START_TEST(a_session_keeps_its_own_account)
-        {
-                _cleanup_given_ Given g;
-
-                given_init(&g, false, true);
-                ck_assert_int_eq(dat_losses_note(g.recording.meta, g.recording.dir, true), 0);
-                ck_assert_uint_eq(session_meta_events_lost(g.recording.meta), 0);
-        }
-END_TEST
-
-UNIT_SUITE("dat-losses", without_an_account_what_pages_tell_is_lost,
-           an_account_that_denies_it_is_corrected_by_a_thorough_look,
-           an_account_that_counts_losses_is_believed, a_session_keeps_its_own_account)
+        given_init(&g, false, true);
+        ck_assert_int_eq(dat_losses_note(g.recording.meta, g.recording.dir, true), 0);
+        ck_assert_uint_eq(session_meta_events_lost(g.recording.meta), 0);
+}

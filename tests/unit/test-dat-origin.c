@@ -12,76 +12,68 @@ static SessionMeta *new_meta(void) {
         return m;
 }
 
-START_TEST(what_was_written_is_taken_over)
-        {
-                static const ClockTuple start = { 100, 200, 300, 1795256259908410400 },
-                                        stop = { 900, 1000, 1100, 1795256259908411200 },
-                                        step = { 500, 600, 700, 1795256260000000000 };
-                _cleanup_(session_meta_freep) SessionMeta *from = new_meta(), *to = new_meta();
-                _cleanup_free_ char *text = NULL;
+TEST(what_was_written_is_taken_over) {
+        static const ClockTuple start = { 100, 200, 300, 1795256259908410400 },
+                                stop = { 900, 1000, 1100, 1795256259908411200 },
+                                step = { 500, 600, 700, 1795256260000000000 };
+        _cleanup_(session_meta_freep) SessionMeta *from = new_meta(), *to = new_meta();
+        _cleanup_free_ char *text = NULL;
 
-                from->boot_id = strdup("e9be5ac9-dc26-46e5-a436-c00afb710989");
-                from->machine_id = strdup("6480ea92f8234b838c458ad80ac93090");
-                from->start = start;
-                from->stop = stop;
-                ck_assert_int_eq(clock_steps_note(&from->clock_steps, &start, &step), 1);
-                ck_assert_int_eq(strv_add(&from->spec.functions, "udp_sendmsg"), 0);
-                ck_assert_int_eq(strv_add(&from->roots, "udp_sendmsg"), 0);
-                from->spec.ring = true;
-                from->spec.max_bytes = 65536;
-                ck_assert_int_eq(dat_origin_format(&text, from), 0);
-                ck_assert(startswith(text, "ftraced {"));
-                ck_assert_int_eq(dat_origin_apply(to, text), 0);
-                ck_assert_str_eq(to->boot_id, from->boot_id);
-                ck_assert_str_eq(to->machine_id, from->machine_id);
-                ck_assert_mem_eq(&to->start, &start, sizeof(start));
-                ck_assert_mem_eq(&to->stop, &stop, sizeof(stop));
-                ck_assert_uint_eq(to->clock_steps.n, 1);
-                ck_assert_uint_eq(to->spec.functions.n, 1);
-                ck_assert_str_eq(to->spec.functions.items[0], "udp_sendmsg");
-                ck_assert_uint_eq(to->roots.n, 1);
-                ck_assert_str_eq(to->roots.items[0], "udp_sendmsg");
-                ck_assert(to->spec.ring);
-                ck_assert_uint_eq(to->spec.max_bytes, 65536);
-                ck_assert_uint_eq(session_meta_realtime_ns(to, 600),
-                                  session_meta_realtime_ns(from, 600));
+        from->boot_id = strdup("e9be5ac9-dc26-46e5-a436-c00afb710989");
+        from->machine_id = strdup("6480ea92f8234b838c458ad80ac93090");
+        from->start = start;
+        from->stop = stop;
+        ck_assert_int_eq(clock_steps_note(&from->clock_steps, &start, &step), 1);
+        ck_assert_int_eq(strv_add(&from->spec.functions, "udp_sendmsg"), 0);
+        ck_assert_int_eq(strv_add(&from->roots, "udp_sendmsg"), 0);
+        from->spec.ring = true;
+        from->spec.max_bytes = 65536;
+        ck_assert_int_eq(dat_origin_format(&text, from), 0);
+        ck_assert(startswith(text, "ftraced {"));
+        ck_assert_int_eq(dat_origin_apply(to, text), 0);
+        ck_assert_str_eq(to->boot_id, from->boot_id);
+        ck_assert_str_eq(to->machine_id, from->machine_id);
+        ck_assert_mem_eq(&to->start, &start, sizeof(start));
+        ck_assert_mem_eq(&to->stop, &stop, sizeof(stop));
+        ck_assert_uint_eq(to->clock_steps.n, 1);
+        ck_assert_uint_eq(to->spec.functions.n, 1);
+        ck_assert_str_eq(to->spec.functions.items[0], "udp_sendmsg");
+        ck_assert_uint_eq(to->roots.n, 1);
+        ck_assert_str_eq(to->roots.items[0], "udp_sendmsg");
+        ck_assert(to->spec.ring);
+        ck_assert_uint_eq(to->spec.max_bytes, 65536);
+        ck_assert_uint_eq(session_meta_realtime_ns(to, 600), session_meta_realtime_ns(from, 600));
+}
+
+TEST(what_is_of_others_or_damaged_changes_nothing) {
+        static const char *const texts[] = {
+                "",
+                "3.1.6",
+                "ftraced",
+                "ftraced 0.1",
+                "ftraced {",
+                "ftraced []",
+                "ftraced {\"start\":7,\"boot_id\":8}",
+                "ftraced {\"start\":{\"trace_ns\":-1}}",
+                "ftraced {\"start\":{\"trace_ns\":1},\"start\":null}",
+                "ftraced {\"clock_steps\":{}}",
+                "ftraced {\"spec\":7}",
+                "ftraced {\"roots\":[\"f\"]}",
+                "ftraced {\"spec\":{\"functions\":[\"f\"]},\"roots\":7}",
+                "ftraced {\"spec\":{\"functions\":[]}}",
+                "ftraced {\"spec\":{\"functions\":[\"a b\"],\"depth\":3}}",
+                "ftraced {\"spec\":{\"functions\":[\"f\"],\"depth\":-1}}",
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                _cleanup_(session_meta_freep) SessionMeta *m = new_meta();
+
+                ck_assert_int_eq(dat_origin_apply(m, texts[i]), 0);
+                ck_assert(!clock_tuple_is_set(&m->start));
+                ck_assert(!m->boot_id);
+                ck_assert_uint_eq(m->clock_steps.n, 0);
+                ck_assert_uint_eq(m->spec.functions.n, 0);
+                ck_assert_uint_eq(m->roots.n, 0);
+                ck_assert_uint_eq(m->spec.depth, 0);
         }
-END_TEST
-
-START_TEST(what_is_of_others_or_damaged_changes_nothing)
-        {
-                static const char *const texts[] = {
-                        "",
-                        "3.1.6",
-                        "ftraced",
-                        "ftraced 0.1",
-                        "ftraced {",
-                        "ftraced []",
-                        "ftraced {\"start\":7,\"boot_id\":8}",
-                        "ftraced {\"start\":{\"trace_ns\":-1}}",
-                        "ftraced {\"start\":{\"trace_ns\":1},\"start\":null}",
-                        "ftraced {\"clock_steps\":{}}",
-                        "ftraced {\"spec\":7}",
-                        "ftraced {\"roots\":[\"f\"]}",
-                        "ftraced {\"spec\":{\"functions\":[\"f\"]},\"roots\":7}",
-                        "ftraced {\"spec\":{\"functions\":[]}}",
-                        "ftraced {\"spec\":{\"functions\":[\"a b\"],\"depth\":3}}",
-                        "ftraced {\"spec\":{\"functions\":[\"f\"],\"depth\":-1}}",
-                };
-
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        _cleanup_(session_meta_freep) SessionMeta *m = new_meta();
-
-                        ck_assert_int_eq(dat_origin_apply(m, texts[i]), 0);
-                        ck_assert(!clock_tuple_is_set(&m->start));
-                        ck_assert(!m->boot_id);
-                        ck_assert_uint_eq(m->clock_steps.n, 0);
-                        ck_assert_uint_eq(m->spec.functions.n, 0);
-                        ck_assert_uint_eq(m->roots.n, 0);
-                        ck_assert_uint_eq(m->spec.depth, 0);
-                }
-        }
-END_TEST
-
-UNIT_SUITE("dat-origin", what_was_written_is_taken_over,
-           what_is_of_others_or_damaged_changes_nothing)
+}

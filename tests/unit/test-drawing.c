@@ -50,143 +50,124 @@ static int draw(const Recording *r, const DrawingOptions *o, int fd, char **prob
                        ?: drawing_finish(&d, false, &damage);
 }
 
-START_TEST(three_kernels_recordings_draw_the_same)
-        {
-                for (size_t i = 0; i < N_LAYOUTS; i++) {
-                        _cleanup_recording_ Recording r;
-                        _cleanup_drawing_ Drawing d = {};
-                        _cleanup_strv_ Strv damage = {};
-                        DrawingOptions o = DRAWING_OPTIONS_DEFAULT;
-                        _cleanup_close_ int fd = memfd_create("drawing", MFD_CLOEXEC);
-                        _cleanup_free_ char *text = NULL;
-
-                        o.live = true;
-                        fill(&r, &layouts[i]);
-                        ck_assert_int_eq(drawing_open(&d, r.dir, r.meta, &o, fd, NULL), 0);
-                        ck_assert_int_eq(drawing_finish(&d, false, &damage), 0);
-                        text = content(fd);
-                        ck_assert_str_eq(text,
-                                         HEADER " 0)               |  udp_sendmsg() {\n"
-                                                " 0)   0.090 us    |    ovl_open [overlay]();\n"
-                                                " 1)   0.040 us    |  udp_sendmsg();\n"
-                                                " 0)               |    ip_make_skb() {\n"
-                                                " 0)   0.050 us    |      kfree();\n"
-                                                " 0)   0.300 us    |    }\n"
-                                                " 0) + 22.000 us   |  }\n");
-                        ck_assert_uint_eq(d.census.n_entries, 5);
-                        ck_assert_uint_eq(d.census.n_exits, 5);
-                        ck_assert_uint_eq(d.census.n_trees_complete, 2);
-                        ck_assert_uint_eq(d.census.n_below, 3);
-                        ck_assert_uint_eq(d.census.n_cpus, 2);
-                }
-        }
-END_TEST
-
-START_TEST(without_symbols_addresses_are_drawn)
-        {
-                _cleanup_recording_ Recording r;
-                _cleanup_close_ int fd = memfd_create("drawing", MFD_CLOEXEC);
-                _cleanup_free_ char *text = NULL;
-
-                fill(&r, &layouts[0]);
-                free(TAKE_PTR(r.meta->symbols));
-                ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, fd, NULL), 0);
-                text = content(fd);
-                ck_assert_ptr_nonnull(strstr(text, " 0xffffffff81000000() {\n"));
-        }
-END_TEST
-
-START_TEST(a_recording_without_formats_is_refused_with_the_reason)
-        {
-                _cleanup_recording_ Recording r;
-                _cleanup_free_ char *problem = NULL;
-
-                fill(&r, &layouts[0]);
-                ck_assert_int_eq(unlinkat(session_dir_fd(r.dir), "tracing/events/header_page", 0),
-                                 0);
-                ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, -EBADF, &problem),
-                                 DRAWING_E_UNREADABLE);
-                ck_assert_str_eq(problem, "its events/header_page is missing or no regular file");
-        }
-END_TEST
-
-START_TEST(a_reader_that_leaves_is_told_from_an_error)
-        {
-                _cleanup_recording_ Recording r;
-                _cleanup_close_ int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
-                int fds[2];
-
-                fill(&r, &layouts[0]);
-                (void) signal(SIGPIPE, SIG_IGN);
-                ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
-                close(fds[0]);
-                ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, fds[1], NULL), -EPIPE);
-                close(fds[1]);
-                ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, full, NULL), -ENOSPC);
-        }
-END_TEST
-
-START_TEST(a_live_drawing_ends_up_as_the_whole)
-        {
+TEST(three_kernels_recordings_draw_the_same) {
+        for (size_t i = 0; i < N_LAYOUTS; i++) {
                 _cleanup_recording_ Recording r;
                 _cleanup_drawing_ Drawing d = {};
-                _cleanup_close_ int fd = memfd_create("drawing", MFD_CLOEXEC);
-                _cleanup_close_ int whole_fd = memfd_create("whole", MFD_CLOEXEC);
-                _cleanup_free_ char *text = NULL, *half = NULL, *whole = NULL;
-                const Layout *layout = &layouts[LAYOUT_7_2];
-                DrawingOptions o = DRAWING_OPTIONS_DEFAULT;
                 _cleanup_strv_ Strv damage = {};
-                Page p = {};
-
-                o.live = true;
-                recording_init(&r, layout);
-                ck_assert_int_eq(drawing_open(&d, r.dir, r.meta, &o, fd, NULL), 0);
-                ck_assert_int_eq(drawing_pump(&d, UINT64_MAX), 0);
-                page_begin(&p, layout, 1000);
-                page_enter(&p, 1000, 17, F_ROOT, 0);
-                page_enter(&p, 1100, 17, F_LEAF, 1);
-                page_leave(&p, 1200, 17, F_LEAF, 1, 90);
-                recording_add(&r, 1, 0, &p, 1);
-                ck_assert_int_eq(drawing_pump(&d, 1050), 0);
-                half = content(fd);
-                ck_assert_str_eq(half, HEADER " 1)               |  udp_sendmsg() {\n");
-                page_begin(&p, layout, 1300);
-                page_leave(&p, 1300, 17, F_ROOT, 0, 300);
-                recording_add(&r, 1, 1, &p, 1);
-                ck_assert_int_eq(drawing_finish(&d, false, &damage), 0);
-                text = content(fd);
-                ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, whole_fd, NULL), 0);
-                whole = content(whole_fd);
-                ck_assert_str_eq(text, whole);
-                ck_assert_uint_eq(d.census.n_trees_complete, 1);
-        }
-END_TEST
-
-START_TEST(live_tasks_have_names_before_the_kernels_are_stored)
-        {
-                _cleanup_recording_ Recording r;
+                DrawingOptions o = DRAWING_OPTIONS_DEFAULT;
                 _cleanup_close_ int fd = memfd_create("drawing", MFD_CLOEXEC);
                 _cleanup_free_ char *text = NULL;
-                DrawingOptions o = DRAWING_OPTIONS_DEFAULT;
-                const Layout *layout = &layouts[LAYOUT_6_1];
-                char expected[32];
-                Page p = {};
 
-                recording_init(&r, layout);
-                page_begin(&p, layout, 1000);
-                page_enter(&p, 1000, getpid(), F_ROOT, 0);
-                recording_add(&r, 0, 0, &p, 1);
-                o.render.proc = true;
                 o.live = true;
-                ck_assert_int_eq(draw(&r, &o, fd, NULL), 0);
+                fill(&r, &layouts[i]);
+                ck_assert_int_eq(drawing_open(&d, r.dir, r.meta, &o, fd, NULL), 0);
+                ck_assert_int_eq(drawing_finish(&d, false, &damage), 0);
                 text = content(fd);
-                (void) snprintf(expected, sizeof(expected), "%.7s-%d",
-                                program_invocation_short_name, getpid());
-                ck_assert_ptr_nonnull(strstr(text, expected));
+                ck_assert_str_eq(text, HEADER " 0)               |  udp_sendmsg() {\n"
+                                              " 0)   0.090 us    |    ovl_open [overlay]();\n"
+                                              " 1)   0.040 us    |  udp_sendmsg();\n"
+                                              " 0)               |    ip_make_skb() {\n"
+                                              " 0)   0.050 us    |      kfree();\n"
+                                              " 0)   0.300 us    |    }\n"
+                                              " 0) + 22.000 us   |  }\n");
+                ck_assert_uint_eq(d.census.n_entries, 5);
+                ck_assert_uint_eq(d.census.n_exits, 5);
+                ck_assert_uint_eq(d.census.n_trees_complete, 2);
+                ck_assert_uint_eq(d.census.n_below, 3);
+                ck_assert_uint_eq(d.census.n_cpus, 2);
         }
-END_TEST
+}
 
-UNIT_SUITE("drawing", three_kernels_recordings_draw_the_same, without_symbols_addresses_are_drawn,
-           a_recording_without_formats_is_refused_with_the_reason,
-           a_reader_that_leaves_is_told_from_an_error, a_live_drawing_ends_up_as_the_whole,
-           live_tasks_have_names_before_the_kernels_are_stored)
+TEST(without_symbols_addresses_are_drawn) {
+        _cleanup_recording_ Recording r;
+        _cleanup_close_ int fd = memfd_create("drawing", MFD_CLOEXEC);
+        _cleanup_free_ char *text = NULL;
+
+        fill(&r, &layouts[0]);
+        free(TAKE_PTR(r.meta->symbols));
+        ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, fd, NULL), 0);
+        text = content(fd);
+        ck_assert_ptr_nonnull(strstr(text, " 0xffffffff81000000() {\n"));
+}
+
+TEST(a_recording_without_formats_is_refused_with_the_reason) {
+        _cleanup_recording_ Recording r;
+        _cleanup_free_ char *problem = NULL;
+
+        fill(&r, &layouts[0]);
+        ck_assert_int_eq(unlinkat(session_dir_fd(r.dir), "tracing/events/header_page", 0), 0);
+        ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, -EBADF, &problem),
+                         DRAWING_E_UNREADABLE);
+        ck_assert_str_eq(problem, "its events/header_page is missing or no regular file");
+}
+
+TEST(a_reader_that_leaves_is_told_from_an_error) {
+        _cleanup_recording_ Recording r;
+        _cleanup_close_ int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+        int fds[2];
+
+        fill(&r, &layouts[0]);
+        (void) signal(SIGPIPE, SIG_IGN);
+        ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+        close(fds[0]);
+        ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, fds[1], NULL), -EPIPE);
+        close(fds[1]);
+        ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, full, NULL), -ENOSPC);
+}
+
+TEST(a_live_drawing_ends_up_as_the_whole) {
+        _cleanup_recording_ Recording r;
+        _cleanup_drawing_ Drawing d = {};
+        _cleanup_close_ int fd = memfd_create("drawing", MFD_CLOEXEC);
+        _cleanup_close_ int whole_fd = memfd_create("whole", MFD_CLOEXEC);
+        _cleanup_free_ char *text = NULL, *half = NULL, *whole = NULL;
+        const Layout *layout = &layouts[LAYOUT_7_2];
+        DrawingOptions o = DRAWING_OPTIONS_DEFAULT;
+        _cleanup_strv_ Strv damage = {};
+        Page p = {};
+
+        o.live = true;
+        recording_init(&r, layout);
+        ck_assert_int_eq(drawing_open(&d, r.dir, r.meta, &o, fd, NULL), 0);
+        ck_assert_int_eq(drawing_pump(&d, UINT64_MAX), 0);
+        page_begin(&p, layout, 1000);
+        page_enter(&p, 1000, 17, F_ROOT, 0);
+        page_enter(&p, 1100, 17, F_LEAF, 1);
+        page_leave(&p, 1200, 17, F_LEAF, 1, 90);
+        recording_add(&r, 1, 0, &p, 1);
+        ck_assert_int_eq(drawing_pump(&d, 1050), 0);
+        half = content(fd);
+        ck_assert_str_eq(half, HEADER " 1)               |  udp_sendmsg() {\n");
+        page_begin(&p, layout, 1300);
+        page_leave(&p, 1300, 17, F_ROOT, 0, 300);
+        recording_add(&r, 1, 1, &p, 1);
+        ck_assert_int_eq(drawing_finish(&d, false, &damage), 0);
+        text = content(fd);
+        ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, whole_fd, NULL), 0);
+        whole = content(whole_fd);
+        ck_assert_str_eq(text, whole);
+        ck_assert_uint_eq(d.census.n_trees_complete, 1);
+}
+
+TEST(live_tasks_have_names_before_the_kernels_are_stored) {
+        _cleanup_recording_ Recording r;
+        _cleanup_close_ int fd = memfd_create("drawing", MFD_CLOEXEC);
+        _cleanup_free_ char *text = NULL;
+        DrawingOptions o = DRAWING_OPTIONS_DEFAULT;
+        const Layout *layout = &layouts[LAYOUT_6_1];
+        char expected[32];
+        Page p = {};
+
+        recording_init(&r, layout);
+        page_begin(&p, layout, 1000);
+        page_enter(&p, 1000, getpid(), F_ROOT, 0);
+        recording_add(&r, 0, 0, &p, 1);
+        o.render.proc = true;
+        o.live = true;
+        ck_assert_int_eq(draw(&r, &o, fd, NULL), 0);
+        text = content(fd);
+        (void) snprintf(expected, sizeof(expected), "%.7s-%d", program_invocation_short_name,
+                        getpid());
+        ck_assert_ptr_nonnull(strstr(text, expected));
+}

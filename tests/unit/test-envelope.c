@@ -149,54 +149,46 @@ static const struct {
         { "\xef\xbb\xbf", "" },
 };
 
-START_TEST(a_text_is_what_it_was_before_it_was_wrapped)
-        {
-                _cleanup_free_ char *text = plain_text();
+TEST(a_text_is_what_it_was_before_it_was_wrapped) {
+        _cleanup_free_ char *text = plain_text();
 
-                for (size_t i = 0; i < ELEMENTSOF(wraps); i++) {
-                        _cleanup_free_ char *wrapped = wrap(text, wraps[i].before, wraps[i].behind);
+        for (size_t i = 0; i < ELEMENTSOF(wraps); i++) {
+                _cleanup_free_ char *wrapped = wrap(text, wraps[i].before, wraps[i].behind);
+
+                expect_steps(wraps[i].before, wrapped);
+        }
+}
+
+/* A log that was quoted, a quotation that was logged. */
+TEST(envelopes_are_put_into_envelopes) {
+        static const char *const outer[] = { "> ", "    ", "[  210.412454] ", "\t",
+                                             "Nov 22 18:30:01 host kernel: " };
+        _cleanup_free_ char *text = plain_text();
+
+        for (size_t i = 0; i < ELEMENTSOF(wraps); i++)
+                for (size_t k = 0; k < ELEMENTSOF(outer); k++) {
+                        _cleanup_free_ char *inner = wrap(text, wraps[i].before, wraps[i].behind);
+                        _cleanup_free_ char *wrapped = wrap(inner, outer[k], "\r");
 
                         expect_steps(wraps[i].before, wrapped);
                 }
-        }
-END_TEST
+}
 
-/* A log that was quoted, a quotation that was logged. */
-START_TEST(envelopes_are_put_into_envelopes)
-        {
-                static const char *const outer[] = { "> ", "    ", "[  210.412454] ", "\t",
-                                                     "Nov 22 18:30:01 host kernel: " };
+TEST(signs_of_other_alphabets_are_read_as_ascii) {
+        static const char *const nbsp[][2] = { { " ", "\xc2\xa0" }, { "|", "\xe2\x94\x82" } };
+        static const char *const micro[][2] = { { "u", "\xc2\xb5" } };
+        static const char *const before[] = { "", "> ", ">> > ", "[  210.412454] " };
+
+        for (size_t k = 0; k < ELEMENTSOF(before); k++) {
                 _cleanup_free_ char *text = plain_text();
+                _cleanup_free_ char *wrapped = wrap(text, before[k], "");
+                _cleanup_free_ char *blanks = encode(wrapped, nbsp, 2);
+                _cleanup_free_ char *units = encode(wrapped, micro, 1);
 
-                for (size_t i = 0; i < ELEMENTSOF(wraps); i++)
-                        for (size_t k = 0; k < ELEMENTSOF(outer); k++) {
-                                _cleanup_free_ char *inner =
-                                        wrap(text, wraps[i].before, wraps[i].behind);
-                                _cleanup_free_ char *wrapped = wrap(inner, outer[k], "\r");
-
-                                expect_steps(wraps[i].before, wrapped);
-                        }
+                expect_steps("no-break", blanks);
+                expect_steps("micro", units);
         }
-END_TEST
-
-START_TEST(signs_of_other_alphabets_are_read_as_ascii)
-        {
-                static const char *const nbsp[][2] = { { " ", "\xc2\xa0" },
-                                                       { "|", "\xe2\x94\x82" } };
-                static const char *const micro[][2] = { { "u", "\xc2\xb5" } };
-                static const char *const before[] = { "", "> ", ">> > ", "[  210.412454] " };
-
-                for (size_t k = 0; k < ELEMENTSOF(before); k++) {
-                        _cleanup_free_ char *text = plain_text();
-                        _cleanup_free_ char *wrapped = wrap(text, before[k], "");
-                        _cleanup_free_ char *blanks = encode(wrapped, nbsp, 2);
-                        _cleanup_free_ char *units = encode(wrapped, micro, 1);
-
-                        expect_steps("no-break", blanks);
-                        expect_steps("micro", units);
-                }
-        }
-END_TEST
+}
 
 /* The first damage of @text, or what it is instead of a trace; nothing of it is read as if it were whole. */
 static void expect_refusal(const char *text, const char *name) {
@@ -223,129 +215,117 @@ static void expect_refusal(const char *text, const char *name) {
                 ck_assert_msg(foreign && streq(foreign->name, name), "%s: not all %s", text, name);
 }
 
-START_TEST(encoded_texts_are_refused_by_their_name)
-        {
-                static const char *const html[][2] = {
-                        { "<", "&lt;" }, { ">", "&gt;" }, { "|", "&#124;" }, { " ", "&nbsp;" }
-                };
-                static const char *const qp[][2] = { { "=", "=3D" }, { " ", "=20" } };
-                static const char *const qp_nbsp[][2] = { { "=", "=3D" }, { " ", "=C2=A0" } };
-                static const char *const before[] = { "", "> ", ">> > ", "[  210.412454] " };
+TEST(encoded_texts_are_refused_by_their_name) {
+        static const char *const html[][2] = {
+                { "<", "&lt;" }, { ">", "&gt;" }, { "|", "&#124;" }, { " ", "&nbsp;" }
+        };
+        static const char *const qp[][2] = { { "=", "=3D" }, { " ", "=20" } };
+        static const char *const qp_nbsp[][2] = { { "=", "=3D" }, { " ", "=C2=A0" } };
+        static const char *const before[] = { "", "> ", ">> > ", "[  210.412454] " };
 
-                for (size_t k = 0; k < ELEMENTSOF(before); k++) {
-                        _cleanup_free_ char *text = plain_text();
-                        _cleanup_free_ char *wrapped = wrap(text, before[k], "");
-                        _cleanup_free_ char *a = encode(wrapped, html, 4);
-                        _cleanup_free_ char *b = encode(wrapped, qp, 2);
-                        _cleanup_free_ char *c = encode(wrapped, qp_nbsp, 2);
+        for (size_t k = 0; k < ELEMENTSOF(before); k++) {
+                _cleanup_free_ char *text = plain_text();
+                _cleanup_free_ char *wrapped = wrap(text, before[k], "");
+                _cleanup_free_ char *a = encode(wrapped, html, 4);
+                _cleanup_free_ char *b = encode(wrapped, qp, 2);
+                _cleanup_free_ char *c = encode(wrapped, qp_nbsp, 2);
 
-                        expect_refusal(a, "HTML");
-                        expect_refusal(b, "quoted-printable");
-                        expect_refusal(c, "quoted-printable");
-                }
-                /* Some lines of a text that is otherwise as it was. */
-                expect_refusal(" 3)               |  a() {\n 3)   0.890 us    |    =\nb [m]();\n"
-                               " 3) + 15.270 us   |  }\n",
-                               "quoted-printable");
-                expect_refusal(" 3)   0.890 us    |  a(); /* ret=3D0x7 */\n", "quoted-printable");
-                expect_refusal(" 3)   0.890 us    |  a(x=3D1);\n", "quoted-printable");
-                expect_refusal(" 3)   0.890 us    |  a();\n"
-                               " 3)    &lt;idle&gt;-0    |   0.811 us    |    b();\n",
-                               "HTML");
-                expect_refusal("<pre> 3)   0.890 us    |  a();\n 3)   1.000 us    |  b();</pre>\n",
-                               "HTML");
+                expect_refusal(a, "HTML");
+                expect_refusal(b, "quoted-printable");
+                expect_refusal(c, "quoted-printable");
         }
-END_TEST
+        /* Some lines of a text that is otherwise as it was. */
+        expect_refusal(" 3)               |  a() {\n 3)   0.890 us    |    =\nb [m]();\n"
+                       " 3) + 15.270 us   |  }\n",
+                       "quoted-printable");
+        expect_refusal(" 3)   0.890 us    |  a(); /* ret=3D0x7 */\n", "quoted-printable");
+        expect_refusal(" 3)   0.890 us    |  a(x=3D1);\n", "quoted-printable");
+        expect_refusal(" 3)   0.890 us    |  a();\n"
+                       " 3)    &lt;idle&gt;-0    |   0.811 us    |    b();\n",
+                       "HTML");
+        expect_refusal("<pre> 3)   0.890 us    |  a();\n 3)   1.000 us    |  b();</pre>\n", "HTML");
+}
 
-START_TEST(broken_lines_are_said_to_be)
-        {
-                static const char *const texts[] = {
-                        /* by a mailer, at a blank; quoted again by the next one */
-                        " 3)               |  a() {\n 3)   0.890 us    |    b\n[m]();\n",
-                        " 3) + 12.500 us   |    c(); /*\nret=0x0 */\n 3) + 15.270 us   |  }\n",
-                        "> 3)               |  a() {\n> 3)   0.890 us    |    b\n> [m]();\n",
-                        /* by a terminal, anywhere */
-                        " 3)               |  a() {\n 3)   0.890 us    |    b [m](\n);\n",
-                        ">>     cat-412 [001] 10.000001: funcgraph_entry:         \n>> |  f() {\n"
-                        ">>     cat-412 [001] 10.000002: funcgraph_entry: 1.302 us |   g();\n",
-                        "     0 ftp(7223): -> f\n    10 ftp(7223):  ->\ng\n",
-                        "     0 ftp(7223): -> a_function_with_a_name_tha\nt_is_long\n"
-                        "     9 ftp(7223): <- a_function_with_a_name_tha\nt_is_long\n"
-                        "     0 ftp(7223): -> f\n",
-                };
+TEST(broken_lines_are_said_to_be) {
+        static const char *const texts[] = {
+                /* by a mailer, at a blank; quoted again by the next one */
+                " 3)               |  a() {\n 3)   0.890 us    |    b\n[m]();\n",
+                " 3) + 12.500 us   |    c(); /*\nret=0x0 */\n 3) + 15.270 us   |  }\n",
+                "> 3)               |  a() {\n> 3)   0.890 us    |    b\n> [m]();\n",
+                /* by a terminal, anywhere */
+                " 3)               |  a() {\n 3)   0.890 us    |    b [m](\n);\n",
+                ">>     cat-412 [001] 10.000001: funcgraph_entry:         \n>> |  f() {\n"
+                ">>     cat-412 [001] 10.000002: funcgraph_entry: 1.302 us |   g();\n",
+                "     0 ftp(7223): -> f\n    10 ftp(7223):  ->\ng\n",
+                "     0 ftp(7223): -> a_function_with_a_name_tha\nt_is_long\n"
+                "     9 ftp(7223): <- a_function_with_a_name_tha\nt_is_long\n"
+                "     0 ftp(7223): -> f\n",
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++)
-                        expect_refusal(texts[i], "broken");
-        }
-END_TEST
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++)
+                expect_refusal(texts[i], "broken");
+}
 
 /* A browser, or a mailer, makes one blank of many: braces tell what blanks do not. */
-START_TEST(calls_nest_by_their_braces_where_blanks_are_lost)
-        {
-                expect_steps("one blank", "3) | a() {\n3) 0.890 us | b [m]();\n"
-                                          "3) + 12.500 us | c(); /* ret=0x0 */\n"
-                                          "3) + 15.270 us | }\n");
-                expect_steps("some lines",
-                             " 3)               |  a() {\n 3)   0.890 us    | b [m]();\n"
-                             " 3) + 12.500 us   |    c();\n"
-                             " 3) + 15.270 us   | }\n");
-        }
-END_TEST
+TEST(calls_nest_by_their_braces_where_blanks_are_lost) {
+        expect_steps("one blank", "3) | a() {\n3) 0.890 us | b [m]();\n"
+                                  "3) + 12.500 us | c(); /* ret=0x0 */\n"
+                                  "3) + 15.270 us | }\n");
+        expect_steps("some lines", " 3)               |  a() {\n 3)   0.890 us    | b [m]();\n"
+                                   " 3) + 12.500 us   |    c();\n"
+                                   " 3) + 15.270 us   | }\n");
+}
 
-START_TEST(a_dump_in_a_log_is_read_with_what_is_around_it)
-        {
-                static const char text[] =
-                        "[  210.412001] BUG: kernel NULL pointer dereference, address: 0\n"
-                        "[  210.412002] Dumping ftrace buffer:\n"
-                        "[  210.412003] ---------------------------------\n"
-                        "[  210.412004] CPU:3 [LOST 13 EVENTS]\n"
-                        "[  210.412004]  3)               |  a() {\n"
-                        "[  210.412005]  3)   0.890 us    |    b [m]();\n"
-                        "[  210.412006]  ------------------------------------------\n"
-                        "[  210.412006]  3)    cat-123     =>     bash-9    \n"
-                        "[  210.412006]  ------------------------------------------\n"
-                        "[  210.412006] \n"
-                        "[  210.412006]  3)   0.890 us    |    c();\n"
-                        "[  210.412007] ---------------------------------\n"
-                        "[  210.412008] Modules linked in:\n";
-                _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(text);
-                unsigned n = 0;
-                Step s;
+TEST(a_dump_in_a_log_is_read_with_what_is_around_it) {
+        static const char text[] =
+                "[  210.412001] BUG: kernel NULL pointer dereference, address: 0\n"
+                "[  210.412002] Dumping ftrace buffer:\n"
+                "[  210.412003] ---------------------------------\n"
+                "[  210.412004] CPU:3 [LOST 13 EVENTS]\n"
+                "[  210.412004]  3)               |  a() {\n"
+                "[  210.412005]  3)   0.890 us    |    b [m]();\n"
+                "[  210.412006]  ------------------------------------------\n"
+                "[  210.412006]  3)    cat-123     =>     bash-9    \n"
+                "[  210.412006]  ------------------------------------------\n"
+                "[  210.412006] \n"
+                "[  210.412006]  3)   0.890 us    |    c();\n"
+                "[  210.412007] ---------------------------------\n"
+                "[  210.412008] Modules linked in:\n";
+        _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(text);
+        unsigned n = 0;
+        Step s;
 
-                while (text_trace_next(t, &s) > 0) {
-                        ck_assert_uint_eq(s.cpu, 3);
-                        n++;
-                }
-                ck_assert_uint_eq(n, 5); /* a loss, three calls, and who ran */
-                ck_assert_int_eq(s.pid, 9);
-                ck_assert_uint_eq(text_trace_count(t)->n_switches, 1);
-                ck_assert_uint_eq(text_trace_count(t)->n_lost, 13);
-                ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_DAMAGED], 0);
-                ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_NOT_TRACE], 5);
+        while (text_trace_next(t, &s) > 0) {
+                ck_assert_uint_eq(s.cpu, 3);
+                n++;
         }
-END_TEST
+        ck_assert_uint_eq(n, 5); /* a loss, three calls, and who ran */
+        ck_assert_int_eq(s.pid, 9);
+        ck_assert_uint_eq(text_trace_count(t)->n_switches, 1);
+        ck_assert_uint_eq(text_trace_count(t)->n_lost, 13);
+        ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_DAMAGED], 0);
+        ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_NOT_TRACE], 5);
+}
 
 /* What is no trace does not become one by being unwrapped. */
-START_TEST(prose_lists_and_code_are_no_trace)
-        {
-                static const char *const texts[] = {
-                        "> 1) first item\n> 2) second\n",
-                        "- 1) do this; then that\n| a | b |\n|---|---|\n| 0.1 us | 2 |\n",
-                        "#\n# a comment\n#\nint f() {\n        g();\n}\n",
-                        "[  210.412454] Modules linked in: a(E) b\n[  210.412455]  ? f+0x1/0x2\n",
-                        "Nov 22 18:30:01 host sshd[12]: Accepted\n",
-                        "It took 100 us:\n100 us: f();\n",
-                };
+TEST(prose_lists_and_code_are_no_trace) {
+        static const char *const texts[] = {
+                "> 1) first item\n> 2) second\n",
+                "- 1) do this; then that\n| a | b |\n|---|---|\n| 0.1 us | 2 |\n",
+                "#\n# a comment\n#\nint f() {\n        g();\n}\n",
+                "[  210.412454] Modules linked in: a(E) b\n[  210.412455]  ? f+0x1/0x2\n",
+                "Nov 22 18:30:01 host sshd[12]: Accepted\n",
+                "It took 100 us:\n100 us: f();\n",
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        _cleanup_(text_trace_freep) TextTrace *t = NULL;
-                        int r = text_trace_take_fd(&t, fd_of_text(texts[i], strlen(texts[i])), 1);
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                _cleanup_(text_trace_freep) TextTrace *t = NULL;
+                int r = text_trace_take_fd(&t, fd_of_text(texts[i], strlen(texts[i])), 1);
 
-                        ck_assert_msg(r == TEXT_TRACE_E_FOREIGN, "%s", texts[i]);
-                        ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_DAMAGED], 0);
-                }
+                ck_assert_msg(r == TEXT_TRACE_E_FOREIGN, "%s", texts[i]);
+                ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_DAMAGED], 0);
         }
-END_TEST
+}
 
 /* Of each other kind one text: spelled leaves, and what is nested by arrows alone, need a look at the
  * next lines. */
@@ -392,121 +372,98 @@ static void expect_same(const char *plain_text, const char *wrapped) {
         ck_assert_uint_eq(text_trace_count(b)->n_remarks[TEXT_DAMAGED], 0);
 }
 
-START_TEST(every_kind_is_read_out_of_envelopes)
-        {
-                static const char *const before[] = {
-                        "> ",
-                        ">> ",
-                        "[  210.412454] ",
-                        "Nov 22 18:30:01 host kernel: ",
-                        "> [  210.412454] ",
-                        "<4>[  210.412454] ",
-                };
+TEST(every_kind_is_read_out_of_envelopes) {
+        static const char *const before[] = {
+                "> ",
+                ">> ",
+                "[  210.412454] ",
+                "Nov 22 18:30:01 host kernel: ",
+                "> [  210.412454] ",
+                "<4>[  210.412454] ",
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(others); i++)
-                        for (size_t k = 0; k < ELEMENTSOF(before); k++) {
-                                _cleanup_free_ char *wrapped = wrap(others[i], before[k], "\r");
-
-                                expect_same(others[i], wrapped);
-                        }
-        }
-END_TEST
-
-START_TEST(a_blank_that_is_none_hides_no_field)
-        {
-                static const char *const blanks[][2] = { { "  ", "\xc2\xa0 " } };
-
-                for (size_t i = 0; i < ELEMENTSOF(others); i++) {
-                        _cleanup_free_ char *nbsp = encode(others[i], blanks, 1);
-
-                        expect_same(others[i], nbsp);
-                }
-        }
-END_TEST
-
-START_TEST(thread_indent_is_read_behind_weak_signs_and_logs)
-        {
-                static const char *const before[] = {
-                        "+",
-                        "# ",
-                        " * ",
-                        "| ",
-                        ": ",
-                        "12:",
-                        "    12\t",
-                        "2026-11-22T10:42:03.1Z ",
-                        "2026-11-22 10:42:03 ",
-                        "[pod/x-1/c] ",
-                };
-                static const char unpadded[] = "0 ftp(7223): -> f\n10 ftp(7223):  -> g\n"
-                                               "90 ftp(7223):  <- g\n100 ftp(7223): <- f\n";
-                const size_t n_weak = 7;
-
+        for (size_t i = 0; i < ELEMENTSOF(others); i++)
                 for (size_t k = 0; k < ELEMENTSOF(before); k++) {
-                        _cleanup_free_ char *nested = wrap(others[2], before[k], "");
-                        _cleanup_free_ char *other =
-                                wrap(k < n_weak ? others[3] : unpadded, before[k], "");
+                        _cleanup_free_ char *wrapped = wrap(others[i], before[k], "\r");
 
-                        expect_same(others[2], nested);
-                        expect_same(others[k < n_weak ? 3 : 2], other);
+                        expect_same(others[i], wrapped);
                 }
+}
+
+TEST(a_blank_that_is_none_hides_no_field) {
+        static const char *const blanks[][2] = { { "  ", "\xc2\xa0 " } };
+
+        for (size_t i = 0; i < ELEMENTSOF(others); i++) {
+                _cleanup_free_ char *nbsp = encode(others[i], blanks, 1);
+
+                expect_same(others[i], nbsp);
         }
-END_TEST
+}
 
-START_TEST(zeros_behind_a_text_are_none_of_it)
-        {
-                for (size_t i = 0; i < ELEMENTSOF(others); i++)
-                        for (size_t n = 0; n < 2; n++) {
-                                size_t n_text = strlen(others[i]) - n;
-                                char bytes[1024] = {};
-                                TextTrace *t;
-                                Step s;
+TEST(thread_indent_is_read_behind_weak_signs_and_logs) {
+        static const char *const before[] = {
+                "+",
+                "# ",
+                " * ",
+                "| ",
+                ": ",
+                "12:",
+                "    12\t",
+                "2026-11-22T10:42:03.1Z ",
+                "2026-11-22 10:42:03 ",
+                "[pod/x-1/c] ",
+        };
+        static const char unpadded[] = "0 ftp(7223): -> f\n10 ftp(7223):  -> g\n"
+                                       "90 ftp(7223):  <- g\n100 ftp(7223): <- f\n";
+        const size_t n_weak = 7;
 
-                                memcpy(bytes, others[i], n_text);
-                                ck_assert_int_eq(
-                                        text_trace_take_fd(&t, fd_of_text(bytes, n_text + 100), 1),
-                                        0);
-                                while (text_trace_next(t, &s) > 0)
-                                        ;
-                                ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_DAMAGED], 0);
-                                text_trace_free(t);
-                        }
+        for (size_t k = 0; k < ELEMENTSOF(before); k++) {
+                _cleanup_free_ char *nested = wrap(others[2], before[k], "");
+                _cleanup_free_ char *other = wrap(k < n_weak ? others[3] : unpadded, before[k], "");
+
+                expect_same(others[2], nested);
+                expect_same(others[k < n_weak ? 3 : 2], other);
         }
-END_TEST
+}
 
-/* Numbers are not guessed: of lines, of tabs; nor are names. */
-START_TEST(what_could_be_two_things_is_damage)
-        {
-                static const char *const lines[] = {
-                        "     5 10 ftp(7223): -> g\n",
-                        "     5 ftp(7223):\t-> g\n",
-                        "     5 ftp(7223): -> groot@host:/sys#\n",
-                };
-
-                for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
-                        _cleanup_free_ char *text = NULL;
+TEST(zeros_behind_a_text_are_none_of_it) {
+        for (size_t i = 0; i < ELEMENTSOF(others); i++)
+                for (size_t n = 0; n < 2; n++) {
+                        size_t n_text = strlen(others[i]) - n;
+                        char bytes[1024] = {};
                         TextTrace *t;
                         Step s;
 
-                        ck_assert(asprintf(&text,
-                                           "     0 ftp(7223): -> f\n%s     9 ftp(7223): <- f\n",
-                                           lines[i]) > 0);
-                        t = open_text(text);
-                        text_trace_keep_going(t, true);
+                        memcpy(bytes, others[i], n_text);
+                        ck_assert_int_eq(text_trace_take_fd(&t, fd_of_text(bytes, n_text + 100), 1),
+                                         0);
                         while (text_trace_next(t, &s) > 0)
-                                ck_assert_msg(streq(s.function->label, "f"), "%s", text);
-                        ck_assert_msg(text_trace_count(t)->n_remarks[TEXT_DAMAGED] == 1, "%s",
-                                      text);
+                                ;
+                        ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_DAMAGED], 0);
                         text_trace_free(t);
                 }
-        }
-END_TEST
+}
 
-UNIT_SUITE("envelope", a_text_is_what_it_was_before_it_was_wrapped,
-           envelopes_are_put_into_envelopes, signs_of_other_alphabets_are_read_as_ascii,
-           encoded_texts_are_refused_by_their_name, broken_lines_are_said_to_be,
-           calls_nest_by_their_braces_where_blanks_are_lost,
-           a_dump_in_a_log_is_read_with_what_is_around_it, prose_lists_and_code_are_no_trace,
-           every_kind_is_read_out_of_envelopes, a_blank_that_is_none_hides_no_field,
-           thread_indent_is_read_behind_weak_signs_and_logs, zeros_behind_a_text_are_none_of_it,
-           what_could_be_two_things_is_damage)
+/* Numbers are not guessed: of lines, of tabs; nor are names. */
+TEST(what_could_be_two_things_is_damage) {
+        static const char *const lines[] = {
+                "     5 10 ftp(7223): -> g\n",
+                "     5 ftp(7223):\t-> g\n",
+                "     5 ftp(7223): -> groot@host:/sys#\n",
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
+                _cleanup_free_ char *text = NULL;
+                TextTrace *t;
+                Step s;
+
+                ck_assert(asprintf(&text, "     0 ftp(7223): -> f\n%s     9 ftp(7223): <- f\n",
+                                   lines[i]) > 0);
+                t = open_text(text);
+                text_trace_keep_going(t, true);
+                while (text_trace_next(t, &s) > 0)
+                        ck_assert_msg(streq(s.function->label, "f"), "%s", text);
+                ck_assert_msg(text_trace_count(t)->n_remarks[TEXT_DAMAGED] == 1, "%s", text);
+                text_trace_free(t);
+        }
+}

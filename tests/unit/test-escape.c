@@ -15,118 +15,94 @@ static void becomes(void (*escape)(Buf *, const char *, size_t), const char *s, 
 
 #define BECOMES(escape, s, wanted) becomes(escape, s, sizeof(s) - 1, wanted)
 
-START_TEST(ordinary_names_stay_as_they_are)
-        {
-                static void (*const escapes[])(Buf *, const char *,
-                                               size_t) = { escape_json, escape_csv, escape_xml,
-                                                           escape_folded, escape_utf8 };
+TEST(ordinary_names_stay_as_they_are) {
+        static void (*const escapes[])(Buf *, const char *, size_t) = { escape_json, escape_csv,
+                                                                        escape_xml, escape_folded,
+                                                                        escape_utf8 };
 
-                for (size_t i = 0; i < ELEMENTSOF(escapes); i++) {
-                        BECOMES(escapes[i], "", "");
-                        BECOMES(escapes[i], "do_softirq.part.20 [nf_nat]",
-                                "do_softirq.part.20 [nf_nat]");
-                        BECOMES(escapes[i], "\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\xa7",
-                                "\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\xa7");
-                }
+        for (size_t i = 0; i < ELEMENTSOF(escapes); i++) {
+                BECOMES(escapes[i], "", "");
+                BECOMES(escapes[i], "do_softirq.part.20 [nf_nat]", "do_softirq.part.20 [nf_nat]");
+                BECOMES(escapes[i], "\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\xa7",
+                        "\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\xa7");
         }
-END_TEST
+}
 
-START_TEST(json_may_stand_in_a_script)
-        {
-                BECOMES(escape_json, "a\"b\\c\n\x01\x7f", "a\\\"b\\\\c\\u000a\\u0001\\u007f");
-                BECOMES(escape_json, "</script><!--&", "\\u003c/script\\u003e\\u003c!--\\u0026");
-                BECOMES(escape_json, "a\0b", "a\\u0000b");
-        }
-END_TEST
+TEST(json_may_stand_in_a_script) {
+        BECOMES(escape_json, "a\"b\\c\n\x01\x7f", "a\\\"b\\\\c\\u000a\\u0001\\u007f");
+        BECOMES(escape_json, "</script><!--&", "\\u003c/script\\u003e\\u003c!--\\u0026");
+        BECOMES(escape_json, "a\0b", "a\\u0000b");
+}
 
-START_TEST(a_field_is_in_quotes_where_it_must_be)
-        {
-                BECOMES(escape_csv, "a b", "a b");
-                BECOMES(escape_csv, "a,b", "\"a,b\"");
-                BECOMES(escape_csv, "a\"b", "\"a\"\"b\"");
-                BECOMES(escape_csv, "a\nb", "\"a\nb\"");
-                BECOMES(escape_csv, " a", "\" a\"");
-        }
-END_TEST
+TEST(a_field_is_in_quotes_where_it_must_be) {
+        BECOMES(escape_csv, "a b", "a b");
+        BECOMES(escape_csv, "a,b", "\"a,b\"");
+        BECOMES(escape_csv, "a\"b", "\"a\"\"b\"");
+        BECOMES(escape_csv, "a\nb", "\"a\nb\"");
+        BECOMES(escape_csv, " a", "\" a\"");
+}
 
-START_TEST(xml_has_neither_tags_nor_ends_of_attributes)
-        {
-                BECOMES(escape_xml, "<b a='1' c=\"2\">&",
-                        "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;");
-                BECOMES(escape_xml, "a\x01\nb", "a\xef\xbf\xbd&#10;b");
-        }
-END_TEST
+TEST(xml_has_neither_tags_nor_ends_of_attributes) {
+        BECOMES(escape_xml, "<b a='1' c=\"2\">&", "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;");
+        BECOMES(escape_xml, "a\x01\nb", "a\xef\xbf\xbd&#10;b");
+}
 
-START_TEST(dot_keeps_its_quotes_and_backslashes)
-        {}
-END_TEST
+TEST(dot_keeps_its_quotes_and_backslashes) {
+}
 
-START_TEST(a_folded_frame_is_one_frame)
-        { BECOMES(escape_folded, "a;b\nc", "a:b?c"); }
-END_TEST
+TEST(a_folded_frame_is_one_frame) {
+        BECOMES(escape_folded, "a;b\nc", "a:b?c");
+}
 
-START_TEST(what_is_not_utf8_is_replaced)
-        {
-                BECOMES(escape_utf8,
-                        "a\xff"
-                        "b\xc3",
-                        "a\xef\xbf\xbd"
-                        "b\xef\xbf\xbd");
-                /* Overlong, a surrogate, beyond the last, not a character. */
-                BECOMES(escape_utf8, "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd");
-                BECOMES(escape_utf8, "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
-                BECOMES(escape_utf8, "\xf4\x90\x80\x80",
-                        "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
-                BECOMES(escape_utf8, "\xef\xbf\xbf", "\xef\xbf\xbd");
-        }
-END_TEST
+TEST(what_is_not_utf8_is_replaced) {
+        BECOMES(escape_utf8,
+                "a\xff"
+                "b\xc3",
+                "a\xef\xbf\xbd"
+                "b\xef\xbf\xbd");
+        /* Overlong, a surrogate, beyond the last, not a character. */
+        BECOMES(escape_utf8, "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd");
+        BECOMES(escape_utf8, "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+        BECOMES(escape_utf8, "\xf4\x90\x80\x80",
+                "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+        BECOMES(escape_utf8, "\xef\xbf\xbf", "\xef\xbf\xbd");
+}
 
-START_TEST(no_language_lets_through_what_a_terminal_obeys)
-        {
-                static void (*const escapes[])(Buf *, const char *,
-                                               size_t) = { escape_json, escape_csv, escape_xml,
-                                                           escape_folded };
-                static const char *const words[] = { "\x1b[31m",
-                                                     "\xc2\x9b"
-                                                     "31m",
-                                                     "\x9b"
-                                                     "31m",
-                                                     "\xe2\x80\xae"
-                                                     "txt",
-                                                     "\b\b",
-                                                     "\x7f",
-                                                     "\r" };
+TEST(no_language_lets_through_what_a_terminal_obeys) {
+        static void (*const escapes[])(Buf *, const char *, size_t) = { escape_json, escape_csv,
+                                                                        escape_xml, escape_folded };
+        static const char *const words[] = { "\x1b[31m",
+                                             "\xc2\x9b"
+                                             "31m",
+                                             "\x9b"
+                                             "31m",
+                                             "\xe2\x80\xae"
+                                             "txt",
+                                             "\b\b",
+                                             "\x7f",
+                                             "\r" };
 
-                for (size_t i = 0; i < ELEMENTSOF(escapes) * ELEMENTSOF(words); i++) {
-                        const char *word = words[i % ELEMENTSOF(words)];
-                        _cleanup_buf_ Buf out = BUF_INIT;
-
-                        escapes[i / ELEMENTSOF(words)](&out, word, strlen(word));
-                        ck_assert_int_eq(out.error, 0);
-                        ck_assert_msg(plain_length(out.data, out.n_data, PLAIN_WORD) == out.n_data,
-                                      "%.*s", (int) out.n_data, out.data);
-                }
-                BECOMES(escape_json, "\xc2\x9b\xe2\x80\xae", "\\u009b\\u202e");
-        }
-END_TEST
-
-START_TEST(numbers_are_exact)
-        {
+        for (size_t i = 0; i < ELEMENTSOF(escapes) * ELEMENTSOF(words); i++) {
+                const char *word = words[i % ELEMENTSOF(words)];
                 _cleanup_buf_ Buf out = BUF_INIT;
-                _cleanup_free_ char *text = NULL;
 
-                escape_u64(&out, UINT64_MAX);
-                buf_adds(&out, " ");
-                escape_u64(&out, 0);
-                buf_adds(&out, " ");
-                escape_i64(&out, INT64_MIN);
-                ck_assert_int_eq(buf_take_string(&out, &text), 0);
-                ck_assert_str_eq(text, "18446744073709551615 0 -9223372036854775808");
+                escapes[i / ELEMENTSOF(words)](&out, word, strlen(word));
+                ck_assert_int_eq(out.error, 0);
+                ck_assert_msg(plain_length(out.data, out.n_data, PLAIN_WORD) == out.n_data, "%.*s",
+                              (int) out.n_data, out.data);
         }
-END_TEST
+        BECOMES(escape_json, "\xc2\x9b\xe2\x80\xae", "\\u009b\\u202e");
+}
 
-UNIT_SUITE("escape", ordinary_names_stay_as_they_are, json_may_stand_in_a_script,
-           a_field_is_in_quotes_where_it_must_be, xml_has_neither_tags_nor_ends_of_attributes,
-           dot_keeps_its_quotes_and_backslashes, a_folded_frame_is_one_frame,
-           what_is_not_utf8_is_replaced, no_language_lets_through_what_a_terminal_obeys,
-           numbers_are_exact)
+TEST(numbers_are_exact) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+        _cleanup_free_ char *text = NULL;
+
+        escape_u64(&out, UINT64_MAX);
+        buf_adds(&out, " ");
+        escape_u64(&out, 0);
+        buf_adds(&out, " ");
+        escape_i64(&out, INT64_MIN);
+        ck_assert_int_eq(buf_take_string(&out, &text), 0);
+        ck_assert_str_eq(text, "18446744073709551615 0 -9223372036854775808");
+}

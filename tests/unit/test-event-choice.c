@@ -6,74 +6,62 @@
 #include "meta/event-choice.h"
 #include "unit.h"
 
-START_TEST(what_follows_the_second_colon_is_the_filter)
-        {
-                char path[EVENT_PATH_MAX];
-                EventChoice e;
+TEST(what_follows_the_second_colon_is_the_filter) {
+        char path[EVENT_PATH_MAX];
+        EventChoice e;
 
-                ck_assert(event_choice_parse(&e, "sched:sched_switch"));
-                ck_assert_str_eq(e.system, "sched");
-                ck_assert_str_eq(e.name, "sched_switch");
-                ck_assert_ptr_null(e.filter);
-                ck_assert(event_choice_parse(&e, "net:net_dev_queue:name ~ \"a:b,c*\" && len > 5"));
-                ck_assert_str_eq(e.filter, "name ~ \"a:b,c*\" && len > 5");
-                event_choice_path(path, &e, "enable");
-                ck_assert_str_eq(path, "events/net/net_dev_queue/enable");
-        }
-END_TEST
+        ck_assert(event_choice_parse(&e, "sched:sched_switch"));
+        ck_assert_str_eq(e.system, "sched");
+        ck_assert_str_eq(e.name, "sched_switch");
+        ck_assert_ptr_null(e.filter);
+        ck_assert(event_choice_parse(&e, "net:net_dev_queue:name ~ \"a:b,c*\" && len > 5"));
+        ck_assert_str_eq(e.filter, "name ~ \"a:b,c*\" && len > 5");
+        event_choice_path(path, &e, "enable");
+        ck_assert_str_eq(path, "events/net/net_dev_queue/enable");
+}
 
-START_TEST(nothing_but_two_words_and_a_filter_is_an_event)
-        {
-                static const char *const bad[] = {
-                        "",         ":",      "sched",          "sched:",  ":sched_switch",
-                        "a:b:",     "a:b:  ", "..:..",          "a/b:c",   "a:b/../../x",
-                        "a:b:x\ny", "a:b c",  "*:sched_switch", "sched:*", "a:b:\t",
-                };
+TEST(nothing_but_two_words_and_a_filter_is_an_event) {
+        static const char *const bad[] = {
+                "",         ":",      "sched",          "sched:",  ":sched_switch",
+                "a:b:",     "a:b:  ", "..:..",          "a/b:c",   "a:b/../../x",
+                "a:b:x\ny", "a:b c",  "*:sched_switch", "sched:*", "a:b:\t",
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(bad); i++)
-                        ck_assert_msg(!event_choice_is_valid(bad[i]), "\"%s\"", bad[i]);
-        }
-END_TEST
+        for (size_t i = 0; i < ELEMENTSOF(bad); i++)
+                ck_assert_msg(!event_choice_is_valid(bad[i]), "\"%s\"", bad[i]);
+}
 
-START_TEST(the_longest_words_fit_their_path)
-        {
-                char text[2 * EVENT_WORD_MAX + 2], path[EVENT_PATH_MAX];
-                EventChoice e;
+TEST(the_longest_words_fit_their_path) {
+        char text[2 * EVENT_WORD_MAX + 2], path[EVENT_PATH_MAX];
+        EventChoice e;
 
-                memset(text, 'a', sizeof(text));
-                text[EVENT_WORD_MAX] = ':';
-                text[sizeof(text) - 1] = 0;
-                ck_assert(event_choice_parse(&e, text));
-                event_choice_path(path, &e, "enable");
-                ck_assert_uint_eq(strlen(path), EVENT_PATH_MAX - 1);
-                ck_assert_str_eq(path + strlen(path) - 7, "/enable");
-                text[EVENT_WORD_MAX] = 'a';
-                text[EVENT_WORD_MAX + 1] = ':';
-                ck_assert(!event_choice_parse(&e, text));
-        }
-END_TEST
+        memset(text, 'a', sizeof(text));
+        text[EVENT_WORD_MAX] = ':';
+        text[sizeof(text) - 1] = 0;
+        ck_assert(event_choice_parse(&e, text));
+        event_choice_path(path, &e, "enable");
+        ck_assert_uint_eq(strlen(path), EVENT_PATH_MAX - 1);
+        ck_assert_str_eq(path + strlen(path) - 7, "/enable");
+        text[EVENT_WORD_MAX] = 'a';
+        text[EVENT_WORD_MAX + 1] = ':';
+        ck_assert(!event_choice_parse(&e, text));
+}
 
-START_TEST(the_path_of_a_format_names_its_event)
-        {
-                static const char *const bad[] = { "",
-                                                   "events/header_page",
-                                                   "events/sched/sched_switch",
-                                                   "events/sched/sched_switch/format/x",
-                                                   "events/sched/sched_switch/enable",
-                                                   "events/../x/format",
-                                                   "events//x/format",
-                                                   "saved_cmdlines" };
-                EventChoice e;
+TEST(the_path_of_a_format_names_its_event) {
+        static const char *const bad[] = { "",
+                                           "events/header_page",
+                                           "events/sched/sched_switch",
+                                           "events/sched/sched_switch/format/x",
+                                           "events/sched/sched_switch/enable",
+                                           "events/../x/format",
+                                           "events//x/format",
+                                           "saved_cmdlines" };
+        EventChoice e;
 
-                ck_assert(event_choice_from_path(&e, "events/sched/sched_switch/format"));
-                ck_assert_str_eq(e.system, "sched");
-                ck_assert_str_eq(e.name, "sched_switch");
-                ck_assert_ptr_null(e.filter);
-                for (size_t i = 0; i < ELEMENTSOF(bad); i++)
-                        ck_assert_msg(!event_choice_from_path(&e, bad[i]), "\"%s\"", bad[i]);
-        }
-END_TEST
-
-UNIT_SUITE("event-choice", what_follows_the_second_colon_is_the_filter,
-           nothing_but_two_words_and_a_filter_is_an_event, the_longest_words_fit_their_path,
-           the_path_of_a_format_names_its_event)
+        ck_assert(event_choice_from_path(&e, "events/sched/sched_switch/format"));
+        ck_assert_str_eq(e.system, "sched");
+        ck_assert_str_eq(e.name, "sched_switch");
+        ck_assert_ptr_null(e.filter);
+        for (size_t i = 0; i < ELEMENTSOF(bad); i++)
+                ck_assert_msg(!event_choice_from_path(&e, bad[i]), "\"%s\"", bad[i]);
+}

@@ -25,108 +25,94 @@ static char *export(const Exporter *exporter, const Step *steps, size_t n) {
         return text;
 }
 
-START_TEST(every_format_takes_an_empty_recording_and_hostile_names)
-        {
-                const Step steps[] = { step_enter(&hostile, 0), step_leaf(&hostile, 1, 30),
-                                       step_of(STEP_LOST, NULL, 0), step_leave(&hostile, 0, 100) };
+TEST(every_format_takes_an_empty_recording_and_hostile_names) {
+        const Step steps[] = { step_enter(&hostile, 0), step_leaf(&hostile, 1, 30),
+                               step_of(STEP_LOST, NULL, 0), step_leave(&hostile, 0, 100) };
 
-                for (const Exporter *const *p = exporters; *p; p++) {
-                        _cleanup_free_ char *none = export(*p, NULL, 0);
-                        _cleanup_free_ char *some = export(*p, steps, ELEMENTSOF(steps));
+        for (const Exporter *const *p = exporters; *p; p++) {
+                _cleanup_free_ char *none = export(*p, NULL, 0);
+                _cleanup_free_ char *some = export(*p, steps, ELEMENTSOF(steps));
 
-                        ck_assert_ptr_eq(exporter_find((*p)->name), *p);
-                        ck_assert_ptr_nonnull(none);
-                        if (startswith(some, "<?xml") || startswith(some, "<!DOC") ||
-                            some[0] == '{')
-                                ck_assert_ptr_null(strstr(some, "</script>\""));
-                }
-                ck_assert_ptr_null(exporter_find("no-such-format"));
+                ck_assert_ptr_eq(exporter_find((*p)->name), *p);
+                ck_assert_ptr_nonnull(none);
+                if (startswith(some, "<?xml") || startswith(some, "<!DOC") || some[0] == '{')
+                        ck_assert_ptr_null(strstr(some, "</script>\""));
         }
-END_TEST
+        ck_assert_ptr_null(exporter_find("no-such-format"));
+}
 
-START_TEST(csv_has_a_row_for_each_call_with_its_caller)
-        {
-                const Step steps[] = { step_enter(&step_root, 0), step_leaf(&step_module, 1, 30),
-                                       step_leave(&step_root, 0, 100) };
-                _cleanup_free_ char *text = export(&exporter_csv, steps, ELEMENTSOF(steps));
+TEST(csv_has_a_row_for_each_call_with_its_caller) {
+        const Step steps[] = { step_enter(&step_root, 0), step_leaf(&step_module, 1, 30),
+                               step_leave(&step_root, 0, 100) };
+        _cleanup_free_ char *text = export(&exporter_csv, steps, ELEMENTSOF(steps));
 
-                ck_assert_str_eq(
-                        text,
-                        "id,parent,start_ns,duration_ns,self_ns,blocked_ns,irq_ns,cpu,pid,task,"
-                        "depth,function,module,root,cut,retval,not_hooked_below\n"
-                        "2,1,1000000000,30,30,0,0,0,17,client,1,leaf,mod,root,0,,0\n"
-                        "1,,1000000000,100,70,0,0,0,17,client,0,root,,root,0,,0\n");
+        ck_assert_str_eq(text,
+                         "id,parent,start_ns,duration_ns,self_ns,blocked_ns,irq_ns,cpu,pid,task,"
+                         "depth,function,module,root,cut,retval,not_hooked_below\n"
+                         "2,1,1000000000,30,30,0,0,0,17,client,1,leaf,mod,root,0,,0\n"
+                         "1,,1000000000,100,70,0,0,0,17,client,0,root,,root,0,,0\n");
+}
+
+TEST(tsv_has_the_names_of_columns_once_and_rows_by_tree) {
+        static const Function odd = {
+                .label = "a\tb\\" SLACK, .n_label = 4, .n_name = 4, .root = -1
+        };
+        const Step steps[] = { step_enter(&step_root, 0), step_leaf(&odd, 1, 30),
+                               step_leave(&step_root, 0, 100) };
+        _cleanup_free_ char *none = export(&exporter_tsv, NULL, 0);
+        _cleanup_free_ char *text = export(&exporter_tsv, steps, ELEMENTSOF(steps));
+        size_t n_tabs = 0;
+
+        ck_assert_str_eq(strchr(none, '\n'), "\n");
+        ck_assert_int_eq(strncmp(text, none, strlen(none)), 0);
+        ck_assert_int_eq(strncmp(text, "host\tmachine_id\t", 16), 0);
+        for (const char *p = none; *p; p++)
+                n_tabs += *p == '\t';
+        for (const char *line = text + strlen(none); *line; line = strchr(line, '\n') + 1) {
+                size_t n = 0;
+
+                for (const char *p = line; *p != '\n'; p++)
+                        n += *p == '\t';
+                ck_assert_uint_eq(n, n_tabs);
         }
-END_TEST
+        ck_assert_ptr_nonnull(strstr(text, "h\"1\t\t\ta-1\t6.12\t1\t1\t2\t\\N\t1\t"));
+        ck_assert_ptr_nonnull(strstr(text, "h\"1\t\t\ta-1\t6.12\t1\t2\t2\t1\t2\t"));
+        ck_assert_ptr_nonnull(strstr(text, "\ta\\tb\\\\\troot\t\troot\t0\t\\N\t\t\t1\t0\n"));
+}
 
-START_TEST(tsv_has_the_names_of_columns_once_and_rows_by_tree)
-        {
-                static const Function odd = {
-                        .label = "a\tb\\" SLACK, .n_label = 4, .n_name = 4, .root = -1
-                };
-                const Step steps[] = { step_enter(&step_root, 0), step_leaf(&odd, 1, 30),
-                                       step_leave(&step_root, 0, 100) };
-                _cleanup_free_ char *none = export(&exporter_tsv, NULL, 0);
-                _cleanup_free_ char *text = export(&exporter_tsv, steps, ELEMENTSOF(steps));
-                size_t n_tabs = 0;
+TEST(times_beyond_what_doubles_hold_are_exact) {
+        Step leaf = step_leaf(&step_root, 0, 7);
+        _cleanup_free_ char *json = NULL, *lines = NULL;
 
-                ck_assert_str_eq(strchr(none, '\n'), "\n");
-                ck_assert_int_eq(strncmp(text, none, strlen(none)), 0);
-                ck_assert_int_eq(strncmp(text, "host\tmachine_id\t", 16), 0);
-                for (const char *p = none; *p; p++)
-                        n_tabs += *p == '\t';
-                for (const char *line = text + strlen(none); *line; line = strchr(line, '\n') + 1) {
-                        size_t n = 0;
+        leaf.timestamp_ns = (UINT64_C(1) << 60) + 1;
+        leaf.has_retval = true;
+        leaf.retval = (uint64_t) -11;
+        json = export(&exporter_json, &leaf, 1);
+        ck_assert_ptr_nonnull(strstr(json, "\"begin_ns\":\"1152921504606846977\""));
+        ck_assert_ptr_nonnull(strstr(json, "\"start_ns\":0,"));
+        ck_assert_ptr_nonnull(strstr(json, "\"retval\":\"-11\""));
+        lines = export(&exporter_ndjson, &leaf, 1);
+        ck_assert_ptr_nonnull(strstr(lines, "\"start_ns\":1152921504606846977,"));
+        ck_assert_ptr_nonnull(strstr(lines, "\"retval\":-11,\"not_hooked_below\":0}\n"));
+}
 
-                        for (const char *p = line; *p != '\n'; p++)
-                                n += *p == '\t';
-                        ck_assert_uint_eq(n, n_tabs);
-                }
-                ck_assert_ptr_nonnull(strstr(text, "h\"1\t\t\ta-1\t6.12\t1\t1\t2\t\\N\t1\t"));
-                ck_assert_ptr_nonnull(strstr(text, "h\"1\t\t\ta-1\t6.12\t1\t2\t2\t1\t2\t"));
-                ck_assert_ptr_nonnull(
-                        strstr(text, "\ta\\tb\\\\\troot\t\troot\t0\t\\N\t\t\t1\t0\n"));
-        }
-END_TEST
+TEST(the_page_begins_with_the_sentence_that_it_is_given) {
+        const Step steps[] = { step_enter(&step_root, 0), step_leave(&step_root, 0, 100) };
+        ExportInfo with = info;
+        _cleanup_free_ char *text = NULL, *none = NULL;
+        _cleanup_buf_ Buf out = BUF_INIT;
+        _cleanup_(export_freep) Export *e = NULL;
 
-START_TEST(times_beyond_what_doubles_hold_are_exact)
-        {
-                Step leaf = step_leaf(&step_root, 0, 7);
-                _cleanup_free_ char *json = NULL, *lines = NULL;
-
-                leaf.timestamp_ns = (UINT64_C(1) << 60) + 1;
-                leaf.has_retval = true;
-                leaf.retval = (uint64_t) -11;
-                json = export(&exporter_json, &leaf, 1);
-                ck_assert_ptr_nonnull(strstr(json, "\"begin_ns\":\"1152921504606846977\""));
-                ck_assert_ptr_nonnull(strstr(json, "\"start_ns\":0,"));
-                ck_assert_ptr_nonnull(strstr(json, "\"retval\":\"-11\""));
-                lines = export(&exporter_ndjson, &leaf, 1);
-                ck_assert_ptr_nonnull(strstr(lines, "\"start_ns\":1152921504606846977,"));
-                ck_assert_ptr_nonnull(strstr(lines, "\"retval\":-11,\"not_hooked_below\":0}\n"));
-        }
-END_TEST
-
-START_TEST(the_page_begins_with_the_sentence_that_it_is_given)
-        {
-                const Step steps[] = { step_enter(&step_root, 0), step_leave(&step_root, 0, 100) };
-                ExportInfo with = info;
-                _cleanup_free_ char *text = NULL, *none = NULL;
-                _cleanup_buf_ Buf out = BUF_INIT;
-                _cleanup_(export_freep) Export *e = NULL;
-
-                with.sentence = "root: <b> is slow";
-                ck_assert_int_eq(export_new(&e, &exporter_html, &with, &out), 0);
-                for (size_t i = 0; i < ELEMENTSOF(steps); i++)
-                        ck_assert_int_eq(export_step(e, &steps[i]), 0);
-                ck_assert_int_eq(export_finish(e), 0);
-                ck_assert_int_eq(buf_take_string(&out, &text), 0);
-                ck_assert_ptr_nonnull(
-                        strstr(text, "<main>\n<p id=\"cause\">root: &lt;b&gt; is slow</p>"));
-                none = export(&exporter_html, steps, ELEMENTSOF(steps));
-                ck_assert_ptr_null(strstr(none, "id=\"cause\""));
-        }
-END_TEST
+        with.sentence = "root: <b> is slow";
+        ck_assert_int_eq(export_new(&e, &exporter_html, &with, &out), 0);
+        for (size_t i = 0; i < ELEMENTSOF(steps); i++)
+                ck_assert_int_eq(export_step(e, &steps[i]), 0);
+        ck_assert_int_eq(export_finish(e), 0);
+        ck_assert_int_eq(buf_take_string(&out, &text), 0);
+        ck_assert_ptr_nonnull(strstr(text, "<main>\n<p id=\"cause\">root: &lt;b&gt; is slow</p>"));
+        none = export(&exporter_html, steps, ELEMENTSOF(steps));
+        ck_assert_ptr_null(strstr(none, "id=\"cause\""));
+}
 
 #define TRACE_A "0af7651916cd43dd8448eb211c80319c"
 
@@ -151,47 +137,36 @@ static size_t n_of(const char *text, const char *word) {
         return n;
 }
 
-START_TEST(a_row_has_the_request_of_its_tree)
-        {
-                const Step steps[] = {
-                        at(step_leaf(&step_root, 0, 5), 50),
-                        step_says("traceparent=00-" TRACE_A "-b7ad6b7169203331-01", 100),
-                        at(step_enter(&step_root, 0), 200),
-                        at(step_leaf(&step_child, 1, 30), 210),
-                        at(step_leave(&step_root, 0, 80), 290),
-                        step_says("traceparent=-", 400),
-                        at(step_leaf(&step_root, 0, 5), 500),
-                };
-                _cleanup_free_ char *text = export(&exporter_tsv, steps, ELEMENTSOF(steps));
+TEST(a_row_has_the_request_of_its_tree) {
+        const Step steps[] = {
+                at(step_leaf(&step_root, 0, 5), 50),
+                step_says("traceparent=00-" TRACE_A "-b7ad6b7169203331-01", 100),
+                at(step_enter(&step_root, 0), 200),
+                at(step_leaf(&step_child, 1, 30), 210),
+                at(step_leave(&step_root, 0, 80), 290),
+                step_says("traceparent=-", 400),
+                at(step_leaf(&step_root, 0, 5), 500),
+        };
+        _cleanup_free_ char *text = export(&exporter_tsv, steps, ELEMENTSOF(steps));
 
-                ck_assert_uint_eq(n_of(text, "\n"), 5);
-                ck_assert_uint_eq(n_of(text, "\t" TRACE_A "\t"), 2);
-        }
-END_TEST
+        ck_assert_uint_eq(n_of(text, "\n"), 5);
+        ck_assert_uint_eq(n_of(text, "\t" TRACE_A "\t"), 2);
+}
 
-START_TEST(another_recording_knows_nothing_of_the_first_ones_requests)
-        {
-                const Step says = step_says("traceparent=00-" TRACE_A "-b7ad6b7169203331-01", 100);
-                const Step leaf = at(step_leaf(&step_root, 0, 5), 200);
-                _cleanup_buf_ Buf out = BUF_INIT;
-                _cleanup_(export_freep) Export *e = NULL;
-                _cleanup_free_ char *text = NULL;
+TEST(another_recording_knows_nothing_of_the_first_ones_requests) {
+        const Step says = step_says("traceparent=00-" TRACE_A "-b7ad6b7169203331-01", 100);
+        const Step leaf = at(step_leaf(&step_root, 0, 5), 200);
+        _cleanup_buf_ Buf out = BUF_INIT;
+        _cleanup_(export_freep) Export *e = NULL;
+        _cleanup_free_ char *text = NULL;
 
-                ck_assert_int_eq(export_new(&e, &exporter_tsv, &info, &out), 0);
-                ck_assert_int_eq(export_step(e, &says), 0);
-                ck_assert_int_eq(export_step(e, &leaf), 0);
-                ck_assert_int_eq(export_next(e, &info), 0);
-                ck_assert_int_eq(export_step(e, &leaf), 0);
-                ck_assert_int_eq(export_finish(e), 0);
-                ck_assert_int_eq(buf_take_string(&out, &text), 0);
-                ck_assert_uint_eq(n_of(text, "\n"), 3);
-                ck_assert_uint_eq(n_of(text, TRACE_A), 1);
-        }
-END_TEST
-
-UNIT_SUITE("exporter", every_format_takes_an_empty_recording_and_hostile_names,
-           csv_has_a_row_for_each_call_with_its_caller,
-           tsv_has_the_names_of_columns_once_and_rows_by_tree,
-           times_beyond_what_doubles_hold_are_exact,
-           the_page_begins_with_the_sentence_that_it_is_given, a_row_has_the_request_of_its_tree,
-           another_recording_knows_nothing_of_the_first_ones_requests)
+        ck_assert_int_eq(export_new(&e, &exporter_tsv, &info, &out), 0);
+        ck_assert_int_eq(export_step(e, &says), 0);
+        ck_assert_int_eq(export_step(e, &leaf), 0);
+        ck_assert_int_eq(export_next(e, &info), 0);
+        ck_assert_int_eq(export_step(e, &leaf), 0);
+        ck_assert_int_eq(export_finish(e), 0);
+        ck_assert_int_eq(buf_take_string(&out, &text), 0);
+        ck_assert_uint_eq(n_of(text, "\n"), 3);
+        ck_assert_uint_eq(n_of(text, TRACE_A), 1);
+}

@@ -99,102 +99,81 @@ static void expect(const char *calls, const FilterSpec *spec, const char *expect
         }
 #define EXPECT(calls, expected, ...) expect(calls, &(const FilterSpec){ __VA_ARGS__ }, expected)
 
-START_TEST(without_a_wish_everything_is_left)
-        {
-                ck_assert(filter_spec_is_empty(&(FilterSpec){}));
-                EXPECT("u{i{k.i}k.u}k.", "u{i{k.i}k.u}k.");
-        }
-END_TEST
+TEST(without_a_wish_everything_is_left) {
+        ck_assert(filter_spec_is_empty(&(FilterSpec){}));
+        EXPECT("u{i{k.i}k.u}k.", "u{i{k.i}k.u}k.");
+}
 
-START_TEST(a_root_is_left_with_all_that_it_calls)
-        {
-                EXPECT("u{i{k.i}k.u}i{k.i}", "i{k.i}i{k.i}", .roots = STRV("ip_*"));
-                EXPECT("u{i{i{k.i}i}k.u}", "i{i{k.i}i}", .roots = STRV("ip_make_skb"));
-                EXPECT("u{k.o.u}", "k.o.", .roots = STRV("kfree", "ovl_open"));
-                EXPECT("u{i{k.i}u}", "", .roots = STRV("nosuch"));
-        }
-END_TEST
+TEST(a_root_is_left_with_all_that_it_calls) {
+        EXPECT("u{i{k.i}k.u}i{k.i}", "i{k.i}i{k.i}", .roots = STRV("ip_*"));
+        EXPECT("u{i{i{k.i}i}k.u}", "i{i{k.i}i}", .roots = STRV("ip_make_skb"));
+        EXPECT("u{k.o.u}", "k.o.", .roots = STRV("kfree", "ovl_open"));
+        EXPECT("u{i{k.i}u}", "", .roots = STRV("nosuch"));
+}
 
-START_TEST(a_function_is_left_without_what_it_calls)
-        { EXPECT("u{i{k.i}k.u}", "i{i}", .functions = STRV("ip_make_skb")); }
-END_TEST
+TEST(a_function_is_left_without_what_it_calls) {
+        EXPECT("u{i{k.i}k.u}", "i{i}", .functions = STRV("ip_make_skb"));
+}
 
-START_TEST(what_is_not_to_be_traced_goes_with_all_that_it_calls)
-        {
-                EXPECT("u{i{k.u{i.u}i}k.u}i.", "u{k.u}", .notrace = STRV("ip_make_skb"));
-                EXPECT("u{k.i{k.i}u}", "u{i{i}u}", .notrace = STRV("kfree"));
-                /* Two tasks on one CPU: each has its own. */
-                EXPECT("u{i{2k.u{1k.i}2u}1u}", "u{k.u{u}u}", .notrace = STRV("ip_*"));
-        }
-END_TEST
+TEST(what_is_not_to_be_traced_goes_with_all_that_it_calls) {
+        EXPECT("u{i{k.u{i.u}i}k.u}i.", "u{k.u}", .notrace = STRV("ip_make_skb"));
+        EXPECT("u{k.i{k.i}u}", "u{i{i}u}", .notrace = STRV("kfree"));
+        /* Two tasks on one CPU: each has its own. */
+        EXPECT("u{i{2k.u{1k.i}2u}1u}", "u{k.u{u}u}", .notrace = STRV("ip_*"));
+}
 
-START_TEST(levels_are_counted_from_the_root)
-        {
-                EXPECT("u{i{k.i}k.u}", "u{u}", .depth = 1);
-                EXPECT("u{i{k.i}k.u}", "u{i{i}k.u}", .depth = 2);
-                EXPECT("u{i{k.i}k.u}", "i{k.i}", .depth = 2, .roots = STRV("ip_*"));
-        }
-END_TEST
+TEST(levels_are_counted_from_the_root) {
+        EXPECT("u{i{k.i}k.u}", "u{u}", .depth = 1);
+        EXPECT("u{i{k.i}k.u}", "u{i{i}k.u}", .depth = 2);
+        EXPECT("u{i{k.i}k.u}", "i{k.i}", .depth = 2, .roots = STRV("ip_*"));
+}
 
-START_TEST(trees_are_told_by_their_number)
-        {
-                EXPECT("k.u{i{k.i}u}i.", "u{i{k.i}u}", .nth = 2);
-                EXPECT("k.u{i{k.i}u}i{u.i}i.", "i{u.i}", .nth = 2, .roots = STRV("ip_*"));
-                EXPECT("k.u{u}", "", .nth = 9);
-        }
-END_TEST
+TEST(trees_are_told_by_their_number) {
+        EXPECT("k.u{i{k.i}u}i.", "u{i{k.i}u}", .nth = 2);
+        EXPECT("k.u{i{k.i}u}i{u.i}i.", "i{u.i}", .nth = 2, .roots = STRV("ip_*"));
+        EXPECT("k.u{u}", "", .nth = 9);
+}
 
-START_TEST(the_slowest_trees_are_left_in_their_order)
-        {
-                EXPECT("u{+u}i{+++i}u{++u}k.", "i.", .n_slowest = 1);
-                EXPECT("u{+u}i{+++i}u{++u}k.", "i.u.", .n_slowest = 2);
-                EXPECT("u{i{+i}i{++k.i}u}", "i{k.i}", .n_slowest = 1, .roots = STRV("ip_*"));
-                EXPECT("u.i.", "u.i.", .n_slowest = 9);
-                /* One that has no end is as long as was seen of it. */
-                EXPECT("u{+u}i{+++k.", "i{k.", .n_slowest = 1);
-        }
-END_TEST
+TEST(the_slowest_trees_are_left_in_their_order) {
+        EXPECT("u{+u}i{+++i}u{++u}k.", "i.", .n_slowest = 1);
+        EXPECT("u{+u}i{+++i}u{++u}k.", "i.u.", .n_slowest = 2);
+        EXPECT("u{i{+i}i{++k.i}u}", "i{k.i}", .n_slowest = 1, .roots = STRV("ip_*"));
+        EXPECT("u.i.", "u.i.", .n_slowest = 9);
+        /* One that has no end is as long as was seen of it. */
+        EXPECT("u{+u}i{+++k.", "i{k.", .n_slowest = 1);
+}
 
-START_TEST(quick_calls_go_and_slow_ones_stay_where_they_were)
-        {
-                EXPECT("u{i{k.i}+k.u}", "u{u}", .slower_ns = 1000);
-                EXPECT("u{i{+k.i}k.u}", "u{i{i}u}", .slower_ns = 1000);
-                EXPECT("u{i{k.i}k.u}", "", .slower_ns = 5000);
-                EXPECT("u{2i{+k.i}1k.u}", "u{i{i}u}", .slower_ns = 1000);
-                /* What is still open has lasted at least so long. */
-                EXPECT("u{i{+k.", "u{i{", .slower_ns = 1000);
-                EXPECT("+u{k.", "", .slower_ns = 1000);
-        }
-END_TEST
+TEST(quick_calls_go_and_slow_ones_stay_where_they_were) {
+        EXPECT("u{i{k.i}+k.u}", "u{u}", .slower_ns = 1000);
+        EXPECT("u{i{+k.i}k.u}", "u{i{i}u}", .slower_ns = 1000);
+        EXPECT("u{i{k.i}k.u}", "", .slower_ns = 5000);
+        EXPECT("u{2i{+k.i}1k.u}", "u{i{i}u}", .slower_ns = 1000);
+        /* What is still open has lasted at least so long. */
+        EXPECT("u{i{+k.", "u{i{", .slower_ns = 1000);
+        EXPECT("+u{k.", "", .slower_ns = 1000);
+}
 
-START_TEST(what_is_folded_is_left_without_what_it_calls)
-        {
-                EXPECT("u{i{k.i}k.u}k.", "u{i{i}k.u}k.", .fold = STRV("ip_make_skb"));
-                EXPECT("u{i{k.i}k.u}k.", "u{i{i}u}", .fold = STRV("ip_*"),
-                       .notrace = STRV("kfree"));
-                EXPECT("u{i{2k.u{1k.i}2u}1u}", "u{i{k.u{i}u}u}", .fold = STRV("ip_make_skb"));
-        }
-END_TEST
+TEST(what_is_folded_is_left_without_what_it_calls) {
+        EXPECT("u{i{k.i}k.u}k.", "u{i{i}k.u}k.", .fold = STRV("ip_make_skb"));
+        EXPECT("u{i{k.i}k.u}k.", "u{i{i}u}", .fold = STRV("ip_*"), .notrace = STRV("kfree"));
+        EXPECT("u{i{2k.u{1k.i}2u}1u}", "u{i{k.u{i}u}u}", .fold = STRV("ip_make_skb"));
+}
 
-START_TEST(slow_trees_are_kept_whole_and_others_go)
-        {
-                EXPECT("u{k.u}u{i{+k.i}u}i{k.i}", "u{i{k.i}u}", .keep_ns = 1000);
-                EXPECT("u{i{+k.i}k.u}u{i{k.i}u}", "i{k.i}", .keep_ns = 1000,
-                       .roots = STRV("ip_make_skb"));
-                /* What is shown of them is another matter. */
-                EXPECT("u{i{+k.i}k.u}i{k.i}", "u{u}", .keep_ns = 1000, .depth = 1);
-                EXPECT("u{i{+k.i}k.u}i{k.i}", "u{k.u}", .keep_ns = 1000,
-                       .notrace = STRV("ip_make_skb"));
-                EXPECT("u{i{+k.i}+k.u}i{k.i}", "u{i{i}u}", .keep_ns = 1000, .slower_ns = 1000);
-                /* Tasks wait for each other, and keep their order. */
-                EXPECT("u{2i{+k.1k.u}2k.i}o.", "u{i{k.k.u}k.i}", .keep_ns = 1000);
-                EXPECT("u{2i{+k.i}1u}", "u{i{k.i}u}", .keep_ns = 1000);
-                EXPECT("u{2i{k.i}1+u}", "u{u}", .keep_ns = 1000);
-                /* What has no end is as long as was seen of it. */
-                EXPECT("u{k.u}u{+k.", "u{k.", .keep_ns = 1000);
-                EXPECT("u{k.u}u{k.", "", .keep_ns = 1000);
-        }
-END_TEST
+TEST(slow_trees_are_kept_whole_and_others_go) {
+        EXPECT("u{k.u}u{i{+k.i}u}i{k.i}", "u{i{k.i}u}", .keep_ns = 1000);
+        EXPECT("u{i{+k.i}k.u}u{i{k.i}u}", "i{k.i}", .keep_ns = 1000, .roots = STRV("ip_make_skb"));
+        /* What is shown of them is another matter. */
+        EXPECT("u{i{+k.i}k.u}i{k.i}", "u{u}", .keep_ns = 1000, .depth = 1);
+        EXPECT("u{i{+k.i}k.u}i{k.i}", "u{k.u}", .keep_ns = 1000, .notrace = STRV("ip_make_skb"));
+        EXPECT("u{i{+k.i}+k.u}i{k.i}", "u{i{i}u}", .keep_ns = 1000, .slower_ns = 1000);
+        /* Tasks wait for each other, and keep their order. */
+        EXPECT("u{2i{+k.1k.u}2k.i}o.", "u{i{k.k.u}k.i}", .keep_ns = 1000);
+        EXPECT("u{2i{+k.i}1u}", "u{i{k.i}u}", .keep_ns = 1000);
+        EXPECT("u{2i{k.i}1+u}", "u{u}", .keep_ns = 1000);
+        /* What has no end is as long as was seen of it. */
+        EXPECT("u{k.u}u{+k.", "u{k.", .keep_ns = 1000);
+        EXPECT("u{k.u}u{k.", "", .keep_ns = 1000);
+}
 
 /* Every tree of ip_make_skb that takes a microsecond, and none of others. */
 static int learn_nothing(void *n, const Function *root, uint64_t duration_ns) {
@@ -207,47 +186,40 @@ static uint64_t limit_of(void *n, const Function *root) {
         return root->label[0] == 'i' ? 1000 : UINT64_MAX;
 }
 
-START_TEST(each_root_may_have_its_limit)
-        {
-                unsigned n = 0;
-                const FilterLimits limits = { learn_nothing, limit_of, &n };
+TEST(each_root_may_have_its_limit) {
+        unsigned n = 0;
+        const FilterLimits limits = { learn_nothing, limit_of, &n };
 
-                EXPECT("u{+u}i{k.i}i{+k.i}u{", "i{k.i}", .keep_limits = &limits);
-        }
-END_TEST
+        EXPECT("u{+u}i{k.i}i{+k.i}u{", "i{k.i}", .keep_limits = &limits);
+}
 
-START_TEST(tasks_and_cpus_and_times_are_left_alone)
-        {
-                const bool cpus[] = { false, true };
-                _cleanup_recording_ Recording r;
+TEST(tasks_and_cpus_and_times_are_left_alone) {
+        const bool cpus[] = { false, true };
+        _cleanup_recording_ Recording r;
 
-                recording_init(&r, layout);
-                add_calls(&r, 0, 1000, "u{2k.1i.u}");
-                add_calls(&r, 1, 5000, "o.");
-                ck_assert_str_eq(left(&r, &(FilterSpec){ .pids = (int32_t[]){ 18 }, .n_pids = 1 }),
-                                 "k.");
-                ck_assert_str_eq(left(&r, &(FilterSpec){ .tasks = STRV("a s*") }), "k.");
-                ck_assert_str_eq(left(&r, &(FilterSpec){ .cpus = cpus, .n_cpus = 2 }), "o.");
-                ck_assert_str_eq(left(&r, &(FilterSpec){ .from_ns = 1100, .to_ns = 1300 }), "k.i.");
-                ck_assert_str_eq(left(&r, &(FilterSpec){ .from_ns = 5000 }), "o.");
-                ck_assert_str_eq(left(&r, &(FilterSpec){ .to_ns = 999 }), "");
-        }
-END_TEST
+        recording_init(&r, layout);
+        add_calls(&r, 0, 1000, "u{2k.1i.u}");
+        add_calls(&r, 1, 5000, "o.");
+        ck_assert_str_eq(left(&r, &(FilterSpec){ .pids = (int32_t[]){ 18 }, .n_pids = 1 }), "k.");
+        ck_assert_str_eq(left(&r, &(FilterSpec){ .tasks = STRV("a s*") }), "k.");
+        ck_assert_str_eq(left(&r, &(FilterSpec){ .cpus = cpus, .n_cpus = 2 }), "o.");
+        ck_assert_str_eq(left(&r, &(FilterSpec){ .from_ns = 1100, .to_ns = 1300 }), "k.i.");
+        ck_assert_str_eq(left(&r, &(FilterSpec){ .from_ns = 5000 }), "o.");
+        ck_assert_str_eq(left(&r, &(FilterSpec){ .to_ns = 999 }), "");
+}
 
-START_TEST(a_loss_is_left_whatever_is_asked_for)
-        {
-                _cleanup_recording_ Recording r;
-                Page page = {};
+TEST(a_loss_is_left_whatever_is_asked_for) {
+        _cleanup_recording_ Recording r;
+        Page page = {};
 
-                page_begin(&page, layout, 1000);
-                page_enter(&page, 1000, 17, F_LEAF, 0);
-                page_set_missed(&page, 3);
-                recording_init(&r, layout);
-                recording_add(&r, 0, 0, &page, 1);
-                ck_assert_str_eq(left(&r, &(FilterSpec){ .roots = STRV("nosuch") }), "!");
-                ck_assert_str_eq(left(&r, &(FilterSpec){ .slower_ns = 5 }), "!");
-        }
-END_TEST
+        page_begin(&page, layout, 1000);
+        page_enter(&page, 1000, 17, F_LEAF, 0);
+        page_set_missed(&page, 3);
+        recording_init(&r, layout);
+        recording_add(&r, 0, 0, &page, 1);
+        ck_assert_str_eq(left(&r, &(FilterSpec){ .roots = STRV("nosuch") }), "!");
+        ck_assert_str_eq(left(&r, &(FilterSpec){ .slower_ns = 5 }), "!");
+}
 
 /* --- at random, against a judgement that knows the whole tree ---------------------------------- */
 
@@ -322,40 +294,37 @@ static bool is_below(const Forest *f, int call, char name) {
         return false;
 }
 
-START_TEST(any_forest_is_left_as_its_tree_says)
-        {
-                unsigned seed = (unsigned) getpid();
+TEST(any_forest_is_left_as_its_tree_says) {
+        unsigned seed = (unsigned) getpid();
 
-                printf("# seed %u\n", seed);
-                for (int round = 0; round < 60; round++) {
-                        Forest f = {};
-                        char roots[1024] = "", notrace[1024] = "", slower[1024] = "";
-                        _cleanup_recording_ Recording r;
+        printf("# seed %u\n", seed);
+        for (int round = 0; round < 60; round++) {
+                Forest f = {};
+                char roots[1024] = "", notrace[1024] = "", slower[1024] = "";
+                _cleanup_recording_ Recording r;
 
-                        while (f.n_calls < 20)
-                                grow(&f, &seed, -1, 0);
-                        measure(&f);
-                        for (int i = 0; i < f.n_words; i++) {
-                                const Call *call = &f.calls[f.words[i].call];
-                                const char word[3] = { call->name, f.words[i].what, 0 };
+                while (f.n_calls < 20)
+                        grow(&f, &seed, -1, 0);
+                measure(&f);
+                for (int i = 0; i < f.n_words; i++) {
+                        const Call *call = &f.calls[f.words[i].call];
+                        const char word[3] = { call->name, f.words[i].what, 0 };
 
-                                if (is_below(&f, f.words[i].call, 'i'))
-                                        strcat(roots, word);
-                                else
-                                        strcat(notrace, word);
-                                if (call->duration_ns >= 500)
-                                        strcat(slower, word);
-                        }
-                        recording_init(&r, layout);
-                        add_calls(&r, 0, 1000, f.text);
-                        ck_assert_str_eq(left(&r, &(FilterSpec){ .roots = STRV("ip_make_skb") }),
-                                         roots);
-                        ck_assert_str_eq(left(&r, &(FilterSpec){ .notrace = STRV("ip_make_skb") }),
-                                         notrace);
-                        ck_assert_str_eq(left(&r, &(FilterSpec){ .slower_ns = 500 }), slower);
+                        if (is_below(&f, f.words[i].call, 'i'))
+                                strcat(roots, word);
+                        else
+                                strcat(notrace, word);
+                        if (call->duration_ns >= 500)
+                                strcat(slower, word);
                 }
+                recording_init(&r, layout);
+                add_calls(&r, 0, 1000, f.text);
+                ck_assert_str_eq(left(&r, &(FilterSpec){ .roots = STRV("ip_make_skb") }), roots);
+                ck_assert_str_eq(left(&r, &(FilterSpec){ .notrace = STRV("ip_make_skb") }),
+                                 notrace);
+                ck_assert_str_eq(left(&r, &(FilterSpec){ .slower_ns = 500 }), slower);
         }
-END_TEST
+}
 
 typedef struct Three {
         Step steps[3];
@@ -371,53 +340,37 @@ static int next_of_three(void *data, uint64_t until_ns, Step *ret) {
         return 1;
 }
 
-START_TEST(what_says_whose_request_comes_passes_every_filter_if_it_is_asked_for)
-        {
-                static const Function function = { .label = "udp_sendmsg",
-                                                   .n_label = 11,
-                                                   .n_name = 11 };
-                const bool no_cpus[1] = { false };
-                const FilterSpec specs[] = {
-                        { .roots = STRV("nosuch") },      { .n_slowest = 1 },
-                        { .tasks = STRV("other") },       { .from_ns = 1000000 },
-                        { .keep_ns = 1000000 },           { .slower_ns = 1000000 },
-                        { .cpus = no_cpus, .n_cpus = 1 },
-                };
+TEST(what_says_whose_request_comes_passes_every_filter_if_it_is_asked_for) {
+        static const Function function = { .label = "udp_sendmsg", .n_label = 11, .n_name = 11 };
+        const bool no_cpus[1] = { false };
+        const FilterSpec specs[] = {
+                { .roots = STRV("nosuch") },      { .n_slowest = 1 },
+                { .tasks = STRV("other") },       { .from_ns = 1000000 },
+                { .keep_ns = 1000000 },           { .slower_ns = 1000000 },
+                { .cpus = no_cpus, .n_cpus = 1 },
+        };
 
-                for (size_t i = 0; i < 2 * ELEMENTSOF(specs); i++) {
-                        const char *traceparent = "traceparent=-";
-                        Three three = {
-                                { { .kind = STEP_OTHER, .pid = 7, .text = traceparent },
+        for (size_t i = 0; i < 2 * ELEMENTSOF(specs); i++) {
+                const char *traceparent = "traceparent=-";
+                Three three = { { { .kind = STEP_OTHER, .pid = 7, .text = traceparent },
                                   { .kind = STEP_LEAF, .pid = 7, .function = &function },
-                                  { .kind = STEP_OTHER, .pid = 7, .text = "another marker" } }
-                        };
-                        FilterSpec spec = specs[i / 2];
-                        _cleanup_(filter_freep) Filter *f = NULL;
-                        StepSource source = { next_of_three, &three };
-                        size_t n_said = 0;
-                        Step s;
+                                  { .kind = STEP_OTHER, .pid = 7, .text = "another marker" } } };
+                FilterSpec spec = specs[i / 2];
+                _cleanup_(filter_freep) Filter *f = NULL;
+                StepSource source = { next_of_three, &three };
+                size_t n_said = 0;
+                Step s;
 
-                        for (size_t k = 0; k < 3; k++)
-                                three.steps[k].comm = "client";
-                        spec.keep_contexts = i % 2;
-                        ck_assert(!filter_spec_is_empty(&spec));
-                        ck_assert_int_eq(filter_new(&f, &spec), 0);
-                        while (filter_next(f, &source, UINT64_MAX, &s) == 1)
-                                n_said += s.kind == STEP_OTHER && streq(s.text, traceparent);
-                        if (i % 2)
-                                ck_assert_msg(n_said == 1, "%zu", i / 2);
-                        else if (!spec.slower_ns)
-                                ck_assert_uint_eq(n_said, 0);
-                }
+                for (size_t k = 0; k < 3; k++)
+                        three.steps[k].comm = "client";
+                spec.keep_contexts = i % 2;
+                ck_assert(!filter_spec_is_empty(&spec));
+                ck_assert_int_eq(filter_new(&f, &spec), 0);
+                while (filter_next(f, &source, UINT64_MAX, &s) == 1)
+                        n_said += s.kind == STEP_OTHER && streq(s.text, traceparent);
+                if (i % 2)
+                        ck_assert_msg(n_said == 1, "%zu", i / 2);
+                else if (!spec.slower_ns)
+                        ck_assert_uint_eq(n_said, 0);
         }
-END_TEST
-
-UNIT_SUITE("filter", without_a_wish_everything_is_left, a_root_is_left_with_all_that_it_calls,
-           a_function_is_left_without_what_it_calls,
-           what_is_not_to_be_traced_goes_with_all_that_it_calls, levels_are_counted_from_the_root,
-           trees_are_told_by_their_number, the_slowest_trees_are_left_in_their_order,
-           what_is_folded_is_left_without_what_it_calls, slow_trees_are_kept_whole_and_others_go,
-           each_root_may_have_its_limit, quick_calls_go_and_slow_ones_stay_where_they_were,
-           tasks_and_cpus_and_times_are_left_alone, a_loss_is_left_whatever_is_asked_for,
-           any_forest_is_left_as_its_tree_says,
-           what_says_whose_request_comes_passes_every_filter_if_it_is_asked_for)
+}

@@ -13,63 +13,57 @@ static void expect(const char *text, const char *name) {
                 ck_assert_msg(f && strstr(f->name, name), "%s: %s", text, f ? f->name : "nothing");
 }
 
-START_TEST(a_line_tells_whose_it_is)
-        {
-                expect("# tracer: function", "function tracer");
-                expect("  vmstat-371 [000] .... 6412455.216816: do_nanosleep <-hrtimer_nanosleep",
-                       "function tracer");
-                expect("  bash-2042    3d..1    3us : ata_sg_init <-__ata_scsi_queuecmd",
-                       "function tracer");
-                expect("  ls-2 [001]  12.000001: function:             f <-- g", "function tracer");
-                expect("  ls-2 [001] d..1. 12.000001: f [ext4] <-g [ext4]", "function tracer");
-                expect("  ls-2 [001] ..... 634.783842: p9_fcall_init", "function tracer");
-                expect("# tracer: irqsoff", "another tracer");
-                expect("  ls-2 [001]  12.000001: sched_switch: prev_comm=ls", "events");
-                expect("ls 31244 [001] 10418.334513:     250000 cycles:", "perf script");
-                expect("     0.065 ( 0.008 ms): ls/31244 openat(dfd: CWD) = 3", "perf trace");
-                expect("# Overhead  Command  Shared Object", "perf report");
-                expect("openat(AT_FDCWD, \"/etc\", O_RDONLY) = 3", "strace");
-                expect("[pid   412] read(3, \"\", 4096)          = 0", "strace");
-                expect("12:00:01.123456 wait4(-1,  <unfinished ...>", "strace");
-                expect("ls->malloc(12) = 0x1234", "strace");
-                expect("Attaching 2 probes...", "bpftrace");
-                expect("@[", "bpftrace");
-                expect("     nsecs               : count     distribution", "histogram");
-                expect("#   DURATION     |      COUNT | GRAPH                |", "histogram");
-                expect("# DURATION     TID     FUNCTION", "uftrace");
-                expect("            [  4422] | main() {", "uftrace");
-                expect("   1.302 us [  4422] |   netif_rx(1, \"lo\") = 0;", "uftrace");
-                expect("1220.654979501   1.000 us [4422] | a();", "uftrace");
-                expect("# Function Call Graph for 'a' (session: ba08)", "uftrace");
-                expect("  Total time   Self time       Calls  Function", "uftrace");
-                expect("[0] ==> 4422/0: ip (main), time (1220654979501)", "uftrace");
-                expect("1220.654979501   4422: [entry] main(55767711b050) depth: 0", "uftrace");
-                expect("  166.256 us |   6 |       bget()", "OP-TEE");
-                expect("main;f;g 12", "folded");
-                expect("[   12.000001] Call Trace:", "call trace");
-        }
-END_TEST
+TEST(a_line_tells_whose_it_is) {
+        expect("# tracer: function", "function tracer");
+        expect("  vmstat-371 [000] .... 6412455.216816: do_nanosleep <-hrtimer_nanosleep",
+               "function tracer");
+        expect("  bash-2042    3d..1    3us : ata_sg_init <-__ata_scsi_queuecmd",
+               "function tracer");
+        expect("  ls-2 [001]  12.000001: function:             f <-- g", "function tracer");
+        expect("  ls-2 [001] d..1. 12.000001: f [ext4] <-g [ext4]", "function tracer");
+        expect("  ls-2 [001] ..... 634.783842: p9_fcall_init", "function tracer");
+        expect("# tracer: irqsoff", "another tracer");
+        expect("  ls-2 [001]  12.000001: sched_switch: prev_comm=ls", "events");
+        expect("ls 31244 [001] 10418.334513:     250000 cycles:", "perf script");
+        expect("     0.065 ( 0.008 ms): ls/31244 openat(dfd: CWD) = 3", "perf trace");
+        expect("# Overhead  Command  Shared Object", "perf report");
+        expect("openat(AT_FDCWD, \"/etc\", O_RDONLY) = 3", "strace");
+        expect("[pid   412] read(3, \"\", 4096)          = 0", "strace");
+        expect("12:00:01.123456 wait4(-1,  <unfinished ...>", "strace");
+        expect("ls->malloc(12) = 0x1234", "strace");
+        expect("Attaching 2 probes...", "bpftrace");
+        expect("@[", "bpftrace");
+        expect("     nsecs               : count     distribution", "histogram");
+        expect("#   DURATION     |      COUNT | GRAPH                |", "histogram");
+        expect("# DURATION     TID     FUNCTION", "uftrace");
+        expect("            [  4422] | main() {", "uftrace");
+        expect("   1.302 us [  4422] |   netif_rx(1, \"lo\") = 0;", "uftrace");
+        expect("1220.654979501   1.000 us [4422] | a();", "uftrace");
+        expect("# Function Call Graph for 'a' (session: ba08)", "uftrace");
+        expect("  Total time   Self time       Calls  Function", "uftrace");
+        expect("[0] ==> 4422/0: ip (main), time (1220654979501)", "uftrace");
+        expect("1220.654979501   4422: [entry] main(55767711b050) depth: 0", "uftrace");
+        expect("  166.256 us |   6 |       bget()", "OP-TEE");
+        expect("main;f;g 12", "folded");
+        expect("[   12.000001] Call Trace:", "call trace");
+}
 
-START_TEST(talk_is_nobodys)
-        {
-                static const char *const texts[] = {
-                        "",
-                        " ",
-                        "-",
-                        "# a heading",
-                        "1) first item",
-                        "the call f(x) was made; it took 3 us",
-                        "see foo.c:12",
-                        " 0)   1.302 us    |  f();",
-                        "   12 ls(2): -> f",
-                        "a <- b",
-                        "tcp 6 [412] 1.302 us | f();",
-                        "see [a] | b",
-                };
+TEST(talk_is_nobodys) {
+        static const char *const texts[] = {
+                "",
+                " ",
+                "-",
+                "# a heading",
+                "1) first item",
+                "the call f(x) was made; it took 3 us",
+                "see foo.c:12",
+                " 0)   1.302 us    |  f();",
+                "   12 ls(2): -> f",
+                "a <- b",
+                "tcp 6 [412] 1.302 us | f();",
+                "see [a] | b",
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++)
-                        expect(texts[i], NULL);
-        }
-END_TEST
-
-UNIT_SUITE("foreign-text", a_line_tells_whose_it_is, talk_is_nobodys)
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++)
+                expect(texts[i], NULL);
+}

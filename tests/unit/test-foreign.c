@@ -113,111 +113,96 @@ typedef struct Switch {
         int32_t next_pid, next_prio;
 } Switch;
 
-START_TEST(a_task_switch_reads_as_the_kernel_has_it)
-        {
+TEST(a_task_switch_reads_as_the_kernel_has_it) {
+        _cleanup_(foreign_freep) Foreign *f = knowing_of("sched", SCHED_SWITCH, HOST_BIG_ENDIAN);
+        Switch s = { .type = 314,
+                     .prev_comm = "client",
+                     .prev_pid = 17,
+                     .prev_prio = 120,
+                     .prev_state = 1,
+                     .next_comm = "swapper/0",
+                     .next_prio = 120 };
+
+        ck_assert_str_eq(print(f, 314, &s, sizeof(s)),
+                         "sched_switch: prev_comm=client prev_pid=17 prev_prio=120 "
+                         "prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120");
+        s.prev_state = 0;
+        ck_assert_ptr_nonnull(strstr(print(f, 314, &s, sizeof(s)), "prev_state=R ==>"));
+        s.prev_state = 0x40;
+        ck_assert_ptr_nonnull(strstr(print(f, 314, &s, sizeof(s)), "prev_state=R+ ==>"));
+}
+
+TEST(symbols_strings_elements_and_pointers_read_as_the_kernel_has_them) {
+        static const struct {
+                const char *format, *text;
+                uint16_t id;
+                uint32_t n_words, words[8];
+        } cases[] = {
+                { IRQ_ENTRY,
+                  "irq_handler_entry: irq=4 name=ttyS0",
+                  150,
+                  6,
+                  { 150, 17, 4, 6 << 16 | 16, 'S' << 24 | 'y' << 16 | 't' << 8 | 't', '0' } },
+                { SOFTIRQ, "softirq_entry: vec=3 [action=NET_RX]", 151, 3, { 151, 17, 3 } },
+                { SOFTIRQ, "softirq_entry: vec=9 [action=0x9]", 151, 3, { 151, 17, 9 } },
+                { POINTER,
+                  "kfree: ptr=ffff888003d5c000",
+                  152,
+                  4,
+                  { 152, 17, 0x03d5c000, 0xffff8880 } },
+                { SYS_ENTER, "sys_enter: (7, 8)", 153, 6, { 153, 17, 7, 0, 8, 0 } },
+                { PRINT,
+                  "hello",
+                  5,
+                  6,
+                  { 5, 17, 0, 0, 'l' << 24 | 'l' << 16 | 'e' << 8 | 'h', '\n' << 8 | 'o' } },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 _cleanup_(foreign_freep) Foreign *f =
-                        knowing_of("sched", SCHED_SWITCH, HOST_BIG_ENDIAN);
-                Switch s = { .type = 314,
-                             .prev_comm = "client",
-                             .prev_pid = 17,
-                             .prev_prio = 120,
-                             .prev_state = 1,
-                             .next_comm = "swapper/0",
-                             .next_prio = 120 };
+                        knowing(cases[i].id == 5 ? "ftrace" : "x", cases[i].format);
 
-                ck_assert_str_eq(print(f, 314, &s, sizeof(s)),
-                                 "sched_switch: prev_comm=client prev_pid=17 prev_prio=120 "
-                                 "prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120");
-                s.prev_state = 0;
-                ck_assert_ptr_nonnull(strstr(print(f, 314, &s, sizeof(s)), "prev_state=R ==>"));
-                s.prev_state = 0x40;
-                ck_assert_ptr_nonnull(strstr(print(f, 314, &s, sizeof(s)), "prev_state=R+ ==>"));
+                ck_assert_str_eq(print_words(f, cases[i].id, cases[i].words, cases[i].n_words * 4),
+                                 cases[i].text);
         }
-END_TEST
+}
 
-START_TEST(symbols_strings_elements_and_pointers_read_as_the_kernel_has_them)
-        {
-                static const struct {
-                        const char *format, *text;
-                        uint16_t id;
-                        uint32_t n_words, words[8];
-                } cases[] = {
-                        { IRQ_ENTRY,
-                          "irq_handler_entry: irq=4 name=ttyS0",
-                          150,
-                          6,
-                          { 150, 17, 4, 6 << 16 | 16, 'S' << 24 | 'y' << 16 | 't' << 8 | 't',
-                            '0' } },
-                        { SOFTIRQ, "softirq_entry: vec=3 [action=NET_RX]", 151, 3, { 151, 17, 3 } },
-                        { SOFTIRQ, "softirq_entry: vec=9 [action=0x9]", 151, 3, { 151, 17, 9 } },
-                        { POINTER,
-                          "kfree: ptr=ffff888003d5c000",
-                          152,
-                          4,
-                          { 152, 17, 0x03d5c000, 0xffff8880 } },
-                        { SYS_ENTER, "sys_enter: (7, 8)", 153, 6, { 153, 17, 7, 0, 8, 0 } },
-                        { PRINT,
-                          "hello",
-                          5,
-                          6,
-                          { 5, 17, 0, 0, 'l' << 24 | 'l' << 16 | 'e' << 8 | 'h',
-                            '\n' << 8 | 'o' } },
-                };
+TEST(what_a_record_says_of_itself_is_not_believed) {
+        _cleanup_(foreign_freep) Foreign *f = knowing("irq", IRQ_ENTRY);
+        uint32_t far[] = { 150, 17, 4, 6 << 16 | 4000, 0, 0 };
+        uint32_t longer[] = { 150, 17, 4, 9 << 16 | 16, 0, 0 };
+        uint32_t endless[] = { 150, 17, 4, 8 << 16 | 16, 0x41414141, 0x41414141 };
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_(foreign_freep) Foreign *f =
-                                knowing(cases[i].id == 5 ? "ftrace" : "x", cases[i].format);
+        ck_assert_ptr_null(print_words(f, 150, far, sizeof(far)));
+        ck_assert_ptr_null(print_words(f, 150, longer, sizeof(longer)));
+        ck_assert_str_eq(print_words(f, 150, endless, sizeof(endless)),
+                         "irq_handler_entry: irq=4 name=AAAAAAAA");
+        for (uint32_t n = 0; n < 16; n += 4)
+                ck_assert_ptr_null(print_words(f, 150, far, n));
+}
 
-                        ck_assert_str_eq(
-                                print_words(f, cases[i].id, cases[i].words, cases[i].n_words * 4),
-                                cases[i].text);
-                }
-        }
-END_TEST
+TEST(an_expression_without_bounds_is_printed_as_fields) {
+        _cleanup_(foreign_freep) Foreign *array = knowing("x", ARRAY),
+                                         *wild = knowing("x", SYS_ENTER_WILD);
+        uint32_t data[] = { 155, 17, 1 << 30, 4 << 16 | 16, 0x01020304 };
+        uint32_t args[] = { 154, 17, 7, 0, 8, 0 };
 
-START_TEST(what_a_record_says_of_itself_is_not_believed)
-        {
-                _cleanup_(foreign_freep) Foreign *f = knowing("irq", IRQ_ENTRY);
-                uint32_t far[] = { 150, 17, 4, 6 << 16 | 4000, 0, 0 };
-                uint32_t longer[] = { 150, 17, 4, 9 << 16 | 16, 0, 0 };
-                uint32_t endless[] = { 150, 17, 4, 8 << 16 | 16, 0x41414141, 0x41414141 };
+        ck_assert_ptr_nonnull(strstr(print_words(array, 155, data, sizeof(data)), "bytes:  n="));
+        ck_assert_ptr_nonnull(strstr(print_words(wild, 154, args, sizeof(args)), "args="));
+}
 
-                ck_assert_ptr_null(print_words(f, 150, far, sizeof(far)));
-                ck_assert_ptr_null(print_words(f, 150, longer, sizeof(longer)));
-                ck_assert_str_eq(print_words(f, 150, endless, sizeof(endless)),
-                                 "irq_handler_entry: irq=4 name=AAAAAAAA");
-                for (uint32_t n = 0; n < 16; n += 4)
-                        ck_assert_ptr_null(print_words(f, 150, far, n));
-        }
-END_TEST
+TEST(an_unknown_event_has_no_text_and_a_bad_format_is_refused) {
+        _cleanup_(foreign_freep) Foreign *f = knowing("irq", SOFTIRQ);
+        _cleanup_free_ char *deep = malloc(10000);
+        uint32_t data[] = { 99, 17, 1 };
 
-START_TEST(an_expression_without_bounds_is_printed_as_fields)
-        {
-                _cleanup_(foreign_freep) Foreign *array = knowing("x", ARRAY),
-                                                 *wild = knowing("x", SYS_ENTER_WILD);
-                uint32_t data[] = { 155, 17, 1 << 30, 4 << 16 | 16, 0x01020304 };
-                uint32_t args[] = { 154, 17, 7, 0, 8, 0 };
-
-                ck_assert_ptr_nonnull(
-                        strstr(print_words(array, 155, data, sizeof(data)), "bytes:  n="));
-                ck_assert_ptr_nonnull(strstr(print_words(wild, 154, args, sizeof(args)), "args="));
-        }
-END_TEST
-
-START_TEST(an_unknown_event_has_no_text_and_a_bad_format_is_refused)
-        {
-                _cleanup_(foreign_freep) Foreign *f = knowing("irq", SOFTIRQ);
-                _cleanup_free_ char *deep = malloc(10000);
-                uint32_t data[] = { 99, 17, 1 };
-
-                ck_assert_ptr_null(print_words(f, 99, data, sizeof(data)));
-                ck_assert_int_eq(foreign_add(f, "x", ""), FORMATS_E_INVALID);
-                ck_assert_int_eq(foreign_add(f, "x", "name: y\nID: nothing\n"), FORMATS_E_INVALID);
-                memset(deep, '(', 9999);
-                deep[9999] = 0;
-                ck_assert_int_eq(foreign_add(f, "x", deep), FORMATS_E_INVALID);
-        }
-END_TEST
+        ck_assert_ptr_null(print_words(f, 99, data, sizeof(data)));
+        ck_assert_int_eq(foreign_add(f, "x", ""), FORMATS_E_INVALID);
+        ck_assert_int_eq(foreign_add(f, "x", "name: y\nID: nothing\n"), FORMATS_E_INVALID);
+        memset(deep, '(', 9999);
+        deep[9999] = 0;
+        ck_assert_int_eq(foreign_add(f, "x", deep), FORMATS_E_INVALID);
+}
 
 #define TRACER(name, id, fields)                                                                   \
         "name: " name "\nID: " #id "\n" COMMON fields "\n\nprint fmt: \"\"\n"
@@ -234,84 +219,77 @@ static bool find(void *userdata, uint64_t address, uint64_t timestamp_ns, Symbol
         return true;
 }
 
-START_TEST(what_tracers_record_has_names)
-        {
-                static const struct {
-                        const char *format, *text;
-                        uint16_t id;
-                        uint64_t words[6]; /* the first is common */
-                        size_t n;
-                } cases[] = {
-                        { TRACER("function", 1, WORD("ip", 8) WORD("parent_ip", 16)),
-                          "function: f1 <-- f2",
-                          1,
-                          { 1, 0x1004, 0x2345 },
-                          24 },
-                        { TRACER("kernel_stack", 4,
-                                 "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
-                                 "\tfield:unsigned long "
-                                 "caller[8];\toffset:16;\tsize:64;\tsigned:0;\n"),
-                          "kernel_stack: <stack trace > => f1 => 0x77",
-                          4,
-                          { 4, 2, 0x1004, 0x77, 0x2345 },
-                          40 },
-                        { TRACER("raw_data", 18,
-                                 "\tfield:unsigned int id;\toffset:8;\tsize:4;\tsigned:0;\n"
-                                 "\tfield:char buf[];\toffset:12;\tsize:0;\tsigned:0;\n"),
-                          "raw_data: # 77 01 02 00 00",
-                          18,
-                          { 18, UINT64_C(0x20100000077) },
-                          16 },
-                        { TRACER("bputs", 14, WORD("ip", 8) WORD("str", 16)),
-                          "bputs: f1: hi",
-                          14,
-                          { 14, 0x1000, 0xa0 },
-                          24 },
-                        { TRACER("bprint", 6,
-                                 WORD("ip", 8) WORD("fmt", 16) "\tfield:u32 buf[];\toffset:24;"
-                                                               "\tsize:0;\tsigned:0;\n"),
-                          "bprint: f2: n=7 in f1+0x8",
-                          6,
-                          { 6, 0x2000, 0xb0, 7, 0x1008 },
-                          40 },
-                };
+TEST(what_tracers_record_has_names) {
+        static const struct {
+                const char *format, *text;
+                uint16_t id;
+                uint64_t words[6]; /* the first is common */
+                size_t n;
+        } cases[] = {
+                { TRACER("function", 1, WORD("ip", 8) WORD("parent_ip", 16)),
+                  "function: f1 <-- f2",
+                  1,
+                  { 1, 0x1004, 0x2345 },
+                  24 },
+                { TRACER("kernel_stack", 4,
+                         "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
+                         "\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n"),
+                  "kernel_stack: <stack trace > => f1 => 0x77",
+                  4,
+                  { 4, 2, 0x1004, 0x77, 0x2345 },
+                  40 },
+                { TRACER("raw_data", 18,
+                         "\tfield:unsigned int id;\toffset:8;\tsize:4;\tsigned:0;\n"
+                         "\tfield:char buf[];\toffset:12;\tsize:0;\tsigned:0;\n"),
+                  "raw_data: # 77 01 02 00 00",
+                  18,
+                  { 18, UINT64_C(0x20100000077) },
+                  16 },
+                { TRACER("bputs", 14, WORD("ip", 8) WORD("str", 16)),
+                  "bputs: f1: hi",
+                  14,
+                  { 14, 0x1000, 0xa0 },
+                  24 },
+                { TRACER("bprint", 6,
+                         WORD("ip", 8) WORD("fmt", 16) "\tfield:u32 buf[];\toffset:24;"
+                                                       "\tsize:0;\tsigned:0;\n"),
+                  "bprint: f2: n=7 in f1+0x8",
+                  6,
+                  { 6, 0x2000, 0xb0, 7, 0x1008 },
+                  40 },
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_(foreign_freep) Foreign *f = knowing("ftrace", cases[i].format);
-                        uint64_t words[ELEMENTSOF(cases[i].words)];
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_(foreign_freep) Foreign *f = knowing("ftrace", cases[i].format);
+                uint64_t words[ELEMENTSOF(cases[i].words)];
 
-                        for (size_t k = 0; k < ELEMENTSOF(words); k++)
-                                words[k] = htole64(cases[i].words[k]);
-                        ck_assert_int_eq(
-                                foreign_set_printk(
-                                        f, "0xa0 : \"hi\\n\"\n0xb0 : \"n=%ld in %pS\\n\"\n"),
-                                0);
-                        foreign_set_names(f, find, NULL);
-                        ck_assert_str_eq(print(f, cases[i].id, words, cases[i].n), cases[i].text);
-                        for (size_t n = 0; n < cases[i].n; n++)
-                                ck_assert_ptr_nonnull(print(f, cases[i].id, words, n));
-                }
+                for (size_t k = 0; k < ELEMENTSOF(words); k++)
+                        words[k] = htole64(cases[i].words[k]);
+                ck_assert_int_eq(
+                        foreign_set_printk(f, "0xa0 : \"hi\\n\"\n0xb0 : \"n=%ld in %pS\\n\"\n"), 0);
+                foreign_set_names(f, find, NULL);
+                ck_assert_str_eq(print(f, cases[i].id, words, cases[i].n), cases[i].text);
+                for (size_t n = 0; n < cases[i].n; n++)
+                        ck_assert_ptr_nonnull(print(f, cases[i].id, words, n));
         }
-END_TEST
+}
 
-START_TEST(a_format_that_is_needed_later_prints_the_same)
-        {
-                _cleanup_(foreign_freep) Foreign *now = knowing("irq", SOFTIRQ), *later = NULL;
-                uint32_t data[] = { 151, 17, 3 }, bad[] = { 156, 17, 3 };
-                _cleanup_free_ char *text = NULL;
+TEST(a_format_that_is_needed_later_prints_the_same) {
+        _cleanup_(foreign_freep) Foreign *now = knowing("irq", SOFTIRQ), *later = NULL;
+        uint32_t data[] = { 151, 17, 3 }, bad[] = { 156, 17, 3 };
+        _cleanup_free_ char *text = NULL;
 
-                ck_assert_int_eq(foreign_new(&later, false), 0);
-                ck_assert_int_eq(foreign_add_later(later, "x", "name: y\nID: 156\n"), 0);
-                ck_assert_int_eq(foreign_add_later(later, "x", "no format"), 0);
-                ck_assert_int_eq(foreign_add_later(later, "irq", SOFTIRQ), 0);
-                text = strdup(print_words(now, 151, data, sizeof(data)));
-                for (size_t i = 0; i < 2; i++) {
-                        ck_assert_str_eq(print_words(later, 151, data, sizeof(data)), text);
-                        ck_assert_ptr_null(print_words(later, 156, bad, sizeof(bad)));
-                        ck_assert_ptr_null(print_words(later, 99, bad, sizeof(bad)));
-                }
+        ck_assert_int_eq(foreign_new(&later, false), 0);
+        ck_assert_int_eq(foreign_add_later(later, "x", "name: y\nID: 156\n"), 0);
+        ck_assert_int_eq(foreign_add_later(later, "x", "no format"), 0);
+        ck_assert_int_eq(foreign_add_later(later, "irq", SOFTIRQ), 0);
+        text = strdup(print_words(now, 151, data, sizeof(data)));
+        for (size_t i = 0; i < 2; i++) {
+                ck_assert_str_eq(print_words(later, 151, data, sizeof(data)), text);
+                ck_assert_ptr_null(print_words(later, 156, bad, sizeof(bad)));
+                ck_assert_ptr_null(print_words(later, 99, bad, sizeof(bad)));
         }
-END_TEST
+}
 
 #define FIELD(type, at) "\tfield:" type ";\toffset:" #at ";\tsize:8;\tsigned:0;\n"
 
@@ -329,78 +307,67 @@ static bool find_place(void *userdata, uint64_t address, uint64_t timestamp_ns, 
         return true;
 }
 
-START_TEST(an_event_reads_as_the_kernel_has_it)
-        {
-                static const struct {
-                        const char *system, *format, *text;
-                        uint64_t words[3];
-                } cases[] = {
-                        { "skb",
-                          TRACER_PRINT("consume_skb", FIELD("void * p", 8) FIELD("void * q", 16),
-                                       "\"%pS %pS\", REC->p, REC->q"),
-                          "consume_skb: f1+0x4/0x123 f2+0x345 [m]",
-                          { 7, 0x1004, 0x2345 } },
-                        { "workqueue",
-                          TRACER_PRINT("work", FIELD("void * p", 8) FIELD("void * q", 16),
-                                       "\"%ps %pS\", REC->p, REC->q"),
-                          "work: f2 [m] 0x0",
-                          { 7, 0x2000, 0 } },
-                        { "timer",
-                          TRACER_PRINT("timer_start", FIELD("unsigned long flags", 8),
-                                       "\"flags=%s zero=%#lx\", __print_flags(REC->flags & (4 | "
-                                       "8), \"|\", "
-                                       "{ 1 << 2, \"M\" }, { (gfp_t)(8), \"D\" }), REC->flags & 2"),
-                          "timer_start: flags=D zero=0x0",
-                          { 7, 0x1009 } },
-                        { "rcu",
-                          TRACER_PRINT("rcu_utilization", FIELD("const char * s", 8),
-                                       "\"%s\", REC->s"),
-                          "rcu_utilization: Start scheduler-tick",
-                          { 7, 0xa0 } },
-                        { "kprobes",
-                          TRACER_PRINT("mine",
-                                       FIELD("unsigned long __probe_func", 8)
-                                               FIELD("unsigned long __probe_ret_ip", 16),
-                                       "\"(%lx <- %lx)\", REC->__probe_func, REC->__probe_ret_ip"),
-                          "mine: (f1+0x10/0x123 <- f2)",
-                          { 7, 0x2000, 0x1010 } },
-                        { "syscalls",
-                          TRACER_PRINT(
-                                  "sys_enter_access",
-                                  FIELD("const char * name", 8) FIELD("int mode", 16),
-                                  "\"name: 0x%08lx, mode: 0x%08lx\", ((unsigned long)(REC->name)), "
-                                  "((unsigned long)(REC->mode))"),
-                          "sys_access(name: 7ffff7ff42a0, mode: 4)",
-                          { 7, 0x7ffff7ff42a0, 4 } },
-                        { "syscalls",
-                          TRACER_PRINT("sys_enter_getpid", , "\"\""),
-                          "sys_getpid()",
-                          { 7 } },
-                        { "syscalls",
-                          TRACER_PRINT("sys_exit_access", FIELD("long ret", 8),
-                                       "\"0x%lx\", REC->ret"),
-                          "sys_access -> 0xfffffffffffffffe",
-                          { 7, UINT64_C(-2) } },
-                        { "ftrace",
-                          TRACER_PRINT("user_stack", FIELD("unsigned long caller[8]", 8), "\"\""),
-                          "user_stack: <user stack trace > => 0x7ffff7e75353",
-                          { 7, 0x7ffff7e75353, 0 } },
-                };
+TEST(an_event_reads_as_the_kernel_has_it) {
+        static const struct {
+                const char *system, *format, *text;
+                uint64_t words[3];
+        } cases[] = {
+                { "skb",
+                  TRACER_PRINT("consume_skb", FIELD("void * p", 8) FIELD("void * q", 16),
+                               "\"%pS %pS\", REC->p, REC->q"),
+                  "consume_skb: f1+0x4/0x123 f2+0x345 [m]",
+                  { 7, 0x1004, 0x2345 } },
+                { "workqueue",
+                  TRACER_PRINT("work", FIELD("void * p", 8) FIELD("void * q", 16),
+                               "\"%ps %pS\", REC->p, REC->q"),
+                  "work: f2 [m] 0x0",
+                  { 7, 0x2000, 0 } },
+                { "timer",
+                  TRACER_PRINT("timer_start", FIELD("unsigned long flags", 8),
+                               "\"flags=%s zero=%#lx\", __print_flags(REC->flags & (4 | 8), \"|\", "
+                               "{ 1 << 2, \"M\" }, { (gfp_t)(8), \"D\" }), REC->flags & 2"),
+                  "timer_start: flags=D zero=0x0",
+                  { 7, 0x1009 } },
+                { "rcu",
+                  TRACER_PRINT("rcu_utilization", FIELD("const char * s", 8), "\"%s\", REC->s"),
+                  "rcu_utilization: Start scheduler-tick",
+                  { 7, 0xa0 } },
+                { "kprobes",
+                  TRACER_PRINT("mine",
+                               FIELD("unsigned long __probe_func", 8)
+                                       FIELD("unsigned long __probe_ret_ip", 16),
+                               "\"(%lx <- %lx)\", REC->__probe_func, REC->__probe_ret_ip"),
+                  "mine: (f1+0x10/0x123 <- f2)",
+                  { 7, 0x2000, 0x1010 } },
+                { "syscalls",
+                  TRACER_PRINT("sys_enter_access",
+                               FIELD("const char * name", 8) FIELD("int mode", 16),
+                               "\"name: 0x%08lx, mode: 0x%08lx\", ((unsigned long)(REC->name)), "
+                               "((unsigned long)(REC->mode))"),
+                  "sys_access(name: 7ffff7ff42a0, mode: 4)",
+                  { 7, 0x7ffff7ff42a0, 4 } },
+                { "syscalls", TRACER_PRINT("sys_enter_getpid", , "\"\""), "sys_getpid()", { 7 } },
+                { "syscalls",
+                  TRACER_PRINT("sys_exit_access", FIELD("long ret", 8), "\"0x%lx\", REC->ret"),
+                  "sys_access -> 0xfffffffffffffffe",
+                  { 7, UINT64_C(-2) } },
+                { "ftrace",
+                  TRACER_PRINT("user_stack", FIELD("unsigned long caller[8]", 8), "\"\""),
+                  "user_stack: <user stack trace > => 0x7ffff7e75353",
+                  { 7, 0x7ffff7e75353, 0 } },
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_(foreign_freep) Foreign *f =
-                                knowing(cases[i].system, cases[i].format);
-                        uint64_t words[ELEMENTSOF(cases[i].words)];
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_(foreign_freep) Foreign *f = knowing(cases[i].system, cases[i].format);
+                uint64_t words[ELEMENTSOF(cases[i].words)];
 
-                        for (size_t k = 0; k < ELEMENTSOF(words); k++)
-                                words[k] = htole64(cases[i].words[k]);
-                        ck_assert_int_eq(foreign_set_printk(f, "0xa0 : \"Start scheduler-tick\"\n"),
-                                         0);
-                        foreign_set_names(f, find_place, NULL);
-                        ck_assert_str_eq(print(f, 7, words, sizeof(words)), cases[i].text);
-                }
+                for (size_t k = 0; k < ELEMENTSOF(words); k++)
+                        words[k] = htole64(cases[i].words[k]);
+                ck_assert_int_eq(foreign_set_printk(f, "0xa0 : \"Start scheduler-tick\"\n"), 0);
+                foreign_set_names(f, find_place, NULL);
+                ck_assert_str_eq(print(f, 7, words, sizeof(words)), cases[i].text);
         }
-END_TEST
+}
 
 #define DATA(name, at) "\tfield:__data_loc char[] " name ";\toffset:" #at ";\tsize:4;\tsigned:0;\n"
 
@@ -421,106 +388,86 @@ static const char *print_call(Foreign *f, const uint64_t *words, size_t n_words,
         return print(f, 7, record, at + 4 + n_what);
 }
 
-START_TEST(calls_of_the_system_read_as_new_kernels_have_them)
-        {
-                _cleanup_(foreign_freep) Foreign *old = NULL, *new = NULL;
-                _cleanup_(foreign_freep) Foreign *call = knowing(
-                        "syscalls",
+TEST(calls_of_the_system_read_as_new_kernels_have_them) {
+        _cleanup_(foreign_freep) Foreign *old = NULL, *new = NULL;
+        _cleanup_(foreign_freep) Foreign *call =
+                knowing("syscalls",
                         TRACER_PRINT("sys_enter_write",
                                      FIELD("unsigned int fd", 16) FIELD("const char * buf", 24)
                                              FIELD("size_t count", 32) DATA("__buf_val", 40),
                                      "\"fd: 0x%08lx, buf: 0x%08lx (%s), count: 0x%08lx\", REC->fd, "
                                      "REC->buf, __print_dynamic_array(__buf_val, 1), REC->count"));
-                _cleanup_(foreign_freep) Foreign *text = knowing(
-                        "syscalls",
-                        TRACER_PRINT(
-                                "sys_enter_access",
-                                FIELD("const char * filename", 16) FIELD("int mode", 24)
-                                        DATA("__filename_val", 32),
-                                "\"filename: 0x%08lx \\\"%s\\\", mode: 0x%08lx\", REC->filename, "
-                                "__get_str(__filename_val), REC->mode"));
-                _cleanup_(foreign_freep) Foreign *open = knowing(
-                        "syscalls",
-                        TRACER_PRINT(
-                                "sys_enter_openat",
-                                FIELD("int dfd", 16) FIELD("const char * filename", 24)
-                                        FIELD("int flags", 32) FIELD("umode_t mode", 40)
-                                                DATA("__filename_val", 48),
-                                "\"dfd: 0x%08lx, filename: 0x%08lx \\\"%s\\\", flags: %s%s, mode: "
-                                "0%03o\", ((unsigned long)(REC->dfd)), ((unsigned "
-                                "long)(REC->filename)), __get_str(__filename_val), (REC->flags & "
-                                "~3) && !(REC->flags & 3) ? \"O_RDONLY|\" : \"\",  REC->flags ? "
-                                "__print_flags(REC->flags, \"|\", { 0x1, \"O_WRONLY\" }, { 0x2, "
-                                "\"O_RDWR\" }, { 0x40, \"O_CREAT\" }, { 0x10000, \"O_DIRECTORY\" "
-                                "}, "
-                                "{ 0x80000, \"O_CLOEXEC\" }) : \"O_RDONLY\",  ((unsigned "
-                                "long)(REC->mode))"));
-                const char *close = TRACER_PRINT("sys_enter_close", FIELD("unsigned int fd", 16),
-                                                 "\"fd: 0x%08lx\", ((unsigned long)(REC->fd))");
+        _cleanup_(foreign_freep) Foreign *text = knowing(
+                "syscalls",
+                TRACER_PRINT("sys_enter_access",
+                             FIELD("const char * filename", 16) FIELD("int mode", 24)
+                                     DATA("__filename_val", 32),
+                             "\"filename: 0x%08lx \\\"%s\\\", mode: 0x%08lx\", REC->filename, "
+                             "__get_str(__filename_val), REC->mode"));
+        _cleanup_(foreign_freep) Foreign *open = knowing(
+                "syscalls",
+                TRACER_PRINT("sys_enter_openat",
+                             FIELD("int dfd", 16) FIELD("const char * filename", 24)
+                                     FIELD("int flags", 32) FIELD("umode_t mode", 40)
+                                             DATA("__filename_val", 48),
+                             "\"dfd: 0x%08lx, filename: 0x%08lx \\\"%s\\\", flags: %s%s, mode: "
+                             "0%03o\", ((unsigned long)(REC->dfd)), ((unsigned "
+                             "long)(REC->filename)), __get_str(__filename_val), (REC->flags & "
+                             "~3) && !(REC->flags & 3) ? \"O_RDONLY|\" : \"\",  REC->flags ? "
+                             "__print_flags(REC->flags, \"|\", { 0x1, \"O_WRONLY\" }, { 0x2, "
+                             "\"O_RDWR\" }, { 0x40, \"O_CREAT\" }, { 0x10000, \"O_DIRECTORY\" }, "
+                             "{ 0x80000, \"O_CLOEXEC\" }) : \"O_RDONLY\",  ((unsigned "
+                             "long)(REC->mode))"));
+        const char *close = TRACER_PRINT("sys_enter_close", FIELD("unsigned int fd", 16),
+                                         "\"fd: 0x%08lx\", ((unsigned long)(REC->fd))");
 
-                ck_assert_str_eq(print_call(call, (uint64_t[]){ 1, 0x5000, 3 }, 3, "h\"\n", 3),
-                                 "sys_write(fd: 1, buf: 0x5000 (68:22:0a) \"h\".\", count: 3)");
-                ck_assert_str_eq(print_call(call, (uint64_t[]){ 10, 9, 400 }, 3, "h\377", 2),
-                                 "sys_write(fd: 0xa, buf: 9 (68:ff, ...) \"h.\"..., count: 0x190)");
-                ck_assert_str_eq(print_call(call, (uint64_t[]){ 1, 0, 0 }, 3, "", 0),
-                                 "sys_write(fd: 1, buf: 0 (), count: 0)");
-                ck_assert_str_eq(print_call(call, (uint64_t[]){ 1, 0, 1 }, 3, "\0", 1),
-                                 "sys_write(fd: 1, buf: 0 (00), count: 1)");
-                ck_assert_str_eq(print_call(text, (uint64_t[]){ 0x7000, 4 }, 2, "/a\n\0b", 5),
-                                 "sys_access(filename: 0x7000 \"/a.\", mode: 4)");
-                ck_assert_str_eq(
-                        print_call(open, (uint64_t[]){ 4294967196, 4096, 0x80000, 0 }, 4, "/b", 3),
-                        "sys_openat(dfd: 4294967196, filename: 4096 \"/b\", flags: "
-                        "O_RDONLY|O_CLOEXEC)");
-                ck_assert_str_eq(
-                        print_call(open, (uint64_t[]){ 3, 4096, 0x41, 0640 }, 4, ", mode: 1", 10),
-                        "sys_openat(dfd: 3, filename: 4096 \", mode: 1\", flags: O_WRONLY|O_CREAT, "
-                        "mode: 0640)");
-                ck_assert_str_eq(
-                        print_call(open, (uint64_t[]){ 3, 4096, 0x410002, 0600 }, 4, "/", 2),
-                        "sys_openat(dfd: 3, filename: 4096 \"/\", flags: O_TMPFILE|O_RDWR, mode: "
-                        "0600)");
+        ck_assert_str_eq(print_call(call, (uint64_t[]){ 1, 0x5000, 3 }, 3, "h\"\n", 3),
+                         "sys_write(fd: 1, buf: 0x5000 (68:22:0a) \"h\".\", count: 3)");
+        ck_assert_str_eq(print_call(call, (uint64_t[]){ 10, 9, 400 }, 3, "h\377", 2),
+                         "sys_write(fd: 0xa, buf: 9 (68:ff, ...) \"h.\"..., count: 0x190)");
+        ck_assert_str_eq(print_call(call, (uint64_t[]){ 1, 0, 0 }, 3, "", 0),
+                         "sys_write(fd: 1, buf: 0 (), count: 0)");
+        ck_assert_str_eq(print_call(call, (uint64_t[]){ 1, 0, 1 }, 3, "\0", 1),
+                         "sys_write(fd: 1, buf: 0 (00), count: 1)");
+        ck_assert_str_eq(print_call(text, (uint64_t[]){ 0x7000, 4 }, 2, "/a\n\0b", 5),
+                         "sys_access(filename: 0x7000 \"/a.\", mode: 4)");
+        ck_assert_str_eq(print_call(open, (uint64_t[]){ 4294967196, 4096, 0x80000, 0 }, 4, "/b", 3),
+                         "sys_openat(dfd: 4294967196, filename: 4096 \"/b\", flags: "
+                         "O_RDONLY|O_CLOEXEC)");
+        ck_assert_str_eq(
+                print_call(open, (uint64_t[]){ 3, 4096, 0x41, 0640 }, 4, ", mode: 1", 10),
+                "sys_openat(dfd: 3, filename: 4096 \", mode: 1\", flags: O_WRONLY|O_CREAT, "
+                "mode: 0640)");
+        ck_assert_str_eq(print_call(open, (uint64_t[]){ 3, 4096, 0x410002, 0600 }, 4, "/", 2),
+                         "sys_openat(dfd: 3, filename: 4096 \"/\", flags: O_TMPFILE|O_RDWR, mode: "
+                         "0600)");
 
-                ck_assert_int_eq(foreign_new(&old, false), 0);
-                ck_assert_int_eq(foreign_new(&new, false), 0);
-                foreign_set_release(old, "6.12.1");
-                foreign_set_release(new, "6.18.2");
-                ck_assert_int_eq(foreign_add(old, "syscalls", close), 0);
-                ck_assert_int_eq(foreign_add(new, "syscalls", close), 0);
-                ck_assert_str_eq(print_call(old, (uint64_t[]){ 10 }, 1, "", 0), "sys_close(fd: a)");
-                ck_assert_str_eq(print_call(new, (uint64_t[]){ 10 }, 1, "", 0),
-                                 "sys_close(fd: 0xa)");
-        }
-END_TEST
+        ck_assert_int_eq(foreign_new(&old, false), 0);
+        ck_assert_int_eq(foreign_new(&new, false), 0);
+        foreign_set_release(old, "6.12.1");
+        foreign_set_release(new, "6.18.2");
+        ck_assert_int_eq(foreign_add(old, "syscalls", close), 0);
+        ck_assert_int_eq(foreign_add(new, "syscalls", close), 0);
+        ck_assert_str_eq(print_call(old, (uint64_t[]){ 10 }, 1, "", 0), "sys_close(fd: a)");
+        ck_assert_str_eq(print_call(new, (uint64_t[]){ 10 }, 1, "", 0), "sys_close(fd: 0xa)");
+}
 
 /* libtraceevent looks for it as it lies in the record, in this machine's byte order. */
-START_TEST(a_string_of_the_kernel_is_found_in_either_byte_order)
-        {
-                uint64_t little[] = { htole64(7), htole64(0xa0) },
-                         big[] = { htobe64(UINT64_C(7) << 48), htobe64(0xa0) };
+TEST(a_string_of_the_kernel_is_found_in_either_byte_order) {
+        uint64_t little[] = { htole64(7), htole64(0xa0) },
+                 big[] = { htobe64(UINT64_C(7) << 48), htobe64(0xa0) };
 
-                for (int is_big = 0; is_big < 2; is_big++) {
-                        _cleanup_(foreign_freep) Foreign *f = NULL;
+        for (int is_big = 0; is_big < 2; is_big++) {
+                _cleanup_(foreign_freep) Foreign *f = NULL;
 
-                        ck_assert_int_eq(foreign_new(&f, is_big), 0);
-                        ck_assert_int_eq(foreign_add(f, "rcu",
-                                                     TRACER_PRINT("rcu_utilization",
-                                                                  FIELD("const char * s", 8),
-                                                                  "\"%s\", REC->s")),
-                                         0);
-                        ck_assert_int_eq(foreign_set_printk(f, "0xa0 : \"Start context switch\"\n"),
-                                         0);
-                        ck_assert_str_eq(print(f, 7, is_big ? big : little, sizeof(little)),
-                                         "rcu_utilization: Start context switch");
-                }
+                ck_assert_int_eq(foreign_new(&f, is_big), 0);
+                ck_assert_int_eq(
+                        foreign_add(f, "rcu",
+                                    TRACER_PRINT("rcu_utilization", FIELD("const char * s", 8),
+                                                 "\"%s\", REC->s")),
+                        0);
+                ck_assert_int_eq(foreign_set_printk(f, "0xa0 : \"Start context switch\"\n"), 0);
+                ck_assert_str_eq(print(f, 7, is_big ? big : little, sizeof(little)),
+                                 "rcu_utilization: Start context switch");
         }
-END_TEST
-
-UNIT_SUITE("foreign", calls_of_the_system_read_as_new_kernels_have_them,
-           a_string_of_the_kernel_is_found_in_either_byte_order,
-           an_event_reads_as_the_kernel_has_it, what_tracers_record_has_names,
-           a_format_that_is_needed_later_prints_the_same, a_task_switch_reads_as_the_kernel_has_it,
-           symbols_strings_elements_and_pointers_read_as_the_kernel_has_them,
-           what_a_record_says_of_itself_is_not_believed,
-           an_expression_without_bounds_is_printed_as_fields,
-           an_unknown_event_has_no_text_and_a_bad_format_is_refused)
+}

@@ -114,148 +114,124 @@ static void check(const Case *c) {
         expect_text(l.text, l.n_text, c->event);
 }
 
-START_TEST(calls_returns_and_leaves_are_told_apart)
-        {
-                for (size_t i = 0; i < ELEMENTSOF(calls); i++)
-                        check(&calls[i]);
+TEST(calls_returns_and_leaves_are_told_apart) {
+        for (size_t i = 0; i < ELEMENTSOF(calls); i++)
+                check(&calls[i]);
+}
+
+TEST(lines_about_other_things_are_known) {
+        for (size_t i = 0; i < ELEMENTSOF(others); i++)
+                check(&others[i]);
+}
+
+TEST(what_a_line_says_besides_is_kept) {
+        TextLine l = parse(" 7238523.638008 |   0)    cat-123     |  d..1. |   1.302 us    "
+                           "|  f();",
+                           NULL);
+
+        ck_assert(l.columns.abstime && l.columns.cpu && l.columns.proc && l.columns.latency &&
+                  l.columns.duration);
+        ck_assert_uint_eq(l.timestamp_ns, UINT64_C(7238523638008000));
+        ck_assert_uint_eq(l.columns.n_cpu_digits, 1);
+        l = parse(" 7) + 11.922 us   |      }", &usual);
+        ck_assert_int_eq(l.said.closing, CLOSING_PLAIN);
+        l = parse(" 0)   0.035 us    |    } /* get_unique_tuple [nf_nat] */", &usual);
+        ck_assert_int_eq(l.said.closing, CLOSING_NAMED);
+        ck_assert_uint_eq(l.said.n_note, 0);
+        l = parse(" 1) do_sys_open() {", NULL);
+        ck_assert(!l.columns.duration && l.said.untimed && !l.has_duration);
+        l = parse(" 0)   0.1 us      |  ovl_open [overlay](inode=0x1);", &usual);
+        expect_text(l.label, l.n_name, "ovl_open");
+        l = parse(" 0)  &lt;idle&gt;-0    =>    cat-12", NULL);
+        ck_assert_int_ne(l.kind, LINE_SWITCH);
+}
+
+TEST(talk_is_not_taken_for_a_trace) {
+        static const char *const lines[] = {
+                "Tracing \"udp_sendmsg\"... Ctrl-C to end.",
+                "# ./funcgraph udp_sendmsg",
+                " 1) the first thing",
+                "Ending tracing...",
+                "root@host:~# ",
+                "              | ",
+                "f() {",
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
+                ck_assert_int_eq(parse(lines[i], NULL).kind, LINE_NONE);
+                if (i != 2)
+                        ck_assert_int_eq(parse(lines[i], &usual).kind, LINE_NONE);
         }
-END_TEST
+}
 
-START_TEST(lines_about_other_things_are_known)
-        {
-                for (size_t i = 0; i < ELEMENTSOF(others); i++)
-                        check(&others[i]);
-        }
-END_TEST
+TEST(damage_is_told_from_talk) {
+        static const char *const lines[] = {
+                " 7)   0.0x2 us    |    f();", " 7)   0.082 us    |    f();;",
+                " 7)   0.082 us    |   f();",  " 7)               |    udp_send",
+                " 7)               |  ",       " 7)   0.082 us    ",
+                " 7)   0.082 us    |  } /* f", " 7)   99999999999999999999 us |  f();",
+        };
 
-START_TEST(what_a_line_says_besides_is_kept)
-        {
-                TextLine l = parse(" 7238523.638008 |   0)    cat-123     |  d..1. |   1.302 us    "
-                                   "|  f();",
-                                   NULL);
+        for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
+                TextLine l = parse(lines[i], &usual);
 
-                ck_assert(l.columns.abstime && l.columns.cpu && l.columns.proc &&
-                          l.columns.latency && l.columns.duration);
-                ck_assert_uint_eq(l.timestamp_ns, UINT64_C(7238523638008000));
-                ck_assert_uint_eq(l.columns.n_cpu_digits, 1);
-                l = parse(" 7) + 11.922 us   |      }", &usual);
-                ck_assert_int_eq(l.said.closing, CLOSING_PLAIN);
-                l = parse(" 0)   0.035 us    |    } /* get_unique_tuple [nf_nat] */", &usual);
-                ck_assert_int_eq(l.said.closing, CLOSING_NAMED);
-                ck_assert_uint_eq(l.said.n_note, 0);
-                l = parse(" 1) do_sys_open() {", NULL);
-                ck_assert(!l.columns.duration && l.said.untimed && !l.has_duration);
-                l = parse(" 0)   0.1 us      |  ovl_open [overlay](inode=0x1);", &usual);
-                expect_text(l.label, l.n_name, "ovl_open");
-                l = parse(" 0)  &lt;idle&gt;-0    =>    cat-12", NULL);
-                ck_assert_int_ne(l.kind, LINE_SWITCH);
-        }
-END_TEST
-
-START_TEST(talk_is_not_taken_for_a_trace)
-        {
-                static const char *const lines[] = {
-                        "Tracing \"udp_sendmsg\"... Ctrl-C to end.",
-                        "# ./funcgraph udp_sendmsg",
-                        " 1) the first thing",
-                        "Ending tracing...",
-                        "root@host:~# ",
-                        "              | ",
-                        "f() {",
-                };
-
-                for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
-                        ck_assert_int_eq(parse(lines[i], NULL).kind, LINE_NONE);
-                        if (i != 2)
-                                ck_assert_int_eq(parse(lines[i], &usual).kind, LINE_NONE);
-                }
-        }
-END_TEST
-
-START_TEST(damage_is_told_from_talk)
-        {
-                static const char *const lines[] = {
-                        " 7)   0.0x2 us    |    f();", " 7)   0.082 us    |    f();;",
-                        " 7)   0.082 us    |   f();",  " 7)               |    udp_send",
-                        " 7)               |  ",       " 7)   0.082 us    ",
-                        " 7)   0.082 us    |  } /* f", " 7)   99999999999999999999 us |  f();",
-                };
-
-                for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
-                        TextLine l = parse(lines[i], &usual);
-
-                        ck_assert_int_eq(l.kind, LINE_DAMAGED);
-                        ck_assert_ptr_nonnull(l.problem);
-                }
-        }
-END_TEST
-
-START_TEST(no_kernel_has_so_many_cpus_or_levels)
-        {
-                char text[4096];
-
-                ck_assert_int_ne(parse(" 99999)   0.082 us    |  f();", &usual).kind, LINE_LEAF);
-                (void) snprintf(text, sizeof(text), " 0)               |  %*sf() {", 2 * 1024, "");
-                ck_assert_int_eq(parse(text, &usual).kind, LINE_DAMAGED);
-                (void) snprintf(text, sizeof(text), " 0)               |  %*sf() {", 2 * 1023, "");
-                ck_assert_int_eq(parse(text, &usual).kind, LINE_OPEN);
-        }
-END_TEST
-
-START_TEST(a_duration_of_sixty_four_digits_is_damaged)
-        {
-                char text[128];
-                TextLine l;
-
-                (void) snprintf(text, sizeof(text), " 7)   1.%064d us    |  f();", 0);
-                l = parse(text, &usual);
                 ck_assert_int_eq(l.kind, LINE_DAMAGED);
-                ck_assert(!l.has_duration);
+                ck_assert_ptr_nonnull(l.problem);
         }
-END_TEST
+}
 
-START_TEST(a_latency_tracers_lines_are_known)
-        {
-                static const char *const headings[] = {
-                        "# irqsoff latency trace v1.1.5 on 3.8.0-test+",
-                        "# --------------------------------------------------------------------",
-                        "# latency: 259 us, #4/4, CPU#2 | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:4)",
-                        "#    -----------------",
-                        "#    | task: ps-6143 (uid:0 nice:0 policy:0 rt_prio:0)",
-                        "#  => started at: __lock_task_sighand",
-                        "#  => ended at:   _raw_spin_unlock_irqrestore",
-                        "#                                       _-----=> irqs-off        ",
-                        "#                                      / _----=> need-resched    ",
-                        "#                                     ||| / _-=> migrate-disable ",
-                        "#                                     |||| /     delay",
-                        "#   REL TIME      CPU  TASK/PID       ||||     DURATION                  "
-                        "FUNCTION CALLS",
-                        "#      |          |     |    |        ||||      |   |                     "
-                        "|   |   |   |",
-                };
-                TextLine l;
+TEST(no_kernel_has_so_many_cpus_or_levels) {
+        char text[4096];
 
-                for (size_t i = 0; i < ELEMENTSOF(headings); i++)
-                        ck_assert_msg(parse(headings[i], NULL).kind == LINE_HEADING, "%s",
-                                      headings[i]);
-                ck_assert_int_eq(parse("# cat trace | grep - /", NULL).kind, LINE_NONE);
-                l = parse(
-                        "          4 us |   0)   bash-1507    |  d..2 |   1.107 us    |            "
-                        "}",
-                        NULL);
-                ck_assert_int_eq(l.kind, LINE_CLOSE);
-                ck_assert_uint_eq(l.timestamp_ns, 4000);
-                ck_assert_uint_eq(l.duration_ns, 1107);
-                ck_assert_uint_eq(l.cpu, 0);
-                ck_assert_int_eq(l.task.pid, 1507);
-                ck_assert_int_eq(l.depth, 5);
-                l = parse("  4 us |  }", &(GraphColumns){ .duration = true });
-                ck_assert_uint_eq(l.duration_ns, 4000);
-        }
-END_TEST
+        ck_assert_int_ne(parse(" 99999)   0.082 us    |  f();", &usual).kind, LINE_LEAF);
+        (void) snprintf(text, sizeof(text), " 0)               |  %*sf() {", 2 * 1024, "");
+        ck_assert_int_eq(parse(text, &usual).kind, LINE_DAMAGED);
+        (void) snprintf(text, sizeof(text), " 0)               |  %*sf() {", 2 * 1023, "");
+        ck_assert_int_eq(parse(text, &usual).kind, LINE_OPEN);
+}
 
-UNIT_SUITE("graph-line", calls_returns_and_leaves_are_told_apart,
-           lines_about_other_things_are_known, what_a_line_says_besides_is_kept,
-           talk_is_not_taken_for_a_trace, damage_is_told_from_talk,
-           no_kernel_has_so_many_cpus_or_levels, a_duration_of_sixty_four_digits_is_damaged,
-           a_latency_tracers_lines_are_known)
+TEST(a_duration_of_sixty_four_digits_is_damaged) {
+        char text[128];
+        TextLine l;
+
+        (void) snprintf(text, sizeof(text), " 7)   1.%064d us    |  f();", 0);
+        l = parse(text, &usual);
+        ck_assert_int_eq(l.kind, LINE_DAMAGED);
+        ck_assert(!l.has_duration);
+}
+
+TEST(a_latency_tracers_lines_are_known) {
+        static const char *const headings[] = {
+                "# irqsoff latency trace v1.1.5 on 3.8.0-test+",
+                "# --------------------------------------------------------------------",
+                "# latency: 259 us, #4/4, CPU#2 | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:4)",
+                "#    -----------------",
+                "#    | task: ps-6143 (uid:0 nice:0 policy:0 rt_prio:0)",
+                "#  => started at: __lock_task_sighand",
+                "#  => ended at:   _raw_spin_unlock_irqrestore",
+                "#                                       _-----=> irqs-off        ",
+                "#                                      / _----=> need-resched    ",
+                "#                                     ||| / _-=> migrate-disable ",
+                "#                                     |||| /     delay",
+                "#   REL TIME      CPU  TASK/PID       ||||     DURATION                  "
+                "FUNCTION CALLS",
+                "#      |          |     |    |        ||||      |   |                     "
+                "|   |   |   |",
+        };
+        TextLine l;
+
+        for (size_t i = 0; i < ELEMENTSOF(headings); i++)
+                ck_assert_msg(parse(headings[i], NULL).kind == LINE_HEADING, "%s", headings[i]);
+        ck_assert_int_eq(parse("# cat trace | grep - /", NULL).kind, LINE_NONE);
+        l = parse("          4 us |   0)   bash-1507    |  d..2 |   1.107 us    |            "
+                  "}",
+                  NULL);
+        ck_assert_int_eq(l.kind, LINE_CLOSE);
+        ck_assert_uint_eq(l.timestamp_ns, 4000);
+        ck_assert_uint_eq(l.duration_ns, 1107);
+        ck_assert_uint_eq(l.cpu, 0);
+        ck_assert_int_eq(l.task.pid, 1507);
+        ck_assert_int_eq(l.depth, 5);
+        l = parse("  4 us |  }", &(GraphColumns){ .duration = true });
+        ck_assert_uint_eq(l.duration_ns, 4000);
+}

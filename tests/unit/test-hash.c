@@ -9,50 +9,44 @@ static uint64_t key_of(uint64_t i) {
         return i * 4096;
 }
 
-START_TEST(what_was_added_is_found_however_it_grew)
-        {
-                Hash h = {};
+TEST(what_was_added_is_found_however_it_grew) {
+        Hash h = {};
 
-                for (uint64_t i = 0; i < N; i++) {
-                        ck_assert_int_eq(hash_add(&h, key_of(i), i + 1), 0);
-                        ck_assert_uint_le(h.n, h.n_slots / 2);
-                }
-                ck_assert_uint_eq(h.n, N);
-                for (uint64_t i = 0; i < N; i++) {
-                        ck_assert_uint_eq(hash_get(&h, key_of(i)), i + 1);
-                        ck_assert_uint_eq(hash_get(&h, key_of(i) + 1), 0);
-                }
-                hash_done(&h);
+        for (uint64_t i = 0; i < N; i++) {
+                ck_assert_int_eq(hash_add(&h, key_of(i), i + 1), 0);
+                ck_assert_uint_le(h.n, h.n_slots / 2);
         }
-END_TEST
-
-START_TEST(an_empty_one_has_nothing)
-        {
-                Hash h = {};
-                const HashSlot *slot;
-
-                ck_assert_uint_eq(hash_get(&h, 0), 0);
-                ck_assert_ptr_null(hash_get_ptr(&h, 1));
-                hash_each (slot, &h, 0)
-                        ck_abort_msg("nothing was added");
-                hash_clear(&h);
-                hash_done(&h);
+        ck_assert_uint_eq(h.n, N);
+        for (uint64_t i = 0; i < N; i++) {
+                ck_assert_uint_eq(hash_get(&h, key_of(i)), i + 1);
+                ck_assert_uint_eq(hash_get(&h, key_of(i) + 1), 0);
         }
-END_TEST
+        hash_done(&h);
+}
 
-START_TEST(any_key_may_be_used)
-        {
-                Hash h = {};
+TEST(an_empty_one_has_nothing) {
+        Hash h = {};
+        const HashSlot *slot;
 
-                ck_assert_int_eq(hash_add(&h, 0, 7), 0);
-                ck_assert_int_eq(hash_add(&h, UINT64_MAX, UINT64_MAX), 0);
-                ck_assert_int_eq(hash_add_ptr(&h, hash_key(&h), &h), 0);
-                ck_assert_uint_eq(hash_get(&h, 0), 7);
-                ck_assert_uint_eq(hash_get(&h, UINT64_MAX), UINT64_MAX);
-                ck_assert_ptr_eq(hash_get_ptr(&h, hash_key(&h)), &h);
-                hash_done(&h);
-        }
-END_TEST
+        ck_assert_uint_eq(hash_get(&h, 0), 0);
+        ck_assert_ptr_null(hash_get_ptr(&h, 1));
+        hash_each (slot, &h, 0)
+                ck_abort_msg("nothing was added");
+        hash_clear(&h);
+        hash_done(&h);
+}
+
+TEST(any_key_may_be_used) {
+        Hash h = {};
+
+        ck_assert_int_eq(hash_add(&h, 0, 7), 0);
+        ck_assert_int_eq(hash_add(&h, UINT64_MAX, UINT64_MAX), 0);
+        ck_assert_int_eq(hash_add_ptr(&h, hash_key(&h), &h), 0);
+        ck_assert_uint_eq(hash_get(&h, 0), 7);
+        ck_assert_uint_eq(hash_get(&h, UINT64_MAX), UINT64_MAX);
+        ck_assert_ptr_eq(hash_get_ptr(&h, hash_key(&h)), &h);
+        hash_done(&h);
+}
 
 /* Keys that all begin at the same slot of so many. */
 static uint64_t colliding(uint64_t i) {
@@ -60,86 +54,72 @@ static uint64_t colliding(uint64_t i) {
         return i * UINT64_C(0xf1de83e19937733d);
 }
 
-START_TEST(keys_of_one_slot_are_told_apart)
-        {
-                Hash h = {};
-                size_t first = 0;
+TEST(keys_of_one_slot_are_told_apart) {
+        Hash h = {};
+        size_t first = 0;
 
-                for (uint64_t i = 1; i <= N; i++)
-                        ck_assert_int_eq(hash_add(&h, colliding(i), i), 0);
-                for (uint64_t i = 1; i <= N; i++) {
-                        ck_assert_uint_eq(hash_get(&h, colliding(i)), i);
-                        first += h.slots[i - 1].value != 0;
-                }
-                ck_assert_uint_eq(first, N); /* or they did not collide */
-                ck_assert_uint_eq(hash_get(&h, colliding(N + 1)), 0);
-                hash_done(&h);
+        for (uint64_t i = 1; i <= N; i++)
+                ck_assert_int_eq(hash_add(&h, colliding(i), i), 0);
+        for (uint64_t i = 1; i <= N; i++) {
+                ck_assert_uint_eq(hash_get(&h, colliding(i)), i);
+                first += h.slots[i - 1].value != 0;
         }
-END_TEST
+        ck_assert_uint_eq(first, N); /* or they did not collide */
+        ck_assert_uint_eq(hash_get(&h, colliding(N + 1)), 0);
+        hash_done(&h);
+}
 
-START_TEST(values_of_one_key_stay_in_order)
-        {
-                Hash h = {};
-                const HashSlot *slot;
-                uint64_t n = 0;
+TEST(values_of_one_key_stay_in_order) {
+        Hash h = {};
+        const HashSlot *slot;
+        uint64_t n = 0;
 
-                for (uint64_t i = 1; i <= N; i++) {
-                        ck_assert_int_eq(hash_add(&h, UINT64_MAX, i), 0);
-                        ck_assert_int_eq(hash_add(&h, i, i), 0);
-                }
-                hash_each (slot, &h, UINT64_MAX)
-                        ck_assert_uint_eq(slot->value, ++n);
-                ck_assert_uint_eq(n, N);
-                ck_assert_uint_eq(hash_get(&h, UINT64_MAX), 1);
-                ck_assert_uint_eq(hash_get(&h, N), N);
-                hash_done(&h);
+        for (uint64_t i = 1; i <= N; i++) {
+                ck_assert_int_eq(hash_add(&h, UINT64_MAX, i), 0);
+                ck_assert_int_eq(hash_add(&h, i, i), 0);
         }
-END_TEST
+        hash_each (slot, &h, UINT64_MAX)
+                ck_assert_uint_eq(slot->value, ++n);
+        ck_assert_uint_eq(n, N);
+        ck_assert_uint_eq(hash_get(&h, UINT64_MAX), 1);
+        ck_assert_uint_eq(hash_get(&h, N), N);
+        hash_done(&h);
+}
 
-START_TEST(setting_replaces)
-        {
-                Hash h = {};
+TEST(setting_replaces) {
+        Hash h = {};
 
-                ck_assert_int_eq(hash_set(&h, 5, 1), 0);
-                ck_assert_int_eq(hash_set(&h, 5, 2), 0);
-                ck_assert_uint_eq(h.n, 1);
-                ck_assert_uint_eq(hash_get(&h, 5), 2);
-                hash_done(&h);
-        }
-END_TEST
+        ck_assert_int_eq(hash_set(&h, 5, 1), 0);
+        ck_assert_int_eq(hash_set(&h, 5, 2), 0);
+        ck_assert_uint_eq(h.n, 1);
+        ck_assert_uint_eq(hash_get(&h, 5), 2);
+        hash_done(&h);
+}
 
-START_TEST(clearing_keeps_the_room)
-        {
-                Hash h = {};
-                size_t n_slots;
+TEST(clearing_keeps_the_room) {
+        Hash h = {};
+        size_t n_slots;
 
-                ck_assert_int_eq(hash_reserve(&h, N), 0);
-                n_slots = h.n_slots;
-                for (uint64_t i = 0; i < N; i++)
-                        ck_assert_int_eq(hash_add(&h, i, 1), 0);
-                ck_assert_uint_eq(h.n_slots, n_slots);
-                hash_clear(&h);
-                ck_assert_uint_eq(h.n, 0);
-                ck_assert_uint_eq(h.n_slots, n_slots);
-                ck_assert_uint_eq(hash_get(&h, 3), 0);
-                hash_done(&h);
-        }
-END_TEST
+        ck_assert_int_eq(hash_reserve(&h, N), 0);
+        n_slots = h.n_slots;
+        for (uint64_t i = 0; i < N; i++)
+                ck_assert_int_eq(hash_add(&h, i, 1), 0);
+        ck_assert_uint_eq(h.n_slots, n_slots);
+        hash_clear(&h);
+        ck_assert_uint_eq(h.n, 0);
+        ck_assert_uint_eq(h.n_slots, n_slots);
+        ck_assert_uint_eq(hash_get(&h, 3), 0);
+        hash_done(&h);
+}
 
-START_TEST(more_than_memory_can_hold_is_refused)
-        {
-                Hash h = {};
+TEST(more_than_memory_can_hold_is_refused) {
+        Hash h = {};
 
-                ck_assert_int_eq(hash_add(&h, 1, 2), 0);
-                ck_assert_int_eq(hash_reserve(&h, SIZE_MAX), -ENOMEM);
-                ck_assert_int_eq(hash_reserve(&h, SIZE_MAX / 2 + 1), -ENOMEM);
-                ck_assert_int_eq(hash_reserve(&h, SIZE_MAX / 4 / sizeof(HashSlot) + 1), -ENOMEM);
-                ck_assert_uint_eq(h.n, 1);
-                ck_assert_uint_eq(hash_get(&h, 1), 2);
-                hash_done(&h);
-        }
-END_TEST
-
-UNIT_SUITE("hash", what_was_added_is_found_however_it_grew, an_empty_one_has_nothing,
-           any_key_may_be_used, keys_of_one_slot_are_told_apart, values_of_one_key_stay_in_order,
-           setting_replaces, clearing_keeps_the_room, more_than_memory_can_hold_is_refused)
+        ck_assert_int_eq(hash_add(&h, 1, 2), 0);
+        ck_assert_int_eq(hash_reserve(&h, SIZE_MAX), -ENOMEM);
+        ck_assert_int_eq(hash_reserve(&h, SIZE_MAX / 2 + 1), -ENOMEM);
+        ck_assert_int_eq(hash_reserve(&h, SIZE_MAX / 4 / sizeof(HashSlot) + 1), -ENOMEM);
+        ck_assert_uint_eq(h.n, 1);
+        ck_assert_uint_eq(hash_get(&h, 1), 2);
+        hash_done(&h);
+}

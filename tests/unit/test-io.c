@@ -25,74 +25,64 @@ static int enter_dir(void) {
         return fd;
 }
 
-START_TEST(files_are_read_whole_and_bounded)
-        {
-                _cleanup_close_ int fd = enter_dir();
-                _cleanup_free_ char *s = NULL;
-                char data[10000];
-                size_t n;
+TEST(files_are_read_whole_and_bounded) {
+        _cleanup_close_ int fd = enter_dir();
+        _cleanup_free_ char *s = NULL;
+        char data[10000];
+        size_t n;
 
-                memset(data, 'x', sizeof(data));
-                ck_assert_int_eq(file_replace(fd, "f", data, sizeof(data), 0600), 0);
-                ck_assert_int_eq(file_read(fd, "f", &s, &n, 9999), -EFBIG);
-                ck_assert_ptr_null(s);
-                ck_assert_int_eq(file_read(fd, "f", &s, &n, 10000), 0);
-                ck_assert_uint_eq(n, 10000);
-                ck_assert_int_eq(s[10000], 0);
-                ck_assert_int_eq(file_read(fd, "g", &s, &n, 10000), -ENOENT);
-                ck_assert_int_eq(tree_remove(AT_FDCWD, dir), 0);
-        }
-END_TEST
+        memset(data, 'x', sizeof(data));
+        ck_assert_int_eq(file_replace(fd, "f", data, sizeof(data), 0600), 0);
+        ck_assert_int_eq(file_read(fd, "f", &s, &n, 9999), -EFBIG);
+        ck_assert_ptr_null(s);
+        ck_assert_int_eq(file_read(fd, "f", &s, &n, 10000), 0);
+        ck_assert_uint_eq(n, 10000);
+        ck_assert_int_eq(s[10000], 0);
+        ck_assert_int_eq(file_read(fd, "g", &s, &n, 10000), -ENOENT);
+        ck_assert_int_eq(tree_remove(AT_FDCWD, dir), 0);
+}
 
-START_TEST(procfs_files_of_size_zero_are_read)
-        {
-                _cleanup_free_ char *s = NULL;
+TEST(procfs_files_of_size_zero_are_read) {
+        _cleanup_free_ char *s = NULL;
 
-                ck_assert_int_eq(file_read(AT_FDCWD, "/proc/self/status", &s, NULL, 1 << 20), 0);
-                ck_assert_ptr_nonnull(strstr(s, "Pid:"));
-        }
-END_TEST
+        ck_assert_int_eq(file_read(AT_FDCWD, "/proc/self/status", &s, NULL, 1 << 20), 0);
+        ck_assert_ptr_nonnull(strstr(s, "Pid:"));
+}
 
-START_TEST(replacement_leaves_no_temporary)
-        {
-                _cleanup_close_ int fd = enter_dir();
-                _cleanup_free_ char *s = NULL;
+TEST(replacement_leaves_no_temporary) {
+        _cleanup_close_ int fd = enter_dir();
+        _cleanup_free_ char *s = NULL;
 
-                ck_assert_int_eq(file_replace(fd, "f", "old", 3, 0600), 0);
-                ck_assert_int_eq(file_replace(fd, "f", "new", 3, 0600), 0);
-                ck_assert_int_eq(file_read(fd, "f", &s, NULL, 100), 0);
-                ck_assert_str_eq(s, "new");
-                ck_assert_int_eq(faccessat(fd, "f.new", F_OK, 0), -1);
-                ck_assert_int_eq(tree_remove(AT_FDCWD, dir), 0);
-        }
-END_TEST
+        ck_assert_int_eq(file_replace(fd, "f", "old", 3, 0600), 0);
+        ck_assert_int_eq(file_replace(fd, "f", "new", 3, 0600), 0);
+        ck_assert_int_eq(file_read(fd, "f", &s, NULL, 100), 0);
+        ck_assert_str_eq(s, "new");
+        ck_assert_int_eq(faccessat(fd, "f.new", F_OK, 0), -1);
+        ck_assert_int_eq(tree_remove(AT_FDCWD, dir), 0);
+}
 
-START_TEST(removal_does_not_follow_links)
-        {
-                _cleanup_close_ int fd = enter_dir();
+TEST(removal_does_not_follow_links) {
+        _cleanup_close_ int fd = enter_dir();
 
-                ck_assert_int_eq(dir_make(fd, "kept", 0700), 0);
-                ck_assert_int_eq(file_replace(fd, "kept/f", "x", 1, 0600), 0);
-                ck_assert_int_eq(dir_make(fd, "gone", 0700), 0);
-                ck_assert_int_eq(dir_make(fd, "gone/deep", 0700), 0);
-                ck_assert_int_eq(symlinkat("../kept", fd, "gone/link"), 0);
-                ck_assert_int_eq(tree_remove(fd, "gone"), 0);
-                ck_assert_int_eq(faccessat(fd, "gone", F_OK, 0), -1);
-                ck_assert_int_eq(faccessat(fd, "kept/f", F_OK, 0), 0);
-                ck_assert_int_eq(tree_remove(fd, "gone"), -ENOENT);
-                ck_assert_int_eq(tree_remove(AT_FDCWD, dir), 0);
-        }
-END_TEST
+        ck_assert_int_eq(dir_make(fd, "kept", 0700), 0);
+        ck_assert_int_eq(file_replace(fd, "kept/f", "x", 1, 0600), 0);
+        ck_assert_int_eq(dir_make(fd, "gone", 0700), 0);
+        ck_assert_int_eq(dir_make(fd, "gone/deep", 0700), 0);
+        ck_assert_int_eq(symlinkat("../kept", fd, "gone/link"), 0);
+        ck_assert_int_eq(tree_remove(fd, "gone"), 0);
+        ck_assert_int_eq(faccessat(fd, "gone", F_OK, 0), -1);
+        ck_assert_int_eq(faccessat(fd, "kept/f", F_OK, 0), 0);
+        ck_assert_int_eq(tree_remove(fd, "gone"), -ENOENT);
+        ck_assert_int_eq(tree_remove(AT_FDCWD, dir), 0);
+}
 
-START_TEST(a_directory_that_is_a_link_is_not_opened)
-        {
-                _cleanup_close_ int fd = enter_dir();
+TEST(a_directory_that_is_a_link_is_not_opened) {
+        _cleanup_close_ int fd = enter_dir();
 
-                ck_assert_int_eq(symlinkat("/", fd, "root"), 0);
-                ck_assert_int_lt(dir_open(fd, "root"), 0);
-                ck_assert_int_eq(tree_remove(AT_FDCWD, dir), 0);
-        }
-END_TEST
+        ck_assert_int_eq(symlinkat("/", fd, "root"), 0);
+        ck_assert_int_lt(dir_open(fd, "root"), 0);
+        ck_assert_int_eq(tree_remove(AT_FDCWD, dir), 0);
+}
 
 #define SOON_NS (50 * NSEC_PER_MSEC)
 #define LONG_NS (60 * NSEC_PER_SEC)
@@ -119,73 +109,56 @@ static void end_child(pid_t pid, int signal) {
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 }
 
-START_TEST(a_deadline_passes_and_is_no_sooner)
-        {
-                uint64_t end_ns = in(SOON_NS);
+TEST(a_deadline_passes_and_is_no_sooner) {
+        uint64_t end_ns = in(SOON_NS);
 
-                ck_assert_int_eq(poll_until(NULL, 0, end_ns), -ETIMEDOUT);
-                ck_assert_uint_ge(now_ns(CLOCK_MONOTONIC), end_ns);
-        }
-END_TEST
+        ck_assert_int_eq(poll_until(NULL, 0, end_ns), -ETIMEDOUT);
+        ck_assert_uint_ge(now_ns(CLOCK_MONOTONIC), end_ns);
+}
 
-START_TEST(a_child_that_has_ended_can_still_be_waited_for)
-        {
-                pid_t pid = start_child(false);
-                struct pollfd p;
-                int status;
+TEST(a_child_that_has_ended_can_still_be_waited_for) {
+        pid_t pid = start_child(false);
+        struct pollfd p;
+        int status;
 
-                ck_assert_int_eq(poll_child(pid, &p, 1, in(LONG_NS)), POLL_CHILD_ENDED);
-                ck_assert_int_eq(poll_child(pid, &p, 1, UINT64_MAX), POLL_CHILD_ENDED);
-                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-                ck_assert_int_eq(WEXITSTATUS(status), 7);
-        }
-END_TEST
+        ck_assert_int_eq(poll_child(pid, &p, 1, in(LONG_NS)), POLL_CHILD_ENDED);
+        ck_assert_int_eq(poll_child(pid, &p, 1, UINT64_MAX), POLL_CHILD_ENDED);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert_int_eq(WEXITSTATUS(status), 7);
+}
 
-START_TEST(a_child_that_goes_on_lets_the_deadline_pass)
-        {
-                pid_t pid = start_child(true);
-                uint64_t end_ns = in(SOON_NS);
-                struct pollfd p;
+TEST(a_child_that_goes_on_lets_the_deadline_pass) {
+        pid_t pid = start_child(true);
+        uint64_t end_ns = in(SOON_NS);
+        struct pollfd p;
 
-                ck_assert_int_eq(poll_child(pid, &p, 1, end_ns), -ETIMEDOUT);
-                ck_assert_uint_ge(now_ns(CLOCK_MONOTONIC), end_ns);
-                ck_assert_int_eq(poll_child(pid, &p, 1, 0), -ETIMEDOUT);
-                end_child(pid, SIGKILL);
-        }
-END_TEST
+        ck_assert_int_eq(poll_child(pid, &p, 1, end_ns), -ETIMEDOUT);
+        ck_assert_uint_ge(now_ns(CLOCK_MONOTONIC), end_ns);
+        ck_assert_int_eq(poll_child(pid, &p, 1, 0), -ETIMEDOUT);
+        end_child(pid, SIGKILL);
+}
 
-START_TEST(what_comes_while_the_child_goes_on_is_told)
-        {
-                pid_t pid = start_child(true);
-                struct pollfd p[2];
-                int fds[2];
+TEST(what_comes_while_the_child_goes_on_is_told) {
+        pid_t pid = start_child(true);
+        struct pollfd p[2];
+        int fds[2];
 
-                ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
-                p[1] = (struct pollfd){ .fd = fds[0], .events = POLLIN };
-                ck_assert_int_eq(poll_child(pid, p, 2, in(SOON_NS)), -ETIMEDOUT);
-                ck_assert_int_eq(write(fds[1], "x", 1), 1);
-                ck_assert_int_eq(poll_child(pid, p, 2, UINT64_MAX), 0);
-                ck_assert_int_eq(p[0].revents, 0);
-                ck_assert_int_eq(p[1].revents, POLLIN);
-                end_child(pid, SIGKILL);
-                (void) close(fds[0]);
-                (void) close(fds[1]);
-        }
-END_TEST
+        ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+        p[1] = (struct pollfd){ .fd = fds[0], .events = POLLIN };
+        ck_assert_int_eq(poll_child(pid, p, 2, in(SOON_NS)), -ETIMEDOUT);
+        ck_assert_int_eq(write(fds[1], "x", 1), 1);
+        ck_assert_int_eq(poll_child(pid, p, 2, UINT64_MAX), 0);
+        ck_assert_int_eq(p[0].revents, 0);
+        ck_assert_int_eq(p[1].revents, POLLIN);
+        end_child(pid, SIGKILL);
+        (void) close(fds[0]);
+        (void) close(fds[1]);
+}
 
-START_TEST(who_is_no_child_is_not_waited_for)
-        {
-                pid_t pid = start_child(true);
-                struct pollfd p;
+TEST(who_is_no_child_is_not_waited_for) {
+        pid_t pid = start_child(true);
+        struct pollfd p;
 
-                end_child(pid, SIGKILL);
-                ck_assert_int_lt(poll_child(pid, &p, 1, UINT64_MAX), 0);
-        }
-END_TEST
-
-UNIT_SUITE("io", files_are_read_whole_and_bounded, procfs_files_of_size_zero_are_read,
-           replacement_leaves_no_temporary, removal_does_not_follow_links,
-           a_directory_that_is_a_link_is_not_opened, a_deadline_passes_and_is_no_sooner,
-           a_child_that_has_ended_can_still_be_waited_for,
-           a_child_that_goes_on_lets_the_deadline_pass, what_comes_while_the_child_goes_on_is_told,
-           who_is_no_child_is_not_waited_for)
+        end_child(pid, SIGKILL);
+        ck_assert_int_lt(poll_child(pid, &p, 1, UINT64_MAX), 0);
+}

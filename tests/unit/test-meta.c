@@ -24,167 +24,153 @@ static int parse(SessionMeta **ret, const char *text, char field[static 256]) {
         return r;
 }
 
-START_TEST(absent_texts_are_empty_or_null_as_the_interface_says)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+TEST(absent_texts_are_empty_or_null_as_the_interface_says) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        char field[256];
+
+        ck_assert_int_eq(parse(&m, "{" SMALLEST ",\"later\":[1]}", field), 0);
+        ck_assert_str_eq(m->name, "boot");
+        ck_assert_int_eq(m->state, SESSION_SEALED);
+        ck_assert_str_eq(m->kernel, "");
+        ck_assert_str_eq(m->clock, "");
+        ck_assert_ptr_null(m->reason);
+        ck_assert_ptr_null(m->instance);
+        ck_assert_ptr_null(m->symbols);
+        ck_assert_ptr_null(m->modules);
+        ck_assert_uint_eq(m->symbol_maps.n, 0);
+        ck_assert_uint_eq(m->n_cpus, 0);
+        ck_assert_uint_eq(m->start.boottime_ns, 0);
+}
+
+TEST(every_refusal_names_its_key) {
+        static const struct {
+                const char *text, *field;
+        } cases[] = {
+                { "[]", "session" },
+                { "{\"version\":0}", "version" },
+                { "{\"version\":1}", "name" },
+                { "{\"version\":1,\"name\":\"../x\"}", "name" },
+                { "{\"version\":1,\"name\":\"x\",\"id\":\"12\"}", "id" },
+                { "{\"version\":1,\"name\":\"x\",\"id\":\"0123456789ABCDEF\"}", "id" },
+                { "{\"version\":1,\"name\":\"x\",\"id\":\"0123456789abcdef\"}", "state" },
+                { "{\"version\":1,\"name\":\"x\",\"id\":\"0123456789abcdef\",\"state\":\"new\"}",
+                  "spec" },
+                { "{\"version\":1,\"name\":\"x\",\"id\":\"0123456789abcdef\","
+                  "\"state\":\"new\",\"spec\":{\"functions\":[\"f\"],\"depth\":99}}",
+                  "depth" },
+                { "{" SMALLEST ",\"reason\":1}", "reason" },
+                { "{" SMALLEST ",\"owner_uid\":4294967296}", "owner_uid" },
+                { "{" SMALLEST ",\"owner_pid\":2147483648}", "owner_pid" },
+                { "{" SMALLEST ",\"roots\":{}}", "roots" },
+                { "{" SMALLEST ",\"warnings\":[null]}", "warnings" },
+                { "{" SMALLEST ",\"symbols\":\"../../etc/passwd\"}", "symbols" },
+                { "{" SMALLEST ",\"modules\":\"12\"}", "modules" },
+                { "{" SMALLEST ",\"symbol_maps\":{}}", "symbol_maps" },
+                { "{" SMALLEST ",\"symbol_maps\":[{}]}", "symbol_maps" },
+                { "{" SMALLEST ",\"symbol_maps\":[{\"symbols\":\"../x\"}]}", "symbol_maps" },
+                { "{" SMALLEST ",\"symbol_maps\":[{\"unchanged_ns\":2,\"from_ns\":1,"
+                  "\"symbols\":\"" HASH "\"}]}",
+                  "symbol_maps" },
+                { "{" SMALLEST ",\"symbol_maps\":[{\"unchanged_ns\":2,\"from_ns\":4,"
+                  "\"symbols\":\"" HASH "\"},{\"unchanged_ns\":3,\"from_ns\":5,"
+                  "\"symbols\":\"" HASH "\"}]}",
+                  "symbol_maps" },
+                { "{" SMALLEST ",\"page_bytes\":4097}", "page_bytes" },
+                { "{" SMALLEST ",\"page_bytes\":2048}", "page_bytes" },
+                { "{" SMALLEST ",\"page_bytes\":2097152}", "page_bytes" },
+                { "{" SMALLEST ",\"n_possible_cpus\":8193}", "n_possible_cpus" },
+                { "{" SMALLEST ",\"big_endian\":1}", "big_endian" },
+                { "{" SMALLEST ",\"arm_ns\":-1}", "arm_ns" },
+                { "{" SMALLEST ",\"tree_from\":\"hearsay\"}", "tree_from" },
+                { "{" SMALLEST ",\"own_work\":[{\"from_ns\":3,\"to_ns\":2}]}", "own_work" },
+                { "{" SMALLEST ",\"own_work\":[{\"from_ns\":1,\"to_ns\":5},"
+                  "{\"from_ns\":5,\"to_ns\":6}]}",
+                  "own_work" },
+                { "{" SMALLEST ",\"start\":[]}", "start" },
+                { "{" SMALLEST ",\"stop\":{\"trace_ns\":-5}}", "stop" },
+                { "{" SMALLEST ",\"cpus\":{}}", "cpus" },
+                { "{" SMALLEST ",\"cpus\":[1]}", "cpus" },
+                { "{" SMALLEST ",\"cpus\":[{}]}", "cpus" },
+                { "{" SMALLEST ",\"cpus\":[{\"cpu\":8192}]}", "cpus" },
+                { "{" SMALLEST ",\"cpus\":[{\"cpu\":1},{\"cpu\":1}]}", "cpus" },
+                { "{" SMALLEST ",\"cpus\":[{\"cpu\":1,\"overrun\":-1}]}", "cpus" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                SessionMeta *m = (SessionMeta *) &cases;
                 char field[256];
 
-                ck_assert_int_eq(parse(&m, "{" SMALLEST ",\"later\":[1]}", field), 0);
-                ck_assert_str_eq(m->name, "boot");
-                ck_assert_int_eq(m->state, SESSION_SEALED);
-                ck_assert_str_eq(m->kernel, "");
-                ck_assert_str_eq(m->clock, "");
-                ck_assert_ptr_null(m->reason);
-                ck_assert_ptr_null(m->instance);
-                ck_assert_ptr_null(m->symbols);
-                ck_assert_ptr_null(m->modules);
-                ck_assert_uint_eq(m->symbol_maps.n, 0);
-                ck_assert_uint_eq(m->n_cpus, 0);
-                ck_assert_uint_eq(m->start.boottime_ns, 0);
+                ck_assert_msg(parse(&m, cases[i].text, field) == META_E_INVALID, "%s",
+                              cases[i].text);
+                ck_assert_str_eq(field, cases[i].field);
+                ck_assert_ptr_eq(m, &cases);
         }
-END_TEST
+}
 
-START_TEST(every_refusal_names_its_key)
-        {
-                static const struct {
-                        const char *text, *field;
-                } cases[] = {
-                        { "[]", "session" },
-                        { "{\"version\":0}", "version" },
-                        { "{\"version\":1}", "name" },
-                        { "{\"version\":1,\"name\":\"../x\"}", "name" },
-                        { "{\"version\":1,\"name\":\"x\",\"id\":\"12\"}", "id" },
-                        { "{\"version\":1,\"name\":\"x\",\"id\":\"0123456789ABCDEF\"}", "id" },
-                        { "{\"version\":1,\"name\":\"x\",\"id\":\"0123456789abcdef\"}", "state" },
-                        { "{\"version\":1,\"name\":\"x\",\"id\":\"0123456789abcdef\","
-                          "\"state\":\"new\"}",
-                          "spec" },
-                        { "{\"version\":1,\"name\":\"x\",\"id\":\"0123456789abcdef\","
-                          "\"state\":\"new\",\"spec\":{\"functions\":[\"f\"],\"depth\":99}}",
-                          "depth" },
-                        { "{" SMALLEST ",\"reason\":1}", "reason" },
-                        { "{" SMALLEST ",\"owner_uid\":4294967296}", "owner_uid" },
-                        { "{" SMALLEST ",\"owner_pid\":2147483648}", "owner_pid" },
-                        { "{" SMALLEST ",\"roots\":{}}", "roots" },
-                        { "{" SMALLEST ",\"warnings\":[null]}", "warnings" },
-                        { "{" SMALLEST ",\"symbols\":\"../../etc/passwd\"}", "symbols" },
-                        { "{" SMALLEST ",\"modules\":\"12\"}", "modules" },
-                        { "{" SMALLEST ",\"symbol_maps\":{}}", "symbol_maps" },
-                        { "{" SMALLEST ",\"symbol_maps\":[{}]}", "symbol_maps" },
-                        { "{" SMALLEST ",\"symbol_maps\":[{\"symbols\":\"../x\"}]}",
-                          "symbol_maps" },
-                        { "{" SMALLEST ",\"symbol_maps\":[{\"unchanged_ns\":2,\"from_ns\":1,"
-                          "\"symbols\":\"" HASH "\"}]}",
-                          "symbol_maps" },
-                        { "{" SMALLEST ",\"symbol_maps\":[{\"unchanged_ns\":2,\"from_ns\":4,"
-                          "\"symbols\":\"" HASH "\"},{\"unchanged_ns\":3,\"from_ns\":5,"
-                          "\"symbols\":\"" HASH "\"}]}",
-                          "symbol_maps" },
-                        { "{" SMALLEST ",\"page_bytes\":4097}", "page_bytes" },
-                        { "{" SMALLEST ",\"page_bytes\":2048}", "page_bytes" },
-                        { "{" SMALLEST ",\"page_bytes\":2097152}", "page_bytes" },
-                        { "{" SMALLEST ",\"n_possible_cpus\":8193}", "n_possible_cpus" },
-                        { "{" SMALLEST ",\"big_endian\":1}", "big_endian" },
-                        { "{" SMALLEST ",\"arm_ns\":-1}", "arm_ns" },
-                        { "{" SMALLEST ",\"tree_from\":\"hearsay\"}", "tree_from" },
-                        { "{" SMALLEST ",\"own_work\":[{\"from_ns\":3,\"to_ns\":2}]}", "own_work" },
-                        { "{" SMALLEST ",\"own_work\":[{\"from_ns\":1,\"to_ns\":5},"
-                          "{\"from_ns\":5,\"to_ns\":6}]}",
-                          "own_work" },
-                        { "{" SMALLEST ",\"start\":[]}", "start" },
-                        { "{" SMALLEST ",\"stop\":{\"trace_ns\":-5}}", "stop" },
-                        { "{" SMALLEST ",\"cpus\":{}}", "cpus" },
-                        { "{" SMALLEST ",\"cpus\":[1]}", "cpus" },
-                        { "{" SMALLEST ",\"cpus\":[{}]}", "cpus" },
-                        { "{" SMALLEST ",\"cpus\":[{\"cpu\":8192}]}", "cpus" },
-                        { "{" SMALLEST ",\"cpus\":[{\"cpu\":1},{\"cpu\":1}]}", "cpus" },
-                        { "{" SMALLEST ",\"cpus\":[{\"cpu\":1,\"overrun\":-1}]}", "cpus" },
-                };
+TEST(control_characters_do_not_reach_a_terminal) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        char field[256];
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        SessionMeta *m = (SessionMeta *) &cases;
-                        char field[256];
+        ck_assert_int_eq(parse(&m,
+                               "{" SMALLEST ",\"host\":\"a\\u001b[31mb\\u0007\\u007f"
+                               "\\u009b\\u00e9\"}",
+                               field),
+                         0);
+        ck_assert_str_eq(m->host, "a?[31mb????\xc3\xa9");
+}
 
-                        ck_assert_msg(parse(&m, cases[i].text, field) == META_E_INVALID, "%s",
-                                      cases[i].text);
-                        ck_assert_str_eq(field, cases[i].field);
-                        ck_assert_ptr_eq(m, &cases);
-                }
-        }
-END_TEST
+TEST(numbers_beyond_json_are_cut_and_clocks_are_null_until_set) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL, *again = NULL;
+        json_auto_t *o = NULL;
+        const char *field;
 
-START_TEST(control_characters_do_not_reach_a_terminal)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                char field[256];
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        m->name = strdup("x");
+        m->id = strdup("0000000000000000");
+        ck_assert_int_eq(strv_add(&m->spec.functions, "f"), 0);
+        m->arm_ns = UINT64_MAX;
+        o = session_meta_to_json(m);
+        ck_assert_int_eq(json_integer_value(json_object_get(o, "arm_ns")), INT64_MAX);
+        ck_assert(json_is_null(json_object_get(o, "start")));
+        ck_assert(json_is_null(json_object_get(o, "stop")));
+        ck_assert_ptr_null(json_object_get(o, "instance"));
+        ck_assert_int_eq(session_meta_from_json(&again, o, &field), 0);
+        ck_assert_uint_eq(again->arm_ns, INT64_MAX);
+}
 
-                ck_assert_int_eq(parse(&m,
-                                       "{" SMALLEST ",\"host\":\"a\\u001b[31mb\\u0007\\u007f"
-                                       "\\u009b\\u00e9\"}",
-                                       field),
-                                 0);
-                ck_assert_str_eq(m->host, "a?[31mb????\xc3\xa9");
-        }
-END_TEST
+TEST(sums_cover_all_cpus_and_never_wrap) {
+        CpuAccount cpus[] = {
+                { .n_bytes = 1, .overrun = 2, .commit_overrun = 4, .dropped_events = 8 },
+                { .cpu = 1, .n_bytes = 16, .overrun = 32, .pages_lost = 64 },
+        };
+        SessionMeta m = { .cpus = cpus, .n_cpus = 2 };
 
-START_TEST(numbers_beyond_json_are_cut_and_clocks_are_null_until_set)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *again = NULL;
-                json_auto_t *o = NULL;
-                const char *field;
+        ck_assert_uint_eq(session_meta_total(&m).n_bytes, 17);
+        ck_assert_uint_eq(session_meta_events_lost(&m), 46);
+        ck_assert_uint_eq(cpu_account_events_lost(&cpus[0]), 14);
+        ck_assert_uint_eq(session_meta_total(&m).pages_lost, 64);
+        cpus[0].overrun = UINT64_MAX;
+        ck_assert_uint_eq(session_meta_events_lost(&m), UINT64_MAX);
+}
 
-                ck_assert_int_eq(session_meta_new(&m), 0);
-                m->name = strdup("x");
-                m->id = strdup("0000000000000000");
-                ck_assert_int_eq(strv_add(&m->spec.functions, "f"), 0);
-                m->arm_ns = UINT64_MAX;
-                o = session_meta_to_json(m);
-                ck_assert_int_eq(json_integer_value(json_object_get(o, "arm_ns")), INT64_MAX);
-                ck_assert(json_is_null(json_object_get(o, "start")));
-                ck_assert(json_is_null(json_object_get(o, "stop")));
-                ck_assert_ptr_null(json_object_get(o, "instance"));
-                ck_assert_int_eq(session_meta_from_json(&again, o, &field), 0);
-                ck_assert_uint_eq(again->arm_ns, INT64_MAX);
-        }
-END_TEST
+TEST(length_ends_at_stop_or_now_and_is_never_negative) {
+        SessionMeta m = { .state = SESSION_SEALED };
+        struct timespec now;
 
-START_TEST(sums_cover_all_cpus_and_never_wrap)
-        {
-                CpuAccount cpus[] = {
-                        { .n_bytes = 1, .overrun = 2, .commit_overrun = 4, .dropped_events = 8 },
-                        { .cpu = 1, .n_bytes = 16, .overrun = 32, .pages_lost = 64 },
-                };
-                SessionMeta m = { .cpus = cpus, .n_cpus = 2 };
+        ck_assert_uint_eq(session_meta_length_ns(&m), 0);
+        m.start.boottime_ns = 1000;
+        ck_assert_uint_eq(session_meta_length_ns(&m), 0);
+        m.stop.boottime_ns = 1500;
+        ck_assert_uint_eq(session_meta_length_ns(&m), 500);
+        m.stop.boottime_ns = 500;
+        ck_assert_uint_eq(session_meta_length_ns(&m), 0);
 
-                ck_assert_uint_eq(session_meta_total(&m).n_bytes, 17);
-                ck_assert_uint_eq(session_meta_events_lost(&m), 46);
-                ck_assert_uint_eq(cpu_account_events_lost(&cpus[0]), 14);
-                ck_assert_uint_eq(session_meta_total(&m).pages_lost, 64);
-                cpus[0].overrun = UINT64_MAX;
-                ck_assert_uint_eq(session_meta_events_lost(&m), UINT64_MAX);
-        }
-END_TEST
-
-START_TEST(length_ends_at_stop_or_now_and_is_never_negative)
-        {
-                SessionMeta m = { .state = SESSION_SEALED };
-                struct timespec now;
-
-                ck_assert_uint_eq(session_meta_length_ns(&m), 0);
-                m.start.boottime_ns = 1000;
-                ck_assert_uint_eq(session_meta_length_ns(&m), 0);
-                m.stop.boottime_ns = 1500;
-                ck_assert_uint_eq(session_meta_length_ns(&m), 500);
-                m.stop.boottime_ns = 500;
-                ck_assert_uint_eq(session_meta_length_ns(&m), 0);
-
-                ck_assert_int_eq(clock_gettime(CLOCK_BOOTTIME, &now), 0);
-                m.stop.boottime_ns = 0;
-                m.state = SESSION_RECORDING;
-                m.start.boottime_ns = (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
-                ck_assert_uint_lt(session_meta_length_ns(&m), 60000000000);
-        }
-END_TEST
+        ck_assert_int_eq(clock_gettime(CLOCK_BOOTTIME, &now), 0);
+        m.stop.boottime_ns = 0;
+        m.state = SESSION_RECORDING;
+        m.start.boottime_ns = (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+        ck_assert_uint_lt(session_meta_length_ns(&m), 60000000000);
+}
 
 /* Any bytes but NUL, so also what is not UTF-8 and what a terminal would obey. */
 static char *random_text(size_t max) {
@@ -286,91 +272,74 @@ static SessionMeta *random_meta(void) {
         return m;
 }
 
-START_TEST(whatever_is_written_is_read_back_equal)
-        {
-                const char *given = getenv("FTRACED_TEST_SEED");
-                unsigned seed = given ? (unsigned) strtoul(given, NULL, 10) : (unsigned) time(NULL);
+TEST(whatever_is_written_is_read_back_equal) {
+        const char *given = getenv("FTRACED_TEST_SEED");
+        unsigned seed = given ? (unsigned) strtoul(given, NULL, 10) : (unsigned) time(NULL);
 
-                printf("# FTRACED_TEST_SEED=%u\n", seed);
-                (void) fflush(stdout);
-                srandom(seed);
-                for (int i = 0; i < 300; i++) {
-                        _cleanup_(session_meta_freep) SessionMeta *m = random_meta(), *again = NULL;
-                        json_auto_t *o = session_meta_to_json(m), *o2 = NULL, *parsed = NULL;
-                        _cleanup_free_ char *text = NULL;
-                        const char *field = "";
-                        int r;
+        printf("# FTRACED_TEST_SEED=%u\n", seed);
+        (void) fflush(stdout);
+        srandom(seed);
+        for (int i = 0; i < 300; i++) {
+                _cleanup_(session_meta_freep) SessionMeta *m = random_meta(), *again = NULL;
+                json_auto_t *o = session_meta_to_json(m), *o2 = NULL, *parsed = NULL;
+                _cleanup_free_ char *text = NULL;
+                const char *field = "";
+                int r;
 
-                        ck_assert_ptr_nonnull(o);
-                        text = json_dumps(o, 0);
-                        parsed = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-                        ck_assert_ptr_nonnull(parsed);
-                        r = session_meta_from_json(&again, parsed, &field);
-                        ck_assert_msg(r == 0, "seed %u, round %d: %d at %s", seed, i, r, field);
-                        o2 = session_meta_to_json(again);
-                        ck_assert_msg(json_equal(o, o2), "seed %u, round %d", seed, i);
-                }
+                ck_assert_ptr_nonnull(o);
+                text = json_dumps(o, 0);
+                parsed = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+                ck_assert_ptr_nonnull(parsed);
+                r = session_meta_from_json(&again, parsed, &field);
+                ck_assert_msg(r == 0, "seed %u, round %d: %d at %s", seed, i, r, field);
+                o2 = session_meta_to_json(again);
+                ck_assert_msg(json_equal(o, o2), "seed %u, round %d", seed, i);
         }
-END_TEST
+}
 
-START_TEST(what_earlier_versions_hooked_is_told_in_todays_words)
-        {
-                static const struct {
-                        const char *text;
-                        TreeOrigin from;
-                        bool unknown;
-                } cases[] = {
-                        { "\"page_bytes\":4096", TREE_ALL, false },
-                        { "\"page_bytes\":0", TREE_UNTOLD, false }, /* another program's */
-                        { "\"page_bytes\":4096,\"n_ordinary\":5000", TREE_UNKNOWN, true },
-                        { "\"page_bytes\":4096,\"n_hooked\":30", TREE_UNKNOWN, true },
-                        { "\"page_bytes\":4096,\"n_hooked\":30,\"learned_ns\":7", TREE_LEARNED,
-                          true },
-                        { "\"page_bytes\":4096,\"n_hooked\":30,\"learned_ns\":7,"
-                          "\"tree_from\":\"shipped\"",
-                          TREE_SHIPPED, false },
-                };
+TEST(what_earlier_versions_hooked_is_told_in_todays_words) {
+        static const struct {
+                const char *text;
+                TreeOrigin from;
+                bool unknown;
+        } cases[] = {
+                { "\"page_bytes\":4096", TREE_ALL, false },
+                { "\"page_bytes\":0", TREE_UNTOLD, false }, /* another program's */
+                { "\"page_bytes\":4096,\"n_ordinary\":5000", TREE_UNKNOWN, true },
+                { "\"page_bytes\":4096,\"n_hooked\":30", TREE_UNKNOWN, true },
+                { "\"page_bytes\":4096,\"n_hooked\":30,\"learned_ns\":7", TREE_LEARNED, true },
+                { "\"page_bytes\":4096,\"n_hooked\":30,\"learned_ns\":7,\"tree_from\":\"shipped\"",
+                  TREE_SHIPPED, false },
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                        _cleanup_free_ char *text = NULL;
-                        char field[256];
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_free_ char *text = NULL;
+                char field[256];
 
-                        ck_assert_int_ge(asprintf(&text, "{" SMALLEST ",%s}", cases[i].text), 0);
-                        ck_assert_int_eq(parse(&m, text, field), 0);
-                        ck_assert_int_eq((int) m->tree_from, (int) cases[i].from);
-                        ck_assert(m->callees_unknown == cases[i].unknown);
-                }
+                ck_assert_int_ge(asprintf(&text, "{" SMALLEST ",%s}", cases[i].text), 0);
+                ck_assert_int_eq(parse(&m, text, field), 0);
+                ck_assert_int_eq((int) m->tree_from, (int) cases[i].from);
+                ck_assert(m->callees_unknown == cases[i].unknown);
         }
-END_TEST
+}
 
-START_TEST(of_a_newer_version_is_told_what_can_be)
-        {
-                static const char text[] = "{\"version\":2,\"name\":\"../"
-                                           "x\",\"id\":7,\"owner_uid\":\"many\",\"start\":[],"
-                                           "\"state\":\"hovering\"}";
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *again = NULL;
-                json_auto_t *o = json_loads(text, 0, NULL), *written = NULL;
-                const char *field;
+TEST(of_a_newer_version_is_told_what_can_be) {
+        static const char text[] = "{\"version\":2,\"name\":\"../"
+                                   "x\",\"id\":7,\"owner_uid\":\"many\",\"start\":[],"
+                                   "\"state\":\"hovering\"}";
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL, *again = NULL;
+        json_auto_t *o = json_loads(text, 0, NULL), *written = NULL;
+        const char *field;
 
-                ck_assert_int_eq(session_meta_from_json(&m, o, &field), META_E_NEWER);
-                ck_assert_ptr_null(m);
-                ck_assert_int_eq(session_meta_from_newer(&m, o, "boot"), 0);
-                ck_assert_uint_eq(m->newer_version, 2);
-                ck_assert_str_eq(m->name, "boot");
-                ck_assert_ptr_nonnull(
-                        strstr(m->reason, "is of version 2, and this ftraced knows 1"));
-                /* It goes over the wire like any other. */
-                written = session_meta_to_json(m);
-                ck_assert_int_eq(session_meta_from_json(&again, written, &field), 0);
-                ck_assert_uint_eq(again->newer_version, 2);
-        }
-END_TEST
-
-UNIT_SUITE("meta", what_earlier_versions_hooked_is_told_in_todays_words,
-           of_a_newer_version_is_told_what_can_be,
-           absent_texts_are_empty_or_null_as_the_interface_says, every_refusal_names_its_key,
-           control_characters_do_not_reach_a_terminal,
-           numbers_beyond_json_are_cut_and_clocks_are_null_until_set,
-           sums_cover_all_cpus_and_never_wrap, length_ends_at_stop_or_now_and_is_never_negative,
-           whatever_is_written_is_read_back_equal)
+        ck_assert_int_eq(session_meta_from_json(&m, o, &field), META_E_NEWER);
+        ck_assert_ptr_null(m);
+        ck_assert_int_eq(session_meta_from_newer(&m, o, "boot"), 0);
+        ck_assert_uint_eq(m->newer_version, 2);
+        ck_assert_str_eq(m->name, "boot");
+        ck_assert_ptr_nonnull(strstr(m->reason, "is of version 2, and this ftraced knows 1"));
+        /* It goes over the wire like any other. */
+        written = session_meta_to_json(m);
+        ck_assert_int_eq(session_meta_from_json(&again, written, &field), 0);
+        ck_assert_uint_eq(again->newer_version, 2);
+}

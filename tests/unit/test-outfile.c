@@ -44,68 +44,58 @@ static void write_file(const char *path, const char *text) {
         ck_assert_int_eq(outfile_commit(&f), 0);
 }
 
-START_TEST(the_old_file_stays_until_the_new_one_is_whole)
-        {
-                Outfile f = OUTFILE_INIT;
+TEST(the_old_file_stays_until_the_new_one_is_whole) {
+        Outfile f = OUTFILE_INIT;
 
-                enter_directory();
-                write_file("file", "old");
-                ck_assert_int_eq(outfile_open(&f, "file", 0640), 0);
-                ck_assert_int_eq(write_full(f.fd, "ne", 2), 0);
-                expect("file", "old");
-                outfile_done(&f);
-                expect("file", "old");
-                write_file("file", "new");
-                expect("file", "new");
-                leave_directory();
-        }
-END_TEST
+        enter_directory();
+        write_file("file", "old");
+        ck_assert_int_eq(outfile_open(&f, "file", 0640), 0);
+        ck_assert_int_eq(write_full(f.fd, "ne", 2), 0);
+        expect("file", "old");
+        outfile_done(&f);
+        expect("file", "old");
+        write_file("file", "new");
+        expect("file", "new");
+        leave_directory();
+}
 
-START_TEST(a_link_stays_a_link)
-        {
-                struct stat st;
+TEST(a_link_stays_a_link) {
+        struct stat st;
 
-                enter_directory();
-                write_file("file", "old");
-                ck_assert_int_eq(symlink("file", "link"), 0);
-                write_file("link", "new");
-                expect("file", "new");
-                ck_assert_int_eq(lstat("link", &st), 0);
-                ck_assert(S_ISLNK(st.st_mode));
-                leave_directory();
-        }
-END_TEST
+        enter_directory();
+        write_file("file", "old");
+        ck_assert_int_eq(symlink("file", "link"), 0);
+        write_file("link", "new");
+        expect("file", "new");
+        ck_assert_int_eq(lstat("link", &st), 0);
+        ck_assert(S_ISLNK(st.st_mode));
+        leave_directory();
+}
 
-START_TEST(a_device_is_not_replaced)
-        {
-                struct stat st;
+TEST(a_device_is_not_replaced) {
+        struct stat st;
 
-                write_file("/dev/null", "text");
-                ck_assert_int_eq(stat("/dev/null", &st), 0);
-                ck_assert(S_ISCHR(st.st_mode));
-        }
-END_TEST
+        write_file("/dev/null", "text");
+        ck_assert_int_eq(stat("/dev/null", &st), 0);
+        ck_assert(S_ISCHR(st.st_mode));
+}
 
-START_TEST(the_mode_obeys_the_umask)
-        {
-                struct stat st;
+TEST(the_mode_obeys_the_umask) {
+        struct stat st;
 
-                enter_directory();
-                (void) umask(077);
-                write_file("file", "x");
-                ck_assert_int_eq(stat("file", &st), 0);
-                ck_assert_int_eq(st.st_mode & 0777, 0600);
-                leave_directory();
-        }
-END_TEST
+        enter_directory();
+        (void) umask(077);
+        write_file("file", "x");
+        ck_assert_int_eq(stat("file", &st), 0);
+        ck_assert_int_eq(st.st_mode & 0777, 0600);
+        leave_directory();
+}
 
-START_TEST(a_missing_directory_is_an_error)
-        {
-                Outfile f = OUTFILE_INIT;
+TEST(a_missing_directory_is_an_error) {
+        Outfile f = OUTFILE_INIT;
 
-                ck_assert_int_eq(outfile_open(&f, "/nonexistent/file", 0640), -ENOENT);
-        }
-END_TEST
+        ck_assert_int_eq(outfile_open(&f, "/nonexistent/file", 0640), -ENOENT);
+}
 
 /* Waits for a sweeper, which lives longer than we do. */
 static void expect_nothing(void) {
@@ -140,35 +130,27 @@ static void die_writing(int number) {
         ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == number);
 }
 
-START_TEST(no_death_leaves_anything)
-        {
-                static const int numbers[] = { SIGINT,  SIGTERM, SIGHUP,  SIGPIPE,
-                                               SIGXFSZ, SIGKILL, SIGABRT, SIGBUS };
+TEST(no_death_leaves_anything) {
+        static const int numbers[] = { SIGINT,  SIGTERM, SIGHUP,  SIGPIPE,
+                                       SIGXFSZ, SIGKILL, SIGABRT, SIGBUS };
 
-                enter_directory();
-                for (size_t i = 0; i < ELEMENTSOF(numbers); i++) {
-                        die_writing(numbers[i]);
-                        expect_nothing();
-                }
-                leave_directory();
-        }
-END_TEST
-
-START_TEST(what_cannot_be_put_in_its_place_is_gone)
-        {
-                Outfile f = OUTFILE_INIT;
-
-                enter_directory();
-                ck_assert_int_eq(outfile_open(&f, "file", 0640), 0);
-                ck_assert_int_eq(mkdir("file", 0700), 0);
-                ck_assert_int_lt(outfile_commit(&f), 0);
-                outfile_done(&f);
-                ck_assert_int_eq(rmdir("file"), 0);
+        enter_directory();
+        for (size_t i = 0; i < ELEMENTSOF(numbers); i++) {
+                die_writing(numbers[i]);
                 expect_nothing();
-                leave_directory();
         }
-END_TEST
+        leave_directory();
+}
 
-UNIT_SUITE("outfile", the_old_file_stays_until_the_new_one_is_whole, a_link_stays_a_link,
-           a_device_is_not_replaced, the_mode_obeys_the_umask, a_missing_directory_is_an_error,
-           no_death_leaves_anything, what_cannot_be_put_in_its_place_is_gone)
+TEST(what_cannot_be_put_in_its_place_is_gone) {
+        Outfile f = OUTFILE_INIT;
+
+        enter_directory();
+        ck_assert_int_eq(outfile_open(&f, "file", 0640), 0);
+        ck_assert_int_eq(mkdir("file", 0700), 0);
+        ck_assert_int_lt(outfile_commit(&f), 0);
+        outfile_done(&f);
+        ck_assert_int_eq(rmdir("file"), 0);
+        expect_nothing();
+        leave_directory();
+}

@@ -91,156 +91,122 @@ static Step enter_at(const Function *f, int32_t depth, uint64_t timestamp_ns) {
         return at(step_enter(f, depth), timestamp_ns, 0, 0);
 }
 
-START_TEST(calls_are_numbered_as_they_begin_and_name_their_caller)
-        {
-                static const uint64_t wanted[][2] = { { 2, 1 }, { 4, 3 }, { 3, 1 }, { 1, 0 } };
-                _cleanup_told_ Told told;
+TEST(calls_are_numbered_as_they_begin_and_name_their_caller) {
+        static const uint64_t wanted[][2] = { { 2, 1 }, { 4, 3 }, { 3, 1 }, { 1, 0 } };
+        _cleanup_told_ Told told;
 
-                told_init(&told);
-                FEED(told.pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
-                     step_enter(&step_irq, 1), step_leaf(&step_module, 2, 5),
-                     step_leave(&step_irq, 1, 465), step_leave(&step_child, 1, 35),
-                     step_leave(&step_root, 0, 1000));
-                ck_assert_uint_eq(told.n, ELEMENTSOF(wanted));
-                ck_assert_uint_eq(told.n_begun, ELEMENTSOF(wanted));
-                for (size_t i = 0; i < told.n; i++) {
-                        ck_assert_uint_eq(told.calls[i].number, wanted[i][0]);
-                        ck_assert_uint_eq(told.calls[i].parent, wanted[i][1]);
-                }
-                ck_assert_uint_eq(told.self_ns, 1000);
+        told_init(&told);
+        FEED(told.pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
+             step_enter(&step_irq, 1), step_leaf(&step_module, 2, 5), step_leave(&step_irq, 1, 465),
+             step_leave(&step_child, 1, 35), step_leave(&step_root, 0, 1000));
+        ck_assert_uint_eq(told.n, ELEMENTSOF(wanted));
+        ck_assert_uint_eq(told.n_begun, ELEMENTSOF(wanted));
+        for (size_t i = 0; i < told.n; i++) {
+                ck_assert_uint_eq(told.calls[i].number, wanted[i][0]);
+                ck_assert_uint_eq(told.calls[i].parent, wanted[i][1]);
         }
-END_TEST
+        ck_assert_uint_eq(told.self_ns, 1000);
+}
 
-START_TEST(an_end_without_beginning_took_what_it_says)
-        {
-                _cleanup_told_ Told told;
+TEST(an_end_without_beginning_took_what_it_says) {
+        _cleanup_told_ Told told;
 
-                told_init(&told);
-                FEED(told.pairing, step_leaf(&step_module, 5, 20), step_leave(&step_child, 4, 50),
-                     step_leaf(&step_other, 4, 10), step_leave(&step_root, 3, 100));
-                ck_assert_uint_eq(told.n, 0); /* for who calls root may end */
-                ck_assert_int_eq(pairing_finish(told.pairing), 0);
-                ck_assert_str_eq(told.text, "leaf<child 20/20, child<root 50/30, other<root 10/10, "
-                                            "root 100/40");
-                ck_assert_uint_eq(told.pairing->total_ns, 100);
-                /* Who called the leaf was lost. */
-                EXPECT("leaf<child 20/20, child<root 50/30, root 100/50", step_enter(&step_root, 0),
-                       step_leaf(&step_module, 4, 20), step_leave(&step_child, 3, 50),
-                       step_leave(&step_root, 0, 100));
-                /* At "other" all at 3 and 4 have ended. */
-                EXPECT("leaf<other 20/7, other 7/0, child 50/50", step_leaf(&step_module, 5, 20),
-                       step_leaf(&step_other, 2, 7), step_leave(&step_child, 4, 50));
-        }
-END_TEST
+        told_init(&told);
+        FEED(told.pairing, step_leaf(&step_module, 5, 20), step_leave(&step_child, 4, 50),
+             step_leaf(&step_other, 4, 10), step_leave(&step_root, 3, 100));
+        ck_assert_uint_eq(told.n, 0); /* for who calls root may end */
+        ck_assert_int_eq(pairing_finish(told.pairing), 0);
+        ck_assert_str_eq(told.text, "leaf<child 20/20, child<root 50/30, other<root 10/10, "
+                                    "root 100/40");
+        ck_assert_uint_eq(told.pairing->total_ns, 100);
+        /* Who called the leaf was lost. */
+        EXPECT("leaf<child 20/20, child<root 50/30, root 100/50", step_enter(&step_root, 0),
+               step_leaf(&step_module, 4, 20), step_leave(&step_child, 3, 50),
+               step_leave(&step_root, 0, 100));
+        /* At "other" all at 3 and 4 have ended. */
+        EXPECT("leaf<other 20/7, other 7/0, child 50/50", step_leaf(&step_module, 5, 20),
+               step_leaf(&step_other, 2, 7), step_leave(&step_child, 4, 50));
+}
 
-START_TEST(an_interrupt_is_of_the_call_that_has_its_time)
-        {
-                /* in an entry hook */
-                EXPECT("tick<child 3523/3523, leaf<child 500/500, child<root 9000/4977, root "
-                       "10000/1000",
-                       texted(step_enter(&step_root, 0)), texted(step_leaf(&step_irq, 2, 3523)),
-                       texted(step_enter(&step_child, 1)), texted(step_leaf(&step_module, 2, 500)),
-                       texted(step_leave(&step_child, 1, 9000)),
-                       texted(step_leave(&step_root, 0, 10000)));
-                /* before the clock was read */
-                EXPECT("tick<root 40/40, leaf<child 10/10, child<root 30/20, root 100/30",
-                       enter_at(&step_root, 0, 2000),
-                       at(step_leaf(&step_irq, 2, 0), 2010, 1010, 1050),
-                       enter_at(&step_child, 1, 2060),
-                       at(step_leaf(&step_module, 2, 0), 2070, 1070, 1080),
-                       at(step_leave(&step_child, 1, 0), 2090, 1055, 1085),
-                       at(step_leave(&step_root, 0, 0), 2100, 1000, 1100));
-                /* after the clock was read again */
-                EXPECT("leaf<child 10/10, child<root 30/20, tick<root 40/40, root 100/30",
-                       enter_at(&step_root, 0, 2000), enter_at(&step_child, 1, 2010),
-                       at(step_leaf(&step_module, 2, 0), 2020, 1020, 1030),
-                       at(step_leaf(&step_irq, 2, 0), 2050, 1050, 1090),
-                       at(step_leave(&step_child, 1, 0), 2095, 1010, 1040),
-                       at(step_leave(&step_root, 0, 0), 2100, 1000, 1100));
-                /* one that an outermost call has no time for */
-                EXPECT("leaf<root 500/500, root 2000/1500, tick 3000/3000",
-                       texted(step_enter(&step_root, 0)), texted(step_leaf(&step_module, 1, 500)),
-                       texted(step_leaf(&step_irq, 1, 3000)),
-                       texted(step_leave(&step_root, 0, 2000)));
-        }
-END_TEST
+TEST(an_interrupt_is_of_the_call_that_has_its_time) {
+        /* in an entry hook */
+        EXPECT("tick<child 3523/3523, leaf<child 500/500, child<root 9000/4977, root 10000/1000",
+               texted(step_enter(&step_root, 0)), texted(step_leaf(&step_irq, 2, 3523)),
+               texted(step_enter(&step_child, 1)), texted(step_leaf(&step_module, 2, 500)),
+               texted(step_leave(&step_child, 1, 9000)), texted(step_leave(&step_root, 0, 10000)));
+        /* before the clock was read */
+        EXPECT("tick<root 40/40, leaf<child 10/10, child<root 30/20, root 100/30",
+               enter_at(&step_root, 0, 2000), at(step_leaf(&step_irq, 2, 0), 2010, 1010, 1050),
+               enter_at(&step_child, 1, 2060), at(step_leaf(&step_module, 2, 0), 2070, 1070, 1080),
+               at(step_leave(&step_child, 1, 0), 2090, 1055, 1085),
+               at(step_leave(&step_root, 0, 0), 2100, 1000, 1100));
+        /* after the clock was read again */
+        EXPECT("leaf<child 10/10, child<root 30/20, tick<root 40/40, root 100/30",
+               enter_at(&step_root, 0, 2000), enter_at(&step_child, 1, 2010),
+               at(step_leaf(&step_module, 2, 0), 2020, 1020, 1030),
+               at(step_leaf(&step_irq, 2, 0), 2050, 1050, 1090),
+               at(step_leave(&step_child, 1, 0), 2095, 1010, 1040),
+               at(step_leave(&step_root, 0, 0), 2100, 1000, 1100));
+        /* one that an outermost call has no time for */
+        EXPECT("leaf<root 500/500, root 2000/1500, tick 3000/3000",
+               texted(step_enter(&step_root, 0)), texted(step_leaf(&step_module, 1, 500)),
+               texted(step_leaf(&step_irq, 1, 3000)), texted(step_leave(&step_root, 0, 2000)));
+}
 
-START_TEST(calls_below_take_no_more_than_their_caller_has)
-        {
-                /* rounded durations */
-                EXPECT("leaf<root 12345670/12345670, tick<root 9/0, root 12345670/0",
-                       texted(step_enter(&step_root, 0)),
-                       texted(step_leaf(&step_module, 1, 12345670)),
-                       texted(step_leaf(&step_irq, 1, 9)),
-                       texted(step_leave(&step_root, 0, 12345670)));
-                /* what is cut */
-                EXPECT("leaf<child 2/2, child<root ~80/78, root 80/0",
-                       enter_at(&step_root, 0, 2000), enter_at(&step_child, 1, 2010),
-                       step_of(STEP_LOST, NULL, 0),
-                       at(step_leaf(&step_module, 2, 0), 2095, 1095, 1097),
-                       at(step_leave(&step_root, 0, 0), 2400, 1000, 1080));
-        }
-END_TEST
+TEST(calls_below_take_no_more_than_their_caller_has) {
+        /* rounded durations */
+        EXPECT("leaf<root 12345670/12345670, tick<root 9/0, root 12345670/0",
+               texted(step_enter(&step_root, 0)), texted(step_leaf(&step_module, 1, 12345670)),
+               texted(step_leaf(&step_irq, 1, 9)), texted(step_leave(&step_root, 0, 12345670)));
+        /* what is cut */
+        EXPECT("leaf<child 2/2, child<root ~80/78, root 80/0", enter_at(&step_root, 0, 2000),
+               enter_at(&step_child, 1, 2010), step_of(STEP_LOST, NULL, 0),
+               at(step_leaf(&step_module, 2, 0), 2095, 1095, 1097),
+               at(step_leave(&step_root, 0, 0), 2400, 1000, 1080));
+}
 
-START_TEST(after_a_loss_an_end_may_be_of_another_call)
-        {
-                EXPECT("leaf<root 800/800, root ~9000150/8999350, tick<root 50/50, root 200/150",
-                       enter_at(&step_root, 0, 2000),
-                       at(step_leaf(&step_module, 1, 0), 2100, 1100, 1900),
-                       step_of(STEP_LOST, NULL, 0),
-                       at(step_leaf(&step_irq, 1, 0), 9002100, 9001100, 9001150),
-                       at(step_leave(&step_root, 0, 0), 9002200, 9001000, 9001200));
-                EXPECT("other 10/10, child<root ~0/0, root ~9000150/9000150, child<root 100/100, root "
-                       "200/100",
-                       at(step_leaf(&step_other, 0, 0), 1500, 500, 510),
-                       enter_at(&step_root, 0, 2000), enter_at(&step_child, 1, 2010),
-                       step_of(STEP_LOST, NULL, 0),
-                       at(step_leave(&step_child, 1, 0), 9002150, 9001050, 9001150),
-                       at(step_leave(&step_root, 0, 0), 9002200, 9001000, 9001200));
-                /* With nosleep-time a return says that its call began when it had slept. */
-                EXPECT("other 10/10, root 200/200, root 200/200",
-                       at(step_leaf(&step_other, 0, 0), 1500, 500, 510),
-                       enter_at(&step_root, 0, 2000),
-                       at(step_leave(&step_root, 0, 0), 9002200, 9001000, 9001200),
-                       enter_at(&step_root, 0, 9003000), step_of(STEP_LOST, NULL, 0),
-                       at(step_leave(&step_root, 0, 0), 19002200, 19001000, 19001200));
-        }
-END_TEST
+TEST(after_a_loss_an_end_may_be_of_another_call) {
+        EXPECT("leaf<root 800/800, root ~9000150/8999350, tick<root 50/50, root 200/150",
+               enter_at(&step_root, 0, 2000), at(step_leaf(&step_module, 1, 0), 2100, 1100, 1900),
+               step_of(STEP_LOST, NULL, 0),
+               at(step_leaf(&step_irq, 1, 0), 9002100, 9001100, 9001150),
+               at(step_leave(&step_root, 0, 0), 9002200, 9001000, 9001200));
+        EXPECT("other 10/10, child<root ~0/0, root ~9000150/9000150, child<root 100/100, root "
+               "200/100",
+               at(step_leaf(&step_other, 0, 0), 1500, 500, 510), enter_at(&step_root, 0, 2000),
+               enter_at(&step_child, 1, 2010), step_of(STEP_LOST, NULL, 0),
+               at(step_leave(&step_child, 1, 0), 9002150, 9001050, 9001150),
+               at(step_leave(&step_root, 0, 0), 9002200, 9001000, 9001200));
+        /* With nosleep-time a return says that its call began when it had slept. */
+        EXPECT("other 10/10, root 200/200, root 200/200",
+               at(step_leaf(&step_other, 0, 0), 1500, 500, 510), enter_at(&step_root, 0, 2000),
+               at(step_leave(&step_root, 0, 0), 9002200, 9001000, 9001200),
+               enter_at(&step_root, 0, 9003000), step_of(STEP_LOST, NULL, 0),
+               at(step_leave(&step_root, 0, 0), 19002200, 19001000, 19001200));
+}
 
-START_TEST(spans_lie_within_their_callers_and_take_what_calls_took)
-        {
-                _cleanup_told_ Told told;
+TEST(spans_lie_within_their_callers_and_take_what_calls_took) {
+        _cleanup_told_ Told told;
 
-                told_init(&told);
-                FEED(told.pairing, enter_at(&step_root, 0, 2000),
-                     at(step_leaf(&step_child, 1, 0), 2017, 1010, 1040),
-                     at(step_leaf(&step_module, 1, 0), 2055, 1035, 1099),
-                     at(step_leave(&step_root, 0, 0), 2109, 1000, 1100));
-                ck_assert_uint_eq(told.calls[0].begin_ns, 2006); /* to leave room for the next */
-                ck_assert_uint_eq(told.calls[0].end_ns, 2036);
-                ck_assert_uint_eq(told.calls[1].begin_ns, 2036);
-                ck_assert_uint_eq(told.calls[1].end_ns, 2100);
-        }
-END_TEST
+        told_init(&told);
+        FEED(told.pairing, enter_at(&step_root, 0, 2000),
+             at(step_leaf(&step_child, 1, 0), 2017, 1010, 1040),
+             at(step_leaf(&step_module, 1, 0), 2055, 1035, 1099),
+             at(step_leave(&step_root, 0, 0), 2109, 1000, 1100));
+        ck_assert_uint_eq(told.calls[0].begin_ns, 2006); /* to leave room for the next */
+        ck_assert_uint_eq(told.calls[0].end_ns, 2036);
+        ck_assert_uint_eq(told.calls[1].begin_ns, 2036);
+        ck_assert_uint_eq(told.calls[1].end_ns, 2100);
+}
 
-START_TEST(a_tree_that_is_very_large_is_told_in_parts)
-        {
-                _cleanup_(pairing_freep) Pairing *p = fed_pairing();
+TEST(a_tree_that_is_very_large_is_told_in_parts) {
+        _cleanup_(pairing_freep) Pairing *p = fed_pairing();
 
-                FEED(p, step_enter(&step_root, 0));
-                for (int i = 0; i < 200000; i++)
-                        FEED(p, step_leaf(&step_child, 1, 10));
-                ck_assert_uint_gt(p->n_calls, 100000);
-                FEED(p, step_leave(&step_root, 0, 3000000));
-                ck_assert_uint_eq(p->n_calls, 200001);
-                ck_assert_uint_eq(p->total_ns, 3000000);
-        }
-END_TEST
-
-UNIT_SUITE("pairing", calls_are_numbered_as_they_begin_and_name_their_caller,
-           an_end_without_beginning_took_what_it_says,
-           an_interrupt_is_of_the_call_that_has_its_time,
-           calls_below_take_no_more_than_their_caller_has,
-           after_a_loss_an_end_may_be_of_another_call,
-           spans_lie_within_their_callers_and_take_what_calls_took,
-           a_tree_that_is_very_large_is_told_in_parts)
+        FEED(p, step_enter(&step_root, 0));
+        for (int i = 0; i < 200000; i++)
+                FEED(p, step_leaf(&step_child, 1, 10));
+        ck_assert_uint_gt(p->n_calls, 100000);
+        FEED(p, step_leave(&step_root, 0, 3000000));
+        ck_assert_uint_eq(p->n_calls, 200001);
+        ck_assert_uint_eq(p->total_ns, 3000000);
+}

@@ -107,106 +107,87 @@ static void try_delta(const int64_t *values, size_t n, unsigned bytes) {
                 ck_assert_int_eq(back[i], values[i]);
 }
 
-START_TEST(deltas_are_what_was_encoded_whatever_they_are)
-        {
-                int64_t values[1000];
+TEST(deltas_are_what_was_encoded_whatever_they_are) {
+        int64_t values[1000];
 
-                for (unsigned bits = 0; bits <= 64; bits++)
-                        for (size_t l = 0; l < ELEMENTSOF(lengths); l++) {
-                                for (size_t i = 0; i < lengths[l]; i++)
-                                        values[i] = bits == 0 ? 7 : (int64_t) draw() >> (64 - bits);
-                                try_delta(values, lengths[l], 8);
-                                for (size_t i = 0; i < lengths[l]; i++)
-                                        values[i] = (int32_t) values[i];
-                                try_delta(values, lengths[l], 4);
-                        }
-        }
-END_TEST
+        for (unsigned bits = 0; bits <= 64; bits++)
+                for (size_t l = 0; l < ELEMENTSOF(lengths); l++) {
+                        for (size_t i = 0; i < lengths[l]; i++)
+                                values[i] = bits == 0 ? 7 : (int64_t) draw() >> (64 - bits);
+                        try_delta(values, lengths[l], 8);
+                        for (size_t i = 0; i < lengths[l]; i++)
+                                values[i] = (int32_t) values[i];
+                        try_delta(values, lengths[l], 4);
+                }
+}
 
-START_TEST(deltas_wrap_around_at_the_ends)
-        {
-                static const int64_t wide[] = { INT64_MIN, INT64_MAX, 0, INT64_MIN, -1, INT64_MAX };
-                static const int64_t narrow[] = { INT32_MIN, INT32_MAX, 0, INT32_MIN, -1 };
+TEST(deltas_wrap_around_at_the_ends) {
+        static const int64_t wide[] = { INT64_MIN, INT64_MAX, 0, INT64_MIN, -1, INT64_MAX };
+        static const int64_t narrow[] = { INT32_MIN, INT32_MAX, 0, INT32_MIN, -1 };
 
-                try_delta(wide, ELEMENTSOF(wide), 8);
-                try_delta(narrow, ELEMENTSOF(narrow), 4);
-        }
-END_TEST
+        try_delta(wide, ELEMENTSOF(wide), 8);
+        try_delta(narrow, ELEMENTSOF(narrow), 4);
+}
 
-START_TEST(what_ascends_evenly_takes_hardly_anything)
-        {
-                _cleanup_buf_ Buf b = BUF_INIT;
-                int64_t values[1000];
+TEST(what_ascends_evenly_takes_hardly_anything) {
+        _cleanup_buf_ Buf b = BUF_INIT;
+        int64_t values[1000];
 
-                for (size_t i = 0; i < ELEMENTSOF(values); i++)
-                        values[i] = 1000000 + 3 * (int64_t) i;
-                parquet_encode_delta(&b, values, ELEMENTSOF(values), 8);
-                ck_assert_uint_lt(b.n_data, 64);
-        }
-END_TEST
+        for (size_t i = 0; i < ELEMENTSOF(values); i++)
+                values[i] = 1000000 + 3 * (int64_t) i;
+        parquet_encode_delta(&b, values, ELEMENTSOF(values), 8);
+        ck_assert_uint_lt(b.n_data, 64);
+}
 
-START_TEST(numbers_of_a_dictionary_are_what_was_encoded)
-        {
-                static const size_t items[] = { 1, 2, 255, 256, 257, 65536, 65537 };
-                uint32_t numbers[1000], back[1000];
+TEST(numbers_of_a_dictionary_are_what_was_encoded) {
+        static const size_t items[] = { 1, 2, 255, 256, 257, 65536, 65537 };
+        uint32_t numbers[1000], back[1000];
 
-                for (size_t k = 0; k < ELEMENTSOF(items); k++)
-                        for (size_t l = 0; l < ELEMENTSOF(lengths); l++) {
-                                _cleanup_buf_ Buf b = BUF_INIT;
-                                size_t n = lengths[l];
+        for (size_t k = 0; k < ELEMENTSOF(items); k++)
+                for (size_t l = 0; l < ELEMENTSOF(lengths); l++) {
+                        _cleanup_buf_ Buf b = BUF_INIT;
+                        size_t n = lengths[l];
 
-                                for (size_t i = 0; i < n; i++)
-                                        numbers[i] = (uint32_t) (draw() % items[k]);
-                                parquet_encode_numbers(&b, numbers, n, items[k]);
-                                ck_assert_uint_ge(b.n_data, 1);
-                                decode_runs((In){ (uint8_t *) b.data + 1,
-                                                  (uint8_t *) b.data + b.n_data },
-                                            back, n, (uint8_t) b.data[0]);
-                                for (size_t i = 0; i < n; i++)
-                                        ck_assert_uint_eq(back[i], numbers[i]);
-                        }
-        }
-END_TEST
+                        for (size_t i = 0; i < n; i++)
+                                numbers[i] = (uint32_t) (draw() % items[k]);
+                        parquet_encode_numbers(&b, numbers, n, items[k]);
+                        ck_assert_uint_ge(b.n_data, 1);
+                        decode_runs((In){ (uint8_t *) b.data + 1, (uint8_t *) b.data + b.n_data },
+                                    back, n, (uint8_t) b.data[0]);
+                        for (size_t i = 0; i < n; i++)
+                                ck_assert_uint_eq(back[i], numbers[i]);
+                }
+}
 
-START_TEST(levels_tell_which_rows_have_a_value)
-        {
-                for (unsigned odds = 0; odds <= 4; odds++)
-                        for (size_t l = 1; l < ELEMENTSOF(lengths); l++) {
-                                _cleanup_buf_ Buf b = BUF_INIT;
-                                uint8_t has[1000];
-                                uint32_t back[1000];
-                                size_t n = lengths[l];
+TEST(levels_tell_which_rows_have_a_value) {
+        for (unsigned odds = 0; odds <= 4; odds++)
+                for (size_t l = 1; l < ELEMENTSOF(lengths); l++) {
+                        _cleanup_buf_ Buf b = BUF_INIT;
+                        uint8_t has[1000];
+                        uint32_t back[1000];
+                        size_t n = lengths[l];
 
-                                for (size_t i = 0; i < n; i++)
-                                        has[i] = draw() % 4 < odds;
-                                parquet_encode_levels(&b, has, n);
-                                decode_runs(
-                                        (In){ (uint8_t *) b.data, (uint8_t *) b.data + b.n_data },
-                                        back, n, 1);
-                                for (size_t i = 0; i < n; i++)
-                                        ck_assert_uint_eq(back[i], has[i]);
-                        }
-        }
-END_TEST
+                        for (size_t i = 0; i < n; i++)
+                                has[i] = draw() % 4 < odds;
+                        parquet_encode_levels(&b, has, n);
+                        decode_runs((In){ (uint8_t *) b.data, (uint8_t *) b.data + b.n_data }, back,
+                                    n, 1);
+                        for (size_t i = 0; i < n; i++)
+                                ck_assert_uint_eq(back[i], has[i]);
+                }
+}
 
-START_TEST(plain_values_are_little_endian)
-        {
-                static const int64_t values[] = { 1, -2 };
-                _cleanup_buf_ Buf b = BUF_INIT;
+TEST(plain_values_are_little_endian) {
+        static const int64_t values[] = { 1, -2 };
+        _cleanup_buf_ Buf b = BUF_INIT;
 
-                parquet_encode_plain(&b, values, 2, 4);
-                parquet_encode_plain(&b, values, 2, 8);
-                parquet_encode_bits(&b, values, 2);
-                ck_assert_uint_eq(b.n_data, 25);
-                ck_assert_mem_eq(b.data,
-                                 "\x01\0\0\0\xfe\xff\xff\xff"
-                                 "\x01\0\0\0\0\0\0\0\xfe\xff\xff\xff\xff\xff\xff\xff"
-                                 "\x03",
-                                 25);
-        }
-END_TEST
-
-UNIT_SUITE("parquet-encode", deltas_are_what_was_encoded_whatever_they_are,
-           deltas_wrap_around_at_the_ends, what_ascends_evenly_takes_hardly_anything,
-           numbers_of_a_dictionary_are_what_was_encoded, levels_tell_which_rows_have_a_value,
-           plain_values_are_little_endian)
+        parquet_encode_plain(&b, values, 2, 4);
+        parquet_encode_plain(&b, values, 2, 8);
+        parquet_encode_bits(&b, values, 2);
+        ck_assert_uint_eq(b.n_data, 25);
+        ck_assert_mem_eq(b.data,
+                         "\x01\0\0\0\xfe\xff\xff\xff"
+                         "\x01\0\0\0\0\0\0\0\xfe\xff\xff\xff\xff\xff\xff\xff"
+                         "\x03",
+                         25);
+}

@@ -126,53 +126,47 @@ static void expect(const char *name, const char *text) {
         ck_assert_str_eq(drawn, text);
 }
 
-START_TEST(arguments_read_as_the_kernel_prints_them)
-        {
-                expect("send", "(sk=0xffff888003d5c000, len=0x40, flags=-2, how=-1 [BAD], "
-                               "p=(STRUCT)[0x5:0x6])");
-                expect("empty", "()");
-                expect("many", "(a=-131391575179264, b=64, c=-2, d=-1, e=5, f=?0x6, ...)");
+TEST(arguments_read_as_the_kernel_prints_them) {
+        expect("send", "(sk=0xffff888003d5c000, len=0x40, flags=-2, how=-1 [BAD], "
+                       "p=(STRUCT)[0x5:0x6])");
+        expect("empty", "()");
+        expect("many", "(a=-131391575179264, b=64, c=-2, d=-1, e=5, f=?0x6, ...)");
+}
+
+TEST(names_are_looked_up_in_the_kernels_order) {
+        expect("own", "(mine=0xffff888003d5c000)");
+        expect("two", "(first=0xffff888003d5c000)");
+        expect("nobody", "()");
+        expect("sen", "()");
+}
+
+TEST(whatever_is_cut_off_is_survived) {
+        size_t n;
+        _cleanup_free_ char *whole = make_types(&n);
+
+        for (size_t i = 0; i < n; i++) {
+                _cleanup_(prototypes_freep) Prototypes *p = NULL;
+                char *part = malloc(i ?: 1);
+                int r;
+
+                memcpy(part, whole, i);
+                r = prototypes_new(&p, part, i);
+                ck_assert(r == 0 || r == PROTOTYPES_E_INVALID);
+                if (r == 0)
+                        (void) prototypes_find(p, "send", 4);
         }
-END_TEST
+        for (size_t i = 0; i < n * 8; i++) {
+                _cleanup_(prototypes_freep) Prototypes *p = NULL;
+                char *flipped = malloc(n);
 
-START_TEST(names_are_looked_up_in_the_kernels_order)
-        {
-                expect("own", "(mine=0xffff888003d5c000)");
-                expect("two", "(first=0xffff888003d5c000)");
-                expect("nobody", "()");
-                expect("sen", "()");
-        }
-END_TEST
-
-START_TEST(whatever_is_cut_off_is_survived)
-        {
-                size_t n;
-                _cleanup_free_ char *whole = make_types(&n);
-
-                for (size_t i = 0; i < n; i++) {
-                        _cleanup_(prototypes_freep) Prototypes *p = NULL;
-                        char *part = malloc(i ?: 1);
-                        int r;
-
-                        memcpy(part, whole, i);
-                        r = prototypes_new(&p, part, i);
-                        ck_assert(r == 0 || r == PROTOTYPES_E_INVALID);
-                        if (r == 0)
-                                (void) prototypes_find(p, "send", 4);
-                }
-                for (size_t i = 0; i < n * 8; i++) {
-                        _cleanup_(prototypes_freep) Prototypes *p = NULL;
-                        char *flipped = malloc(n);
-
-                        memcpy(flipped, whole, n);
-                        flipped[i / 8] ^= (char) (1 << i % 8);
-                        if (prototypes_new(&p, flipped, n) == 0) {
-                                (void) prototypes_find(p, "send", 4);
-                                (void) prototypes_find(p, "own", 3);
-                        }
+                memcpy(flipped, whole, n);
+                flipped[i / 8] ^= (char) (1 << i % 8);
+                if (prototypes_new(&p, flipped, n) == 0) {
+                        (void) prototypes_find(p, "send", 4);
+                        (void) prototypes_find(p, "own", 3);
                 }
         }
-END_TEST
+}
 
 static uint64_t narrowed(const char *name, uint64_t value) {
         _cleanup_(prototypes_freep) Prototypes *p = NULL;
@@ -183,20 +177,18 @@ static uint64_t narrowed(const char *name, uint64_t value) {
         return prototype_narrow(prototypes_find(p, name, strlen(name)), &value) ? value : 17;
 }
 
-START_TEST(what_is_returned_is_as_wide_as_its_type)
-        {
-                ck_assert_uint_eq(narrowed("send", 0x00000000ffffffa6), (uint64_t) -90);
-                ck_assert_uint_eq(narrowed("send", 0x1234567800000040), 0x40);
-                ck_assert_uint_eq(narrowed("own", 0x12345678ffffffa6), 0x12345678ffffffa6);
-                ck_assert_uint_eq(narrowed("two", 0xffff888003d5c000), 0xffff888003d5c000);
-                ck_assert_uint_eq(narrowed("is", 0x1234567812345601), 1);
-                ck_assert_uint_eq(narrowed("empty", 5), 17);
-                /* Nothing is known: as the kernel guesses. */
-                ck_assert_uint_eq(narrowed("nobody", 0x00000000ffffffa6), (uint64_t) -90);
-                ck_assert_uint_eq(narrowed("nobody", 0x00000000ffff0000), 0xffff0000);
-                ck_assert_uint_eq(narrowed("nobody", 0x12345678ffffffa6), 0x12345678ffffffa6);
-        }
-END_TEST
+TEST(what_is_returned_is_as_wide_as_its_type) {
+        ck_assert_uint_eq(narrowed("send", 0x00000000ffffffa6), (uint64_t) -90);
+        ck_assert_uint_eq(narrowed("send", 0x1234567800000040), 0x40);
+        ck_assert_uint_eq(narrowed("own", 0x12345678ffffffa6), 0x12345678ffffffa6);
+        ck_assert_uint_eq(narrowed("two", 0xffff888003d5c000), 0xffff888003d5c000);
+        ck_assert_uint_eq(narrowed("is", 0x1234567812345601), 1);
+        ck_assert_uint_eq(narrowed("empty", 5), 17);
+        /* Nothing is known: as the kernel guesses. */
+        ck_assert_uint_eq(narrowed("nobody", 0x00000000ffffffa6), (uint64_t) -90);
+        ck_assert_uint_eq(narrowed("nobody", 0x00000000ffff0000), 0xffff0000);
+        ck_assert_uint_eq(narrowed("nobody", 0x12345678ffffffa6), 0x12345678ffffffa6);
+}
 
 static void expect_retval(uint64_t retval, bool hex, const char *text) {
         char drawn[RETVAL_ROOM + 1];
@@ -205,20 +197,14 @@ static void expect_retval(uint64_t retval, bool hex, const char *text) {
         ck_assert_str_eq(drawn, text);
 }
 
-START_TEST(errors_are_decimal_and_all_else_is_hex)
-        {
-                expect_retval(0, false, "0x0");
-                expect_retval(64, false, "0x40");
-                expect_retval((uint64_t) -11, false, "-11");
-                expect_retval((uint32_t) -11, false, "-11");
-                expect_retval((uint64_t) -4095, false, "-4095");
-                expect_retval((uint64_t) -4096, false, "0xfffffffffffff000");
-                expect_retval(0x80000000, false, "0x80000000");
-                expect_retval((uint64_t) -11, true, "0xfffffffffffffff5");
-                expect_retval((uint32_t) -11, true, "0xfffffff5");
-        }
-END_TEST
-
-UNIT_SUITE("prototypes", arguments_read_as_the_kernel_prints_them,
-           what_is_returned_is_as_wide_as_its_type, names_are_looked_up_in_the_kernels_order,
-           whatever_is_cut_off_is_survived, errors_are_decimal_and_all_else_is_hex)
+TEST(errors_are_decimal_and_all_else_is_hex) {
+        expect_retval(0, false, "0x0");
+        expect_retval(64, false, "0x40");
+        expect_retval((uint64_t) -11, false, "-11");
+        expect_retval((uint32_t) -11, false, "-11");
+        expect_retval((uint64_t) -4095, false, "-4095");
+        expect_retval((uint64_t) -4096, false, "0xfffffffffffff000");
+        expect_retval(0x80000000, false, "0x80000000");
+        expect_retval((uint64_t) -11, true, "0xfffffffffffffff5");
+        expect_retval((uint32_t) -11, true, "0xfffffff5");
+}

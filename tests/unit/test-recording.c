@@ -17,41 +17,34 @@ static int check(const char *function) {
         return recording_check(&o, &functions);
 }
 
-START_TEST(names_and_patterns_pass_and_what_is_no_function_is_wrong_usage)
-        {
-                static const char *const good[] = { "udp_sendmsg", "udp_*msg", "_raw_spin_lock",
-                                                    "foo.isra.0",  "[a-c]*",   "x",
-                                                    "/^udp_/",     "mod:nf-x", "syscall:write" };
-                static const char *const bad[] = { "",    "*",      "a/b",      "a b", "a\nb",
-                                                   "!a",  "a:mod:", "\033[0m",  "#",   "\xff",
-                                                   "?*",  "[]",     "/",        "//",  "/a",
-                                                   "/(/", "mod:",   "syscall:*" };
+TEST(names_and_patterns_pass_and_what_is_no_function_is_wrong_usage) {
+        static const char *const good[] = { "udp_sendmsg", "udp_*msg", "_raw_spin_lock",
+                                            "foo.isra.0",  "[a-c]*",   "x",
+                                            "/^udp_/",     "mod:nf-x", "syscall:write" };
+        static const char *const bad[] = {
+                "",     "*",  "a/b", "a b", "a\nb", "!a", "a:mod:", "\033[0m", "#",
+                "\xff", "?*", "[]",  "/",   "//",   "/a", "/(/",    "mod:",    "syscall:*"
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(good); i++)
-                        ck_assert_msg(check(good[i]) == STATUS_OK, "%s", good[i]);
-                for (size_t i = 0; i < ELEMENTSOF(bad); i++)
-                        ck_assert_msg(check(bad[i]) == STATUS_USAGE, "%s", bad[i]);
-        }
-END_TEST
+        for (size_t i = 0; i < ELEMENTSOF(good); i++)
+                ck_assert_msg(check(good[i]) == STATUS_OK, "%s", good[i]);
+        for (size_t i = 0; i < ELEMENTSOF(bad); i++)
+                ck_assert_msg(check(bad[i]) == STATUS_USAGE, "%s", bad[i]);
+}
 
-START_TEST(pids_and_names_are_checked_too)
-        {
-                _cleanup_options_ Options o = { .verb = strdup("start") };
-                Strv none = {};
+TEST(pids_and_names_are_checked_too) {
+        _cleanup_options_ Options o = { .verb = strdup("start") };
+        Strv none = {};
 
-                ck_assert_int_eq(recording_check(&o, &none), STATUS_USAGE);
-                o.profile = "udp-send";
-                ck_assert_int_eq(strv_add(&o.spec.pids, "12"), 0);
-                ck_assert_int_eq(recording_check(&o, &none), STATUS_OK);
-                ck_assert_int_eq(strv_add(&o.spec.pids, "0"), 0);
-                ck_assert_int_eq(recording_check(&o, &none), STATUS_USAGE);
-                strv_done(&o.spec.pids);
-                o.name = "../x";
-                ck_assert_int_eq(recording_check(&o, &none), STATUS_USAGE);
-                o.name = "fine";
-                ck_assert_int_eq(recording_check(&o, &none), STATUS_OK);
-        }
-END_TEST
-
-UNIT_SUITE("recording", names_and_patterns_pass_and_what_is_no_function_is_wrong_usage,
-           pids_and_names_are_checked_too)
+        ck_assert_int_eq(recording_check(&o, &none), STATUS_USAGE);
+        o.profile = "udp-send";
+        ck_assert_int_eq(strv_add(&o.spec.pids, "12"), 0);
+        ck_assert_int_eq(recording_check(&o, &none), STATUS_OK);
+        ck_assert_int_eq(strv_add(&o.spec.pids, "0"), 0);
+        ck_assert_int_eq(recording_check(&o, &none), STATUS_USAGE);
+        strv_done(&o.spec.pids);
+        o.name = "../x";
+        ck_assert_int_eq(recording_check(&o, &none), STATUS_USAGE);
+        o.name = "fine";
+        ck_assert_int_eq(recording_check(&o, &none), STATUS_OK);
+}

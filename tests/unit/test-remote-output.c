@@ -22,65 +22,57 @@ static char *pass(const char *data, size_t n, size_t n_piece) {
         return text;
 }
 
-START_TEST(what_ftracectl_writes_passes_and_what_a_terminal_would_obey_besides_is_escaped)
-        {
-                static const char said[] = "\033[1mName\033[0m  \033[1;31mbad\033[m\n"
-                                           "\r\033[K50 %\r\033[Kd\xc3\xa9j\xc3\xa0 \xe2\x82\xac\n"
-                                           "\033[H\033[J\xf0\x9f\x90\xa2 top\n";
-                static const struct {
-                        const char *data, *wanted;
-                } cases[] = {
-                        { said, said },
-                        { "\033]0;title\a", "\\x1b]0;title\\x07" },
-                        { "a\033[2Jb", "a\\x1b[2Jb" },
-                        { "\033[1;31x", "\\x1b[1;31x" },
-                        { "\033\033[31mred\033[0m", "\\x1b\033[31mred\033[0m" },
-                        { "\033[H\033[2J", "\\x1b[H\\x1b[2J" },
-                        { "back\bspace", "back\\x08space" },
-                        { "\xc2\x9b[31m", "\\xc2\\x9b[31m" },
-                        /* What is half at the end is escaped and not kept. */
-                        { "a\033[1;3", "a\\x1b[1;3" },
-                        { "a\xe2\x82", "a\\xe2\\x82" },
-                        { "\033", "\\x1b" },
-                };
+TEST(what_ftracectl_writes_passes_and_what_a_terminal_would_obey_besides_is_escaped) {
+        static const char said[] = "\033[1mName\033[0m  \033[1;31mbad\033[m\n"
+                                   "\r\033[K50 %\r\033[Kd\xc3\xa9j\xc3\xa0 \xe2\x82\xac\n"
+                                   "\033[H\033[J\xf0\x9f\x90\xa2 top\n";
+        static const struct {
+                const char *data, *wanted;
+        } cases[] = {
+                { said, said },
+                { "\033]0;title\a", "\\x1b]0;title\\x07" },
+                { "a\033[2Jb", "a\\x1b[2Jb" },
+                { "\033[1;31x", "\\x1b[1;31x" },
+                { "\033\033[31mred\033[0m", "\\x1b\033[31mred\033[0m" },
+                { "\033[H\033[2J", "\\x1b[H\\x1b[2J" },
+                { "back\bspace", "back\\x08space" },
+                { "\xc2\x9b[31m", "\\xc2\\x9b[31m" },
+                /* What is half at the end is escaped and not kept. */
+                { "a\033[1;3", "a\\x1b[1;3" },
+                { "a\xe2\x82", "a\\xe2\\x82" },
+                { "\033", "\\x1b" },
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        const char *data = cases[i].data;
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                const char *data = cases[i].data;
 
-                        for (size_t n_piece = 1; n_piece <= strlen(data); n_piece++) {
-                                _cleanup_free_ char *text = pass(data, strlen(data), n_piece);
+                for (size_t n_piece = 1; n_piece <= strlen(data); n_piece++) {
+                        _cleanup_free_ char *text = pass(data, strlen(data), n_piece);
 
-                                ck_assert_msg(streq(text, cases[i].wanted), "in pieces of %zu: %s",
-                                              n_piece, text);
-                        }
+                        ck_assert_msg(streq(text, cases[i].wanted), "in pieces of %zu: %s", n_piece,
+                                      text);
                 }
         }
-END_TEST
+}
 
-START_TEST(whatever_comes_the_pieces_do_not_matter)
-        {
-                static const char alphabet[] = "\033\033[[HJKm0123;\r\n a\xc3\xa9\xe2\x82\xf0\x9f";
-                unsigned seed = (unsigned) getpid();
+TEST(whatever_comes_the_pieces_do_not_matter) {
+        static const char alphabet[] = "\033\033[[HJKm0123;\r\n a\xc3\xa9\xe2\x82\xf0\x9f";
+        unsigned seed = (unsigned) getpid();
 
-                printf("# seed %u\n", seed);
-                srandom(seed);
-                for (int i = 0; i < 300; i++) {
-                        char data[64];
-                        size_t n = 1 + (size_t) random() % sizeof(data);
-                        _cleanup_free_ char *whole = NULL;
+        printf("# seed %u\n", seed);
+        srandom(seed);
+        for (int i = 0; i < 300; i++) {
+                char data[64];
+                size_t n = 1 + (size_t) random() % sizeof(data);
+                _cleanup_free_ char *whole = NULL;
 
-                        for (size_t k = 0; k < n; k++)
-                                data[k] = alphabet[(size_t) random() % (sizeof(alphabet) - 1)];
-                        whole = pass(data, n, n);
-                        for (size_t n_piece = 1; n_piece < n; n_piece++) {
-                                _cleanup_free_ char *text = pass(data, n, n_piece);
+                for (size_t k = 0; k < n; k++)
+                        data[k] = alphabet[(size_t) random() % (sizeof(alphabet) - 1)];
+                whole = pass(data, n, n);
+                for (size_t n_piece = 1; n_piece < n; n_piece++) {
+                        _cleanup_free_ char *text = pass(data, n, n_piece);
 
-                                ck_assert_str_eq(text, whole);
-                        }
+                        ck_assert_str_eq(text, whole);
                 }
         }
-END_TEST
-
-UNIT_SUITE("remote-output",
-           what_ftracectl_writes_passes_and_what_a_terminal_would_obey_besides_is_escaped,
-           whatever_comes_the_pieces_do_not_matter)
+}

@@ -4,47 +4,39 @@
 #include "cli/options/options.h"
 #include "unit.h"
 
-START_TEST(a_host_may_have_a_user_and_a_port)
-        {
-                static const struct {
-                        const char *text, *where, *port;
-                } cases[] = {
-                        { "web-3", "web-3", NULL },
-                        { "root@web-3.example.org:2222", "root@web-3.example.org", "2222" },
-                        { "::1", "::1", NULL },
-                        { "root@fe80::1%eth0", "root@fe80::1%eth0", NULL },
-                        { "[::1]:22", "::1", "22" },
-                        { "root@[::1]", "root@::1", NULL },
-                };
+TEST(a_host_may_have_a_user_and_a_port) {
+        static const struct {
+                const char *text, *where, *port;
+        } cases[] = {
+                { "web-3", "web-3", NULL },
+                { "root@web-3.example.org:2222", "root@web-3.example.org", "2222" },
+                { "::1", "::1", NULL },
+                { "root@fe80::1%eth0", "root@fe80::1%eth0", NULL },
+                { "[::1]:22", "::1", "22" },
+                { "root@[::1]", "root@::1", NULL },
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_remote_host_ RemoteHost h = {};
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_remote_host_ RemoteHost h = {};
 
-                        ck_assert_int_eq(remote_host_parse(&h, cases[i].text), 0);
-                        ck_assert_str_eq(h.where, cases[i].where);
-                        ck_assert(streq_ptr(h.port, cases[i].port));
-                }
+                ck_assert_int_eq(remote_host_parse(&h, cases[i].text), 0);
+                ck_assert_str_eq(h.where, cases[i].where);
+                ck_assert(streq_ptr(h.port, cases[i].port));
         }
-END_TEST
+}
 
-START_TEST(what_ssh_could_take_for_an_option_is_no_host)
-        {
-                static const char *const texts[] = { "",        "-oProxyCommand=x",
-                                                     "root@-x", "a b",
-                                                     "a;b",     "a:0",
-                                                     "a:65536", "a:b",
-                                                     "[::1",    "[::1]x",
-                                                     "root@",   "a\nb",
-                                                     "a/b",     "$(x)" };
+TEST(what_ssh_could_take_for_an_option_is_no_host) {
+        static const char *const texts[] = {
+                "",     "-oProxyCommand=x", "root@-x", "a b",  "a;b", "a:0", "a:65536", "a:b",
+                "[::1", "[::1]x",           "root@",   "a\nb", "a/b", "$(x)"
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        RemoteHost h = {};
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                RemoteHost h = {};
 
-                        ck_assert_msg(remote_host_parse(&h, texts[i]) == REMOTE_E_INVALID, "%s",
-                                      texts[i]);
-                }
+                ck_assert_msg(remote_host_parse(&h, texts[i]) == REMOTE_E_INVALID, "%s", texts[i]);
         }
-END_TEST
+}
 
 /* The shell's line for what the command line says. */
 static char *line_of(int argc, char **argv) {
@@ -66,33 +58,22 @@ static char *line_of(int argc, char **argv) {
         })
 #define W(s) ((char[]){ s })
 
-START_TEST(the_line_has_the_options_but_not_the_host)
-        {
-                _cleanup_free_ char *start = LINE(W("-H"), W("h"), W("start"), W("-n"), W("it's"),
-                                                  W("udp*"), W("--depth=3"));
-                _cleanup_free_ char *fetch =
-                        LINE(W("fetch"), W("--host=h"), W("-o"), W("x.dat"), W("one"));
-                _cleanup_free_ char *run =
-                        LINE(W("run"), W("-q"), W("f"), W("--"), W("ls"), W("--all"));
+TEST(the_line_has_the_options_but_not_the_host) {
+        _cleanup_free_ char *start =
+                LINE(W("-H"), W("h"), W("start"), W("-n"), W("it's"), W("udp*"), W("--depth=3"));
+        _cleanup_free_ char *fetch = LINE(W("fetch"), W("--host=h"), W("-o"), W("x.dat"), W("one"));
+        _cleanup_free_ char *run = LINE(W("run"), W("-q"), W("f"), W("--"), W("ls"), W("--all"));
 
-                ck_assert_str_eq(start,
-                                 "ftracectl 'start' '--name=it'\\''s' '--depth=3' -- 'udp*'");
-                ck_assert_str_eq(fetch, "ftracectl 'fetch' '--output=-' -- 'one'");
-                ck_assert_str_eq(run, "ftracectl 'run' '--quiet' 'f' -- 'ls' '--all'");
-        }
-END_TEST
+        ck_assert_str_eq(start, "ftracectl 'start' '--name=it'\\''s' '--depth=3' -- 'udp*'");
+        ck_assert_str_eq(fetch, "ftracectl 'fetch' '--output=-' -- 'one'");
+        ck_assert_str_eq(run, "ftracectl 'run' '--quiet' 'f' -- 'ls' '--all'");
+}
 
-START_TEST(a_list_of_hosts_has_comments)
-        {
-                _cleanup_strv_ Strv hosts = {};
+TEST(a_list_of_hosts_has_comments) {
+        _cleanup_strv_ Strv hosts = {};
 
-                ck_assert_int_eq(fleet_read(&hosts, "# all\na b\n\n c # d\r\ne,f\n"), 0);
-                ck_assert_uint_eq(hosts.n, 5);
-                ck_assert_str_eq(hosts.items[2], "c");
-                ck_assert_str_eq(hosts.items[4], "f");
-        }
-END_TEST
-
-UNIT_SUITE("remote", a_host_may_have_a_user_and_a_port,
-           what_ssh_could_take_for_an_option_is_no_host, the_line_has_the_options_but_not_the_host,
-           a_list_of_hosts_has_comments)
+        ck_assert_int_eq(fleet_read(&hosts, "# all\na b\n\n c # d\r\ne,f\n"), 0);
+        ck_assert_uint_eq(hosts.n, 5);
+        ck_assert_str_eq(hosts.items[2], "c");
+        ck_assert_str_eq(hosts.items[4], "f");
+}

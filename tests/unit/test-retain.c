@@ -10,132 +10,114 @@
 
 #define N_MAX 24
 
-START_TEST(the_oldest_go_first_and_no_more_than_needed)
-        {
-                RetainItem items[] = { { 10, 300, false, false },
-                                       { 10, 100, false, false },
-                                       { 10, 200, false, false } };
-                RetainVerdict v[3];
+TEST(the_oldest_go_first_and_no_more_than_needed) {
+        RetainItem items[] = { { 10, 300, false, false },
+                               { 10, 100, false, false },
+                               { 10, 200, false, false } };
+        RetainVerdict v[3];
 
-                retain_decide(v, items, 3, &(RetainLimits){ .max_use_bytes = 20 }, 1000, 0);
-                ck_assert_int_eq(v[0], RETAIN_KEEP);
-                ck_assert_int_eq(v[1], RETAIN_OVER_USE);
-                ck_assert_int_eq(v[2], RETAIN_KEEP);
-                retain_decide(v, items, 3, &(RetainLimits){ .keep_free_bytes = 15 }, 1000, 0);
-                ck_assert_int_eq(v[0], RETAIN_KEEP);
-                ck_assert_int_eq(v[2], RETAIN_OVER_FREE);
-                retain_decide(v, items, 3, &(RetainLimits){ .max_sessions = 1 }, 1000, 0);
-                ck_assert_int_eq(v[0], RETAIN_KEEP);
-                ck_assert_int_eq(v[2], RETAIN_TOO_MANY);
-                retain_decide(v, items, 3, &(RetainLimits){ .max_age_ns = 700 }, 1000, 0);
-                ck_assert_int_eq(v[0], RETAIN_KEEP);
-                ck_assert_int_eq(v[1], RETAIN_TOO_OLD);
-                ck_assert_int_eq(v[2], RETAIN_TOO_OLD);
-        }
-END_TEST
+        retain_decide(v, items, 3, &(RetainLimits){ .max_use_bytes = 20 }, 1000, 0);
+        ck_assert_int_eq(v[0], RETAIN_KEEP);
+        ck_assert_int_eq(v[1], RETAIN_OVER_USE);
+        ck_assert_int_eq(v[2], RETAIN_KEEP);
+        retain_decide(v, items, 3, &(RetainLimits){ .keep_free_bytes = 15 }, 1000, 0);
+        ck_assert_int_eq(v[0], RETAIN_KEEP);
+        ck_assert_int_eq(v[2], RETAIN_OVER_FREE);
+        retain_decide(v, items, 3, &(RetainLimits){ .max_sessions = 1 }, 1000, 0);
+        ck_assert_int_eq(v[0], RETAIN_KEEP);
+        ck_assert_int_eq(v[2], RETAIN_TOO_MANY);
+        retain_decide(v, items, 3, &(RetainLimits){ .max_age_ns = 700 }, 1000, 0);
+        ck_assert_int_eq(v[0], RETAIN_KEEP);
+        ck_assert_int_eq(v[1], RETAIN_TOO_OLD);
+        ck_assert_int_eq(v[2], RETAIN_TOO_OLD);
+}
 
-START_TEST(what_must_stay_stays_whatever_the_limits)
-        {
-                RetainItem items[] = { { 10, 100, true, false }, { 10, 200, false, true } };
-                RetainLimits all = { 1, UINT64_MAX, 1, 1, 0, false };
-                RetainVerdict v[2];
+TEST(what_must_stay_stays_whatever_the_limits) {
+        RetainItem items[] = { { 10, 100, true, false }, { 10, 200, false, true } };
+        RetainLimits all = { 1, UINT64_MAX, 1, 1, 0, false };
+        RetainVerdict v[2];
 
-                retain_decide(v, items, 2, &all, UINT64_MAX, 0);
-                ck_assert_int_eq(v[0], RETAIN_KEEP);
-                ck_assert_int_eq(v[1], RETAIN_KEEP);
-        }
-END_TEST
+        retain_decide(v, items, 2, &all, UINT64_MAX, 0);
+        ck_assert_int_eq(v[0], RETAIN_KEEP);
+        ck_assert_int_eq(v[1], RETAIN_KEEP);
+}
 
-START_TEST(the_newest_goes_only_for_its_age)
-        {
-                RetainItem items[] = { { 10, 100, false, false }, { 10, 200, false, false } };
-                RetainLimits small = { .max_use_bytes = 1, .keep_newest = true },
-                             old = { .max_age_ns = 1, .keep_newest = true };
-                RetainVerdict v[2];
+TEST(the_newest_goes_only_for_its_age) {
+        RetainItem items[] = { { 10, 100, false, false }, { 10, 200, false, false } };
+        RetainLimits small = { .max_use_bytes = 1, .keep_newest = true },
+                     old = { .max_age_ns = 1, .keep_newest = true };
+        RetainVerdict v[2];
 
-                retain_decide(v, items, 2, &small, 1000, 0);
-                ck_assert_int_eq(v[0], RETAIN_OVER_USE);
-                ck_assert_int_eq(v[1], RETAIN_KEEP);
-                retain_decide(v, items, 2, &old, 1000, 0);
-                ck_assert_int_eq(v[1], RETAIN_TOO_OLD);
-        }
-END_TEST
+        retain_decide(v, items, 2, &small, 1000, 0);
+        ck_assert_int_eq(v[0], RETAIN_OVER_USE);
+        ck_assert_int_eq(v[1], RETAIN_KEEP);
+        retain_decide(v, items, 2, &old, 1000, 0);
+        ck_assert_int_eq(v[1], RETAIN_TOO_OLD);
+}
 
-START_TEST(a_clock_that_was_set_back_makes_nothing_old)
-        {
-                RetainItem item = { 10, 5000, false, false };
-                RetainVerdict v;
+TEST(a_clock_that_was_set_back_makes_nothing_old) {
+        RetainItem item = { 10, 5000, false, false };
+        RetainVerdict v;
 
-                retain_decide(&v, &item, 1, &(RetainLimits){ .max_age_ns = 1 }, 1000, 0);
-                ck_assert_int_eq(v, RETAIN_KEEP);
-        }
-END_TEST
+        retain_decide(&v, &item, 1, &(RetainLimits){ .max_age_ns = 1 }, 1000, 0);
+        ck_assert_int_eq(v, RETAIN_KEEP);
+}
 
-START_TEST(what_was_told_as_kept_stays_for_a_while_whatever_room_is_wanted)
-        {
-                RetainItem items[] = { { 10, 100, false, false }, { 10, 900, false, false } };
-                RetainLimits l = { .max_use_bytes = 1,
-                                   .keep_free_bytes = UINT64_MAX,
-                                   .min_age_ns = 200 };
-                RetainVerdict v[2];
+TEST(what_was_told_as_kept_stays_for_a_while_whatever_room_is_wanted) {
+        RetainItem items[] = { { 10, 100, false, false }, { 10, 900, false, false } };
+        RetainLimits l = { .max_use_bytes = 1, .keep_free_bytes = UINT64_MAX, .min_age_ns = 200 };
+        RetainVerdict v[2];
 
-                retain_decide(v, items, 2, &l, 1000, 0);
-                ck_assert_int_eq(v[0], RETAIN_OVER_USE);
-                ck_assert_int_eq(v[1], RETAIN_KEEP);
-                ck_assert_uint_eq(retain_stays_until(&items[1], &l, 1000), 1100);
-                retain_decide(v, items, 2, &l, 1099, 0);
-                ck_assert_int_eq(v[1], RETAIN_KEEP);
-                retain_decide(v, items, 2, &l, 1100, 0);
-                ck_assert_int_eq(v[1], RETAIN_OVER_USE);
-                l.min_age_ns = INT64_MAX;
-                retain_decide(v, items, 2, &l, UINT64_MAX / 4, 0);
-                ck_assert_int_eq(v[0], RETAIN_KEEP);
-        }
-END_TEST
+        retain_decide(v, items, 2, &l, 1000, 0);
+        ck_assert_int_eq(v[0], RETAIN_OVER_USE);
+        ck_assert_int_eq(v[1], RETAIN_KEEP);
+        ck_assert_uint_eq(retain_stays_until(&items[1], &l, 1000), 1100);
+        retain_decide(v, items, 2, &l, 1099, 0);
+        ck_assert_int_eq(v[1], RETAIN_KEEP);
+        retain_decide(v, items, 2, &l, 1100, 0);
+        ck_assert_int_eq(v[1], RETAIN_OVER_USE);
+        l.min_age_ns = INT64_MAX;
+        retain_decide(v, items, 2, &l, UINT64_MAX / 4, 0);
+        ck_assert_int_eq(v[0], RETAIN_KEEP);
+}
 
-START_TEST(an_age_that_is_too_old_is_not_too_young)
-        {
-                RetainItem item = { 10, 100, false, false };
-                RetainLimits l = { .max_age_ns = 50, .min_age_ns = 1000 };
-                RetainVerdict v;
+TEST(an_age_that_is_too_old_is_not_too_young) {
+        RetainItem item = { 10, 100, false, false };
+        RetainLimits l = { .max_age_ns = 50, .min_age_ns = 1000 };
+        RetainVerdict v;
 
-                retain_decide(&v, &item, 1, &l, 151, 0);
-                ck_assert_int_eq(v, RETAIN_TOO_OLD);
-                ck_assert_uint_eq(retain_stays_until(&item, &l, 151), 150);
-                ck_assert_uint_eq(retain_goes_at(&item, &l, 151), 150);
-        }
-END_TEST
+        retain_decide(&v, &item, 1, &l, 151, 0);
+        ck_assert_int_eq(v, RETAIN_TOO_OLD);
+        ck_assert_uint_eq(retain_stays_until(&item, &l, 151), 150);
+        ck_assert_uint_eq(retain_goes_at(&item, &l, 151), 150);
+}
 
-START_TEST(the_next_one_is_the_one_that_was_kept_first_of_those_that_have_to)
-        {
-                RetainItem items[] = { { 10, 300, false, false },
-                                       { 10, 100, false, true },
-                                       { 10, 200, false, false },
-                                       { 10, 50, true, false } };
-                RetainVerdict none[4] = {}, first[4] = { RETAIN_OVER_USE };
-                RetainLimits l = { .keep_newest = true };
+TEST(the_next_one_is_the_one_that_was_kept_first_of_those_that_have_to) {
+        RetainItem items[] = { { 10, 300, false, false },
+                               { 10, 100, false, true },
+                               { 10, 200, false, false },
+                               { 10, 50, true, false } };
+        RetainVerdict none[4] = {}, first[4] = { RETAIN_OVER_USE };
+        RetainLimits l = { .keep_newest = true };
 
-                ck_assert_uint_eq(retain_next(items, none, 4, &l), 2);
-                ck_assert_uint_eq(retain_next(items, first, 4, &l), 0);
-                items[2].must_stay = true; /* what is left is the newest */
-                ck_assert_uint_eq(retain_next(items, none, 4, &l), 4);
-                l.max_age_ns = 1;
-                ck_assert_uint_eq(retain_next(items, none, 4, &l), 0);
-                ck_assert_uint_eq(retain_next(items, none, 0, &l), 0);
-        }
-END_TEST
+        ck_assert_uint_eq(retain_next(items, none, 4, &l), 2);
+        ck_assert_uint_eq(retain_next(items, first, 4, &l), 0);
+        items[2].must_stay = true; /* what is left is the newest */
+        ck_assert_uint_eq(retain_next(items, none, 4, &l), 4);
+        l.max_age_ns = 1;
+        ck_assert_uint_eq(retain_next(items, none, 4, &l), 0);
+        ck_assert_uint_eq(retain_next(items, none, 0, &l), 0);
+}
 
-START_TEST(a_store_is_full_when_its_disk_is_or_when_it_is_to_blame)
-        {
-                RetainLimits l = { .max_use_bytes = 10, .keep_free_bytes = 100ULL << 20 };
+TEST(a_store_is_full_when_its_disk_is_or_when_it_is_to_blame) {
+        RetainLimits l = { .max_use_bytes = 10, .keep_free_bytes = 100ULL << 20 };
 
-                ck_assert(retain_is_full(&l, 0, RETAIN_FLOOR_BYTES - 1));
-                ck_assert(!retain_is_full(&l, 10, RETAIN_FLOOR_BYTES));
-                ck_assert(retain_is_full(&l, 11, RETAIN_FLOOR_BYTES));
-                ck_assert(!retain_is_full(&l, 11, 100ULL << 20));
-                ck_assert(!retain_is_full(&(RetainLimits){}, 11, RETAIN_FLOOR_BYTES));
-        }
-END_TEST
+        ck_assert(retain_is_full(&l, 0, RETAIN_FLOOR_BYTES - 1));
+        ck_assert(!retain_is_full(&l, 10, RETAIN_FLOOR_BYTES));
+        ck_assert(retain_is_full(&l, 11, RETAIN_FLOOR_BYTES));
+        ck_assert(!retain_is_full(&l, 11, 100ULL << 20));
+        ck_assert(!retain_is_full(&(RetainLimits){}, 11, RETAIN_FLOOR_BYTES));
+}
 
 /* Sizes and times of all magnitudes, many of them equal. */
 static uint64_t any(void) {
@@ -198,49 +180,37 @@ static void check(const RetainItem *items, const RetainVerdict *v, size_t n, con
         }
 }
 
-START_TEST(every_answer_keeps_the_rules)
-        {
-                const char *given = getenv("FTRACED_TEST_SEED");
-                unsigned seed = given ? (unsigned) strtoul(given, NULL, 10) : (unsigned) time(NULL);
+TEST(every_answer_keeps_the_rules) {
+        const char *given = getenv("FTRACED_TEST_SEED");
+        unsigned seed = given ? (unsigned) strtoul(given, NULL, 10) : (unsigned) time(NULL);
 
-                printf("# FTRACED_TEST_SEED=%u\n", seed);
-                (void) fflush(stdout);
-                srandom(seed);
-                for (int round = 0; round < 20000; round++) {
-                        RetainItem items[N_MAX];
-                        RetainVerdict v[N_MAX], again[N_MAX];
-                        RetainLimits l = {
-                                random() % 2 ? any() : 0, random() % 2 ? any() : 0,
-                                random() % 2 ? any() : 0, random() % 2 ? any() % N_MAX : 0,
-                                random() % 2 ? any() : 0, random() % 2
-                        };
-                        uint64_t now = any(), free_bytes = any();
-                        size_t n = (size_t) random() % N_MAX, n_rest = 0;
-                        RetainItem rest[N_MAX];
+        printf("# FTRACED_TEST_SEED=%u\n", seed);
+        (void) fflush(stdout);
+        srandom(seed);
+        for (int round = 0; round < 20000; round++) {
+                RetainItem items[N_MAX];
+                RetainVerdict v[N_MAX], again[N_MAX];
+                RetainLimits l = { random() % 2 ? any() : 0, random() % 2 ? any() : 0,
+                                   random() % 2 ? any() : 0, random() % 2 ? any() % N_MAX : 0,
+                                   random() % 2 ? any() : 0, random() % 2 };
+                uint64_t now = any(), free_bytes = any();
+                size_t n = (size_t) random() % N_MAX, n_rest = 0;
+                RetainItem rest[N_MAX];
 
-                        for (size_t i = 0; i < n; i++)
-                                items[i] = (RetainItem){ any(), any(), random() % 8 == 0,
-                                                         random() % 4 == 0 };
-                        retain_decide(v, items, n, &l, now, free_bytes);
-                        check(items, v, n, &l, now, free_bytes);
+                for (size_t i = 0; i < n; i++)
+                        items[i] =
+                                (RetainItem){ any(), any(), random() % 8 == 0, random() % 4 == 0 };
+                retain_decide(v, items, n, &l, now, free_bytes);
+                check(items, v, n, &l, now, free_bytes);
 
-                        /* Once they are gone nothing more has to go. */
-                        for (size_t i = 0; i < n; i++)
-                                if (v[i] == RETAIN_KEEP)
-                                        rest[n_rest++] = items[i];
-                                else
-                                        free_bytes = add(free_bytes, items[i].n_bytes);
-                        retain_decide(again, rest, n_rest, &l, now, free_bytes);
-                        for (size_t i = 0; i < n_rest; i++)
-                                ck_assert_int_eq(again[i], RETAIN_KEEP);
-                }
+                /* Once they are gone nothing more has to go. */
+                for (size_t i = 0; i < n; i++)
+                        if (v[i] == RETAIN_KEEP)
+                                rest[n_rest++] = items[i];
+                        else
+                                free_bytes = add(free_bytes, items[i].n_bytes);
+                retain_decide(again, rest, n_rest, &l, now, free_bytes);
+                for (size_t i = 0; i < n_rest; i++)
+                        ck_assert_int_eq(again[i], RETAIN_KEEP);
         }
-END_TEST
-
-UNIT_SUITE("retain", what_was_told_as_kept_stays_for_a_while_whatever_room_is_wanted,
-           an_age_that_is_too_old_is_not_too_young,
-           the_next_one_is_the_one_that_was_kept_first_of_those_that_have_to,
-           a_store_is_full_when_its_disk_is_or_when_it_is_to_blame,
-           the_oldest_go_first_and_no_more_than_needed, what_must_stay_stays_whatever_the_limits,
-           the_newest_goes_only_for_its_age, a_clock_that_was_set_back_makes_nothing_old,
-           every_answer_keeps_the_rules)
+}

@@ -14,31 +14,24 @@ static void expect(const Scratch *s, const char *data, size_t n, SourceForm form
         ck_assert_int_eq(lseek(fd, 0, SEEK_CUR), 0);
 }
 
-START_TEST(what_a_file_begins_with_tells_its_form)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
+TEST(what_a_file_begins_with_tells_its_form) {
+        _cleanup_scratch_ Scratch s = SCRATCH;
 
-                expect(&s, DAT_MAGIC "6", DAT_MAGIC_BYTES + 2, SOURCE_DAT);
-                expect(&s, DAT_MAGIC, DAT_MAGIC_BYTES, SOURCE_DAT);
-                expect(&s, DAT_MAGIC, DAT_MAGIC_BYTES - 1, SOURCE_TEXT);
-                expect(&s, "# tracer: function_graph\n", 25, SOURCE_TEXT);
-                expect(&s, "", 0, SOURCE_TEXT);
-                ck_assert_int_eq(source_form_of(s.fd), SOURCE_SESSION);
-        }
-END_TEST
+        expect(&s, DAT_MAGIC "6", DAT_MAGIC_BYTES + 2, SOURCE_DAT);
+        expect(&s, DAT_MAGIC, DAT_MAGIC_BYTES, SOURCE_DAT);
+        expect(&s, DAT_MAGIC, DAT_MAGIC_BYTES - 1, SOURCE_TEXT);
+        expect(&s, "# tracer: function_graph\n", 25, SOURCE_TEXT);
+        expect(&s, "", 0, SOURCE_TEXT);
+        ck_assert_int_eq(source_form_of(s.fd), SOURCE_SESSION);
+}
 
-START_TEST(what_can_be_read_once_is_a_text)
-        {
-                int fds[2];
+TEST(what_can_be_read_once_is_a_text) {
+        int fds[2];
 
-                ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
-                ck_assert_int_eq(write(fds[1], DAT_MAGIC "6", DAT_MAGIC_BYTES + 2),
-                                 DAT_MAGIC_BYTES + 2);
-                ck_assert_int_eq(source_form_of(fds[0]), SOURCE_TEXT);
-                close(fds[0]);
-                close(fds[1]);
-                ck_assert_int_eq(source_form_of(-1), -EBADF);
-        }
-END_TEST
-
-UNIT_SUITE("source-form", what_a_file_begins_with_tells_its_form, what_can_be_read_once_is_a_text)
+        ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+        ck_assert_int_eq(write(fds[1], DAT_MAGIC "6", DAT_MAGIC_BYTES + 2), DAT_MAGIC_BYTES + 2);
+        ck_assert_int_eq(source_form_of(fds[0]), SOURCE_TEXT);
+        close(fds[0]);
+        close(fds[1]);
+        ck_assert_int_eq(source_form_of(-1), -EBADF);
+}

@@ -49,50 +49,43 @@ static void remove_store(void) {
         ck_assert_int_eq(system(command), 0);
 }
 
-START_TEST(a_session_is_found_by_name_and_by_id)
-        {
-                static const char *const names[] = { "one", ID };
+TEST(a_session_is_found_by_name_and_by_id) {
+        static const char *const names[] = { "one", ID };
 
-                make_store();
-                for (size_t i = 0; i < ELEMENTSOF(names); i++) {
-                        _cleanup_(source_freep) Source *s = NULL;
+        make_store();
+        for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+                _cleanup_(source_freep) Source *s = NULL;
 
-                        ck_assert_int_eq(source_open(&s, &options, names[i]), STATUS_OK);
-                        ck_assert_str_eq(s->meta->name, "one");
-                        ck_assert(s->from_store);
-                        ck_assert_int_eq(source_refresh(s), STATUS_OK);
-                }
-                remove_store();
+                ck_assert_int_eq(source_open(&s, &options, names[i]), STATUS_OK);
+                ck_assert_str_eq(s->meta->name, "one");
+                ck_assert(s->from_store);
+                ck_assert_int_eq(source_refresh(s), STATUS_OK);
         }
-END_TEST
+        remove_store();
+}
 
-START_TEST(an_unknown_session_is_not_found)
-        {
-                Source *s;
+TEST(an_unknown_session_is_not_found) {
+        Source *s;
 
-                make_store();
-                ck_assert_int_eq(source_open(&s, &options, "two"), STATUS_NOT_FOUND);
-                ck_assert_int_eq(source_describe(&s, &options, "0123456789abcdee"),
-                                 STATUS_NOT_FOUND);
-                remove_store();
-        }
-END_TEST
+        make_store();
+        ck_assert_int_eq(source_open(&s, &options, "two"), STATUS_NOT_FOUND);
+        ck_assert_int_eq(source_describe(&s, &options, "0123456789abcdee"), STATUS_NOT_FOUND);
+        remove_store();
+}
 
-START_TEST(names_that_leave_the_store_are_wrong_usage)
-        {
-                static const char *const bad[] = { "..", "", "a\nb" };
-                Source *s;
+TEST(names_that_leave_the_store_are_wrong_usage) {
+        static const char *const bad[] = { "..", "", "a\nb" };
+        Source *s;
 
-                make_store();
-                for (size_t i = 0; i < ELEMENTSOF(bad); i++)
-                        ck_assert_int_eq(source_open(&s, &options, bad[i]), STATUS_USAGE);
-                /* With a slash it is a file, which has to be a trace.dat. */
-                ck_assert_int_eq(source_open(&s, &options, "../one"), STATUS_NOT_FOUND);
-                ck_assert_int_eq(source_open(&s, &options, "/etc"), STATUS_FAILED);
-                ck_assert_int_eq(source_open(&s, &options, "/etc/passwd"), STATUS_FAILED);
-                remove_store();
-        }
-END_TEST
+        make_store();
+        for (size_t i = 0; i < ELEMENTSOF(bad); i++)
+                ck_assert_int_eq(source_open(&s, &options, bad[i]), STATUS_USAGE);
+        /* With a slash it is a file, which has to be a trace.dat. */
+        ck_assert_int_eq(source_open(&s, &options, "../one"), STATUS_NOT_FOUND);
+        ck_assert_int_eq(source_open(&s, &options, "/etc"), STATUS_FAILED);
+        ck_assert_int_eq(source_open(&s, &options, "/etc/passwd"), STATUS_FAILED);
+        remove_store();
+}
 
 /* As in a shell whose directory is the store's. */
 static void make_file(const char *name) {
@@ -102,83 +95,69 @@ static void make_file(const char *name) {
         close(fd);
 }
 
-START_TEST(a_word_is_a_session_or_else_a_file_that_is_there)
-        {
-                static const struct {
-                        const char *word;
-                        bool is_file;
-                } cases[] = {
-                        { "one", false },      /* both are there */
-                        { ID, false },         /* likewise */
-                        { "./one", true },     /* a slash */
-                        { "trace", true },     /* the kernel's own name */
-                        { "paste.md", true },  /* any name */
-                        { "my trace~", true }, /* none that a session can have */
-                        { "two", false },      /* neither is there */
-                        { "two.trace", true }, /* likewise, and named as a file */
-                        { "one.log", true },   /* likewise, and it is there */
-                        { "sessions", false }, /* a directory */
-                        { "../nothing", true }, { "", false },
-                };
+TEST(a_word_is_a_session_or_else_a_file_that_is_there) {
+        static const struct {
+                const char *word;
+                bool is_file;
+        } cases[] = {
+                { "one", false },      /* both are there */
+                { ID, false },         /* likewise */
+                { "./one", true },     /* a slash */
+                { "trace", true },     /* the kernel's own name */
+                { "paste.md", true },  /* any name */
+                { "my trace~", true }, /* none that a session can have */
+                { "two", false },      /* neither is there */
+                { "two.trace", true }, /* likewise, and named as a file */
+                { "one.log", true },   /* likewise, and it is there */
+                { "sessions", false }, /* a directory */
+                { "../nothing", true }, { "", false },
+        };
 
-                make_store();
-                ck_assert_int_eq(chdir(directory), 0);
-                make_file("one");
-                make_file(ID);
-                make_file("trace");
-                make_file("paste.md");
-                make_file("my trace~");
-                make_file("one.log");
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++)
-                        ck_assert_msg(source_is_file(&options, cases[i].word) == cases[i].is_file,
-                                      "\"%s\"", cases[i].word);
-                ck_assert_int_eq(chdir("/"), 0);
-                remove_store();
-        }
-END_TEST
+        make_store();
+        ck_assert_int_eq(chdir(directory), 0);
+        make_file("one");
+        make_file(ID);
+        make_file("trace");
+        make_file("paste.md");
+        make_file("my trace~");
+        make_file("one.log");
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+                ck_assert_msg(source_is_file(&options, cases[i].word) == cases[i].is_file, "\"%s\"",
+                              cases[i].word);
+        ck_assert_int_eq(chdir("/"), 0);
+        remove_store();
+}
 
-START_TEST(the_list_skips_what_is_damaged_and_is_incomplete)
-        {
-                _cleanup_free_ char *command = NULL;
-                json_auto_t *list = NULL;
+TEST(the_list_skips_what_is_damaged_and_is_incomplete) {
+        _cleanup_free_ char *command = NULL;
+        json_auto_t *list = NULL;
 
-                make_store();
-                ck_assert_int_ge(asprintf(&command,
-                                          "cp -r %s/sessions/one %s/sessions/two && echo '{' "
-                                          ">%s/sessions/two/session.json",
-                                          directory, directory, directory),
-                                 0);
-                ck_assert_int_eq(system(command), 0);
-                ck_assert_int_eq(source_list(&list, &options, 0, false), STATUS_INCOMPLETE);
-                ck_assert_uint_eq(json_array_size(json_object_get(list, "sessions")), 1);
-                remove_store();
-        }
-END_TEST
+        make_store();
+        ck_assert_int_ge(asprintf(&command,
+                                  "cp -r %s/sessions/one %s/sessions/two && echo '{' "
+                                  ">%s/sessions/two/session.json",
+                                  directory, directory, directory),
+                         0);
+        ck_assert_int_eq(system(command), 0);
+        ck_assert_int_eq(source_list(&list, &options, 0, false), STATUS_INCOMPLETE);
+        ck_assert_uint_eq(json_array_size(json_object_get(list, "sessions")), 1);
+        remove_store();
+}
 
-START_TEST(without_a_store_nothing_is_found)
-        {
-                Options o = { .store = "/nonexistent" };
-                json_t *list;
+TEST(without_a_store_nothing_is_found) {
+        Options o = { .store = "/nonexistent" };
+        json_t *list;
 
-                make_store();
-                ck_assert_int_eq(source_list(&list, &o, 0, false), STATUS_NOT_FOUND);
-                remove_store();
-        }
-END_TEST
+        make_store();
+        ck_assert_int_eq(source_list(&list, &o, 0, false), STATUS_NOT_FOUND);
+        remove_store();
+}
 
-START_TEST(a_reply_must_hold_a_session)
-        {
-                json_auto_t *reply = json_pack("{s:{s:i}}", "session", "version", 1);
-                SessionMeta *m;
+TEST(a_reply_must_hold_a_session) {
+        json_auto_t *reply = json_pack("{s:{s:i}}", "session", "version", 1);
+        SessionMeta *m;
 
-                make_store();
-                ck_assert_int_eq(source_meta_from_reply(&m, reply), STATUS_FAILED);
-                remove_store();
-        }
-END_TEST
-
-UNIT_SUITE("source", a_session_is_found_by_name_and_by_id, an_unknown_session_is_not_found,
-           names_that_leave_the_store_are_wrong_usage,
-           a_word_is_a_session_or_else_a_file_that_is_there,
-           the_list_skips_what_is_damaged_and_is_incomplete, without_a_store_nothing_is_found,
-           a_reply_must_hold_a_session)
+        make_store();
+        ck_assert_int_eq(source_meta_from_reply(&m, reply), STATUS_FAILED);
+        remove_store();
+}

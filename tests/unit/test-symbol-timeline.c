@@ -28,106 +28,88 @@ static void expect(SymbolTimeline *a, uint64_t timestamp_ns, const char *name) {
         }
 }
 
-START_TEST(each_time_has_its_map)
-        {
-                _cleanup_recording_ Recording r;
-                _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
+TEST(each_time_has_its_map) {
+        _cleanup_recording_ Recording r;
+        _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
 
-                recording_init(&r, &layouts[LAYOUT_6_12]);
-                add_map(&r, 100, "second");
-                add_map(&r, 200, "third");
-                add_map(&r, 300, "second");
-                ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
-                ck_assert(symbol_timeline_has_names(a));
-                expect(a, 99, "ovl_open");
-                expect(a, 100, "second");
-                expect(a, 200, "third");
-                expect(a, UINT64_MAX, "second");
-                expect(a, 0, "ovl_open"); /* dropped meanwhile, and read again */
-                ck_assert(symbol_timeline_has_names(a));
-        }
-END_TEST
+        recording_init(&r, &layouts[LAYOUT_6_12]);
+        add_map(&r, 100, "second");
+        add_map(&r, 200, "third");
+        add_map(&r, 300, "second");
+        ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
+        ck_assert(symbol_timeline_has_names(a));
+        expect(a, 99, "ovl_open");
+        expect(a, 100, "second");
+        expect(a, 200, "third");
+        expect(a, UINT64_MAX, "second");
+        expect(a, 0, "ovl_open"); /* dropped meanwhile, and read again */
+        ck_assert(symbol_timeline_has_names(a));
+}
 
-START_TEST(maps_that_came_while_it_was_open_are_taken_over)
-        {
-                _cleanup_recording_ Recording r;
-                _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
+TEST(maps_that_came_while_it_was_open_are_taken_over) {
+        _cleanup_recording_ Recording r;
+        _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
 
-                recording_init(&r, &layouts[LAYOUT_6_12]);
-                ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
-                ck_assert_int_eq(symbol_timeline_refresh(a, r.meta), 0);
-                expect(a, 100, "ovl_open");
-                add_map(&r, 100, "second");
-                ck_assert_int_eq(symbol_timeline_refresh(a, r.meta), 1);
-                ck_assert_int_eq(symbol_timeline_refresh(a, r.meta), 0);
-                expect(a, 100, "second");
-        }
-END_TEST
+        recording_init(&r, &layouts[LAYOUT_6_12]);
+        ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
+        ck_assert_int_eq(symbol_timeline_refresh(a, r.meta), 0);
+        expect(a, 100, "ovl_open");
+        add_map(&r, 100, "second");
+        ck_assert_int_eq(symbol_timeline_refresh(a, r.meta), 1);
+        ck_assert_int_eq(symbol_timeline_refresh(a, r.meta), 0);
+        expect(a, 100, "second");
+}
 
-START_TEST(a_map_that_is_missing_costs_the_names_of_its_time_alone)
-        {
-                _cleanup_recording_ Recording r;
-                _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
-                char name[64];
+TEST(a_map_that_is_missing_costs_the_names_of_its_time_alone) {
+        _cleanup_recording_ Recording r;
+        _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
+        char name[64];
 
-                recording_init(&r, &layouts[LAYOUT_6_12]);
-                add_map(&r, 100, "second");
-                add_map(&r, 200, "third");
-                (void) snprintf(name, sizeof(name), "%s.zst", r.meta->symbol_maps.items[0].symbols);
-                ck_assert_int_eq(unlinkat(r.symbols_fd, name, 0), 0);
-                ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
-                expect(a, 99, "ovl_open");
-                expect(a, 100, NULL);
-                expect(a, 200, "third");
-        }
-END_TEST
+        recording_init(&r, &layouts[LAYOUT_6_12]);
+        add_map(&r, 100, "second");
+        add_map(&r, 200, "third");
+        (void) snprintf(name, sizeof(name), "%s.zst", r.meta->symbol_maps.items[0].symbols);
+        ck_assert_int_eq(unlinkat(r.symbols_fd, name, 0), 0);
+        ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
+        expect(a, 99, "ovl_open");
+        expect(a, 100, NULL);
+        expect(a, 200, "third");
+}
 
-START_TEST(a_recording_without_symbols_has_no_names)
-        {
-                _cleanup_recording_ Recording r;
-                _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
+TEST(a_recording_without_symbols_has_no_names) {
+        _cleanup_recording_ Recording r;
+        _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
 
-                recording_init(&r, &layouts[LAYOUT_6_12]);
-                free(TAKE_PTR(r.meta->symbols));
-                ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
-                ck_assert(!symbol_timeline_has_names(a));
-                expect(a, 0, NULL);
-        }
-END_TEST
+        recording_init(&r, &layouts[LAYOUT_6_12]);
+        free(TAKE_PTR(r.meta->symbols));
+        ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
+        ck_assert(!symbol_timeline_has_names(a));
+        expect(a, 0, NULL);
+}
 
-START_TEST(a_map_that_is_damaged_is_empty_and_known)
-        {
-                _cleanup_recording_ Recording r;
-                _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
-                char name[SYMBOL_HASH_CHARS + 8];
+TEST(a_map_that_is_damaged_is_empty_and_known) {
+        _cleanup_recording_ Recording r;
+        _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
+        char name[SYMBOL_HASH_CHARS + 8];
 
-                recording_init(&r, &layouts[LAYOUT_6_12]);
-                add_map(&r, 100, "second");
-                (void) snprintf(name, sizeof(name), "%s.zst", r.meta->symbols);
-                ck_assert_int_eq(file_replace(r.symbols_fd, name, "no frame", 8, 0600), 0);
-                ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
-                ck_assert(symbol_timeline_is_damaged(a));
-                expect(a, 0, NULL);
-                expect(a, 100, "second");
-        }
-END_TEST
+        recording_init(&r, &layouts[LAYOUT_6_12]);
+        add_map(&r, 100, "second");
+        (void) snprintf(name, sizeof(name), "%s.zst", r.meta->symbols);
+        ck_assert_int_eq(file_replace(r.symbols_fd, name, "no frame", 8, 0600), 0);
+        ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
+        ck_assert(symbol_timeline_is_damaged(a));
+        expect(a, 0, NULL);
+        expect(a, 100, "second");
+}
 
-START_TEST(symbols_that_were_not_kept_are_no_damage)
-        {
-                _cleanup_recording_ Recording r;
-                _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
+TEST(symbols_that_were_not_kept_are_no_damage) {
+        _cleanup_recording_ Recording r;
+        _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
 
-                recording_init(&r, &layouts[LAYOUT_6_12]);
-                free(r.meta->symbols);
-                r.meta->symbols = NULL;
-                ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
-                ck_assert(!symbol_timeline_is_damaged(a));
-                expect(a, 0, NULL);
-        }
-END_TEST
-
-UNIT_SUITE("symbol-timeline", a_map_that_is_damaged_is_empty_and_known,
-           symbols_that_were_not_kept_are_no_damage, each_time_has_its_map,
-           maps_that_came_while_it_was_open_are_taken_over,
-           a_map_that_is_missing_costs_the_names_of_its_time_alone,
-           a_recording_without_symbols_has_no_names)
+        recording_init(&r, &layouts[LAYOUT_6_12]);
+        free(r.meta->symbols);
+        r.meta->symbols = NULL;
+        ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
+        ck_assert(!symbol_timeline_is_damaged(a));
+        expect(a, 0, NULL);
+}

@@ -27,158 +27,136 @@ static void expect(const Symbols *s, uint64_t address, const char *name, const c
         ck_assert_mem_eq(y.module, module, y.n_module);
 }
 
-START_TEST(an_address_has_the_name_of_the_last_symbol_before_it)
-        {
-                static const char two[] = "ffffffff81000000 T first\nffffffff81000100 t second\n";
-                /* Of equal addresses the first line counts. */
-                static const char equal[] = "ffffffff81000200 t late\nffffffff81000000 T zeta\n"
-                                            "ffffffff81000000 T alpha\nffffffff81000200 t later\n";
-                static const char modules[] = "ffffffffc0000000 t ovl_open\t[overlay]\n"
-                                              "ffffffffc0001000 t bpf_prog\t[bpf]";
-                static const char far[] = "0000000000000000 A fixed_percpu_data\n"
-                                          "0000000000001000 A cpu_debug_store\n"
-                                          "ffffffff81000000 T only\n";
-                /* Lines that are no symbols are passed over. */
-                static const char rubbish[] = "\nrubbish\nffffffff81000000\nffffffff81000000 T\n"
-                                              "ffffffff81000000 T \nffffffff810000001 T long\n"
-                                              " ffffffff81000000 T blank\n"
-                                              "ffffffff81000000 T good\nffffffff8100";
-                static const struct {
-                        const char *text;
-                        uint64_t address;
-                        const char *name, *module;
-                } cases[] = {
-                        { two, 0xffffffff80ffffff, NULL, NULL },
-                        { two, 0xffffffff81000000, "first", NULL },
-                        { two, 0xffffffff810000ff, "first", NULL },
-                        { two, 0xffffffff81000104, "second", NULL },
-                        { two, 0xffffffff81000100, "second", NULL },
-                        { equal, 0xffffffff81000010, "zeta", NULL },
-                        { equal, 0xffffffff81000210, "late", NULL },
-                        { modules, 0xffffffffc0000004, "ovl_open", "overlay" },
-                        { modules, 0xffffffffc0001004, "bpf_prog", "bpf" },
-                        { far, 0xffffffff81000000 + SYMBOL_BYTES_MAX + 1, NULL, NULL },
-                        { far, 0xfffffff081000000, NULL, NULL },
-                        { far, 0xffffffff81000001, "only", NULL },
-                        { rubbish, 0xffffffff81000000, "good", NULL },
-                };
+TEST(an_address_has_the_name_of_the_last_symbol_before_it) {
+        static const char two[] = "ffffffff81000000 T first\nffffffff81000100 t second\n";
+        /* Of equal addresses the first line counts. */
+        static const char equal[] = "ffffffff81000200 t late\nffffffff81000000 T zeta\n"
+                                    "ffffffff81000000 T alpha\nffffffff81000200 t later\n";
+        static const char modules[] = "ffffffffc0000000 t ovl_open\t[overlay]\n"
+                                      "ffffffffc0001000 t bpf_prog\t[bpf]";
+        static const char far[] = "0000000000000000 A fixed_percpu_data\n"
+                                  "0000000000001000 A cpu_debug_store\n"
+                                  "ffffffff81000000 T only\n";
+        /* Lines that are no symbols are passed over. */
+        static const char rubbish[] = "\nrubbish\nffffffff81000000\nffffffff81000000 T\n"
+                                      "ffffffff81000000 T \nffffffff810000001 T long\n"
+                                      " ffffffff81000000 T blank\n"
+                                      "ffffffff81000000 T good\nffffffff8100";
+        static const struct {
+                const char *text;
+                uint64_t address;
+                const char *name, *module;
+        } cases[] = {
+                { two, 0xffffffff80ffffff, NULL, NULL },
+                { two, 0xffffffff81000000, "first", NULL },
+                { two, 0xffffffff810000ff, "first", NULL },
+                { two, 0xffffffff81000104, "second", NULL },
+                { two, 0xffffffff81000100, "second", NULL },
+                { equal, 0xffffffff81000010, "zeta", NULL },
+                { equal, 0xffffffff81000210, "late", NULL },
+                { modules, 0xffffffffc0000004, "ovl_open", "overlay" },
+                { modules, 0xffffffffc0001004, "bpf_prog", "bpf" },
+                { far, 0xffffffff81000000 + SYMBOL_BYTES_MAX + 1, NULL, NULL },
+                { far, 0xfffffff081000000, NULL, NULL },
+                { far, 0xffffffff81000001, "only", NULL },
+                { rubbish, 0xffffffff81000000, "good", NULL },
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_(symbols_freep) Symbols *s = table(cases[i].text);
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_(symbols_freep) Symbols *s = table(cases[i].text);
 
-                        for (int k = 0; k < 2; k++) /* each time */
-                                expect(s, cases[i].address, cases[i].name, cases[i].module);
-                        if (cases[i].text == rubbish)
-                                ck_assert_uint_eq(symbols_n(s), 1);
-                }
+                for (int k = 0; k < 2; k++) /* each time */
+                        expect(s, cases[i].address, cases[i].name, cases[i].module);
+                if (cases[i].text == rubbish)
+                        ck_assert_uint_eq(symbols_n(s), 1);
         }
-END_TEST
+}
 
-START_TEST(what_is_behind_an_address_is_the_next_that_begins)
-        {
-                _cleanup_(symbols_freep) Symbols *s =
-                        table("ffffffff81000000 T first\nffffffff81000100 t second\n"
-                              "ffffffff81000100 t alias\nffffffff81000200 t third\n");
+TEST(what_is_behind_an_address_is_the_next_that_begins) {
+        _cleanup_(symbols_freep) Symbols *s =
+                table("ffffffff81000000 T first\nffffffff81000100 t second\n"
+                      "ffffffff81000100 t alias\nffffffff81000200 t third\n");
+        Symbol y;
+
+        ck_assert(symbols_find_behind(s, 1, &y));
+        ck_assert(startswith(y.name, "first\n"));
+        ck_assert(symbols_find_behind(s, 0xffffffff81000000, &y));
+        ck_assert(startswith(y.name, "second\n"));
+        ck_assert(symbols_find_behind(s, 0xffffffff81000100, &y));
+        ck_assert(startswith(y.name, "third\n"));
+        ck_assert(!symbols_find_behind(s, 0xffffffff81000200, &y));
+        ck_assert(!symbols_find_behind(s, UINT64_MAX, &y));
+}
+
+TEST(a_symbol_ends_where_the_next_of_its_module_begins) {
+        _cleanup_(symbols_freep) Symbols *s =
+                table("ffffffff81000000 T first\nffffffff81000100 t second\n"
+                      "ffffffff81000100 t alias\nffffffff81000250 D third\n"
+                      "ffffffffc0000000 t fourth\t[m]\nffffffffc0000010 t fifth\t[m]\n"
+                      "ffffffffc0001000 t sixth\t[n]\n");
+        static const struct {
+                uint64_t address, n_bytes;
+        } cases[] = {
+                { 0xffffffff810000ff, 0x100 }, { 0xffffffff81000104, 0x150 },
+                { 0xffffffff81000250, 0 },     { 0xffffffffc0000000, 0x10 },
+                { 0xffffffffc0000020, 0 },     { 0xffffffffc0001000, 0 },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 Symbol y;
 
-                ck_assert(symbols_find_behind(s, 1, &y));
-                ck_assert(startswith(y.name, "first\n"));
-                ck_assert(symbols_find_behind(s, 0xffffffff81000000, &y));
-                ck_assert(startswith(y.name, "second\n"));
-                ck_assert(symbols_find_behind(s, 0xffffffff81000100, &y));
-                ck_assert(startswith(y.name, "third\n"));
-                ck_assert(!symbols_find_behind(s, 0xffffffff81000200, &y));
-                ck_assert(!symbols_find_behind(s, UINT64_MAX, &y));
+                ck_assert(symbols_find(s, cases[i].address, &y));
+                ck_assert_uint_eq(y.n_bytes, cases[i].n_bytes);
         }
-END_TEST
+}
 
-START_TEST(a_symbol_ends_where_the_next_of_its_module_begins)
-        {
-                _cleanup_(symbols_freep) Symbols *s =
-                        table("ffffffff81000000 T first\nffffffff81000100 t second\n"
-                              "ffffffff81000100 t alias\nffffffff81000250 D third\n"
-                              "ffffffffc0000000 t fourth\t[m]\nffffffffc0000010 t fifth\t[m]\n"
-                              "ffffffffc0001000 t sixth\t[n]\n");
-                static const struct {
-                        uint64_t address, n_bytes;
-                } cases[] = {
-                        { 0xffffffff810000ff, 0x100 }, { 0xffffffff81000104, 0x150 },
-                        { 0xffffffff81000250, 0 },     { 0xffffffffc0000000, 0x10 },
-                        { 0xffffffffc0000020, 0 },     { 0xffffffffc0001000, 0 },
-                };
+TEST(hidden_addresses_name_nothing) {
+        _cleanup_(symbols_freep) Symbols *s = table("0000000000000000 T a\n0000000000000000 T b\n");
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        Symbol y;
+        ck_assert(symbols_are_hidden(s));
+        expect(s, 0, NULL, NULL);
+}
 
-                        ck_assert(symbols_find(s, cases[i].address, &y));
-                        ck_assert_uint_eq(y.n_bytes, cases[i].n_bytes);
-                }
+TEST(nothing_is_an_empty_table) {
+        _cleanup_(symbols_freep) Symbols *s = NULL;
+
+        ck_assert_int_eq(symbols_new(&s, NULL, 0), 0);
+        ck_assert(!symbols_are_hidden(s));
+        ck_assert_uint_eq(symbols_n(s), 0);
+        expect(s, 0xffffffff81000000, NULL, NULL);
+}
+
+TEST(a_name_finds_its_address) {
+        _cleanup_(symbols_freep) Symbols *s =
+                table("ffffffff81000000 T udp_sendmsg\nffffffff81000100 t udp_send\t[m]\n");
+        Symbol y;
+
+        ck_assert(symbols_find_name(s, "udp_send", &y));
+        ck_assert_uint_eq(y.address, 0xffffffff81000100);
+        ck_assert(symbols_find_name(s, "udp_send", &y));
+        ck_assert_uint_eq(y.n_module, 1);
+        ck_assert(!symbols_find_name(s, "udp", &y));
+}
+
+TEST(two_hundred_thousand_symbols_are_ready_in_a_moment) {
+        enum { N = 200000, N_MODULES = 60000 };
+        _cleanup_(symbols_freep) Symbols *s = NULL;
+        char *text = malloc(N * 64), *p = text;
+        struct timespec a, b;
+
+        for (unsigned i = 0; i < N; i++) {
+                bool module = i >= N - N_MODULES;
+                unsigned k = module ? i * 7919U % N_MODULES : i;
+
+                p += sprintf(p, "%016llx t some_function_%u%s\n",
+                             (module ? 0xffffffffc0000000 : 0xffffffff81000000) + k * 64ULL, i,
+                             module ? "\t[module]" : "");
         }
-END_TEST
-
-START_TEST(hidden_addresses_name_nothing)
-        {
-                _cleanup_(symbols_freep) Symbols *s =
-                        table("0000000000000000 T a\n0000000000000000 T b\n");
-
-                ck_assert(symbols_are_hidden(s));
-                expect(s, 0, NULL, NULL);
-        }
-END_TEST
-
-START_TEST(nothing_is_an_empty_table)
-        {
-                _cleanup_(symbols_freep) Symbols *s = NULL;
-
-                ck_assert_int_eq(symbols_new(&s, NULL, 0), 0);
-                ck_assert(!symbols_are_hidden(s));
-                ck_assert_uint_eq(symbols_n(s), 0);
-                expect(s, 0xffffffff81000000, NULL, NULL);
-        }
-END_TEST
-
-START_TEST(a_name_finds_its_address)
-        {
-                _cleanup_(symbols_freep) Symbols *s =
-                        table("ffffffff81000000 T udp_sendmsg\nffffffff81000100 t udp_send\t[m]\n");
-                Symbol y;
-
-                ck_assert(symbols_find_name(s, "udp_send", &y));
-                ck_assert_uint_eq(y.address, 0xffffffff81000100);
-                ck_assert(symbols_find_name(s, "udp_send", &y));
-                ck_assert_uint_eq(y.n_module, 1);
-                ck_assert(!symbols_find_name(s, "udp", &y));
-        }
-END_TEST
-
-START_TEST(two_hundred_thousand_symbols_are_ready_in_a_moment)
-        {
-                enum { N = 200000, N_MODULES = 60000 };
-                _cleanup_(symbols_freep) Symbols *s = NULL;
-                char *text = malloc(N * 64), *p = text;
-                struct timespec a, b;
-
-                for (unsigned i = 0; i < N; i++) {
-                        bool module = i >= N - N_MODULES;
-                        unsigned k = module ? i * 7919U % N_MODULES : i;
-
-                        p += sprintf(p, "%016llx t some_function_%u%s\n",
-                                     (module ? 0xffffffffc0000000 : 0xffffffff81000000) + k * 64ULL,
-                                     i, module ? "\t[module]" : "");
-                }
-                clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
-                ck_assert_int_eq(symbols_new(&s, text, (size_t) (p - text)), 0);
-                clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
-                ck_assert_uint_eq(symbols_n(s), N);
-                expect(s, 0xffffffff81000000 + 64 * 5, "some_function_5", NULL);
-                /* 50 ms of CPU time, or minutes if it went with the square. */
-                ck_assert_int_lt((b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000,
-                                 20000);
-        }
-END_TEST
-
-UNIT_SUITE("symbols", an_address_has_the_name_of_the_last_symbol_before_it,
-           what_is_behind_an_address_is_the_next_that_begins,
-           a_symbol_ends_where_the_next_of_its_module_begins, hidden_addresses_name_nothing,
-           nothing_is_an_empty_table, a_name_finds_its_address,
-           two_hundred_thousand_symbols_are_ready_in_a_moment)
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+        ck_assert_int_eq(symbols_new(&s, text, (size_t) (p - text)), 0);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+        ck_assert_uint_eq(symbols_n(s), N);
+        expect(s, 0xffffffff81000000 + 64 * 5, "some_function_5", NULL);
+        /* 50 ms of CPU time, or minutes if it went with the square. */
+        ck_assert_int_lt((b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000, 20000);
+}

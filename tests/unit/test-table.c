@@ -49,24 +49,21 @@ static const struct {
           "B  C  A  D\n2  3  1  4\n" },
 };
 
-START_TEST(tables_are_as_wide_as_there_is_room)
-        {
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_table_ Table t = {};
-                        _cleanup_free_ char *text = NULL;
-                        _cleanup_strv_ Strv cells = {};
+TEST(tables_are_as_wide_as_there_is_room) {
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_table_ Table t = {};
+                _cleanup_free_ char *text = NULL;
+                _cleanup_strv_ Strv cells = {};
 
-                        ck_assert_int_eq(strv_split(&cells, cases[i].cells, "|"), 0);
-                        table_init(&t, cases[i].titles);
-                        t.max_width = cases[i].width;
-                        for (size_t k = 0; k < cells.n; k++)
-                                table_add(&t, "%s", cells.items[k]);
-                        text = print(&t, !cases[i].no_legend);
-                        ck_assert_msg(streq(text, cases[i].expected), "%s: %s", cases[i].what,
-                                      text);
-                }
+                ck_assert_int_eq(strv_split(&cells, cases[i].cells, "|"), 0);
+                table_init(&t, cases[i].titles);
+                t.max_width = cases[i].width;
+                for (size_t k = 0; k < cells.n; k++)
+                        table_add(&t, "%s", cells.items[k]);
+                text = print(&t, !cases[i].no_legend);
+                ck_assert_msg(streq(text, cases[i].expected), "%s: %s", cases[i].what, text);
         }
-END_TEST
+}
 
 static void tell(Row r, const char *name, uint64_t ns, double share, bool is_known) {
         row_string(r, "1NAME", "name", name);
@@ -80,37 +77,30 @@ static void tell(Row r, const char *name, uint64_t ns, double share, bool is_kno
         row_count(r, NULL, "hidden", 3);
 }
 
-START_TEST(a_row_is_told_once_for_text_and_json)
-        {
-                for (JsonMode json = JSON_OFF; json <= JSON_AUTO; json++) {
-                        _cleanup_table_ Table t = {};
-                        _cleanup_free_ char *text = NULL;
+TEST(a_row_is_told_once_for_text_and_json) {
+        for (JsonMode json = JSON_OFF; json <= JSON_AUTO; json++) {
+                _cleanup_table_ Table t = {};
+                _cleanup_free_ char *text = NULL;
 
-                        table_begin(&t, json);
-                        tell(table_row(&t), "a", 1500, 0.5, true);
-                        tell(table_row(&t), NULL, 20, 0.125, false);
-                        ck_assert_uint_eq(table_n_rows(&t), 2);
-                        if (json == JSON_OFF) {
-                                row_cell(table_rest(&t), "2WHAT", "the rest");
-                                text = print(&t, true);
-                                ck_assert_str_eq(text, "    TIME  SHARE      MAX  NAME  WHAT\n"
-                                                       " 1.50 us  50.0%  1.50 us  a     known\n"
-                                                       "0.020 us  12.5%        -        "
-                                                       "not\\x09known\n"
-                                                       "                                the "
-                                                       "rest\n");
-                        } else {
-                                text = json_dumps(t.list, JSON_COMPACT);
-                                ck_assert_str_eq(
-                                        text,
-                                        "[{\"name\":\"a\",\"time_ns\":1500,\"share\":0.5,"
-                                        "\"max_ns\":1500,\"p\":0.25,\"known\":true,\"n\":7,"
-                                        "\"hidden\":3},{\"name\":null,\"time_ns\":20,\"share\":"
-                                        "0.125,\"max_ns\":null,\"p\":null,\"known\":false,"
-                                        "\"n\":null,\"hidden\":3}]");
-                        }
+                table_begin(&t, json);
+                tell(table_row(&t), "a", 1500, 0.5, true);
+                tell(table_row(&t), NULL, 20, 0.125, false);
+                ck_assert_uint_eq(table_n_rows(&t), 2);
+                if (json == JSON_OFF) {
+                        row_cell(table_rest(&t), "2WHAT", "the rest");
+                        text = print(&t, true);
+                        ck_assert_str_eq(text, "    TIME  SHARE      MAX  NAME  WHAT\n"
+                                               " 1.50 us  50.0%  1.50 us  a     known\n"
+                                               "0.020 us  12.5%        -        not\\x09known\n"
+                                               "                                the rest\n");
+                } else {
+                        text = json_dumps(t.list, JSON_COMPACT);
+                        ck_assert_str_eq(text,
+                                         "[{\"name\":\"a\",\"time_ns\":1500,\"share\":0.5,"
+                                         "\"max_ns\":1500,\"p\":0.25,\"known\":true,\"n\":7,"
+                                         "\"hidden\":3},{\"name\":null,\"time_ns\":20,\"share\":"
+                                         "0.125,\"max_ns\":null,\"p\":null,\"known\":false,"
+                                         "\"n\":null,\"hidden\":3}]");
                 }
         }
-END_TEST
-
-UNIT_SUITE("table", tables_are_as_wide_as_there_is_room, a_row_is_told_once_for_text_and_json)
+}

@@ -29,65 +29,56 @@ static void expect_nothing(void) {
         ck_assert(!tail_sampler_pop(&tail, 0, &s));
 }
 
-START_TEST(a_tree_holds_back_what_came_after_its_beginning)
-        {
-                SampledTree *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+TEST(a_tree_holds_back_what_came_after_its_beginning) {
+        SampledTree *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
 
-                push(NULL, &step_irq, 0);
-                push(a, &step_root, 1);
-                push(b, &step_child, 2);
-                push(a, &step_root, 3);
-                expect(&step_irq, 0);
-                expect_nothing();
-                tail_sampler_end(&tail, b, true);
-                expect_nothing();
-                tail_sampler_end(&tail, a, true);
-                expect(&step_root, 1);
-                expect(&step_child, 2);
-                expect(&step_root, 3);
-                expect_nothing();
-                tail_sampler_done(&tail);
-        }
-END_TEST
+        push(NULL, &step_irq, 0);
+        push(a, &step_root, 1);
+        push(b, &step_child, 2);
+        push(a, &step_root, 3);
+        expect(&step_irq, 0);
+        expect_nothing();
+        tail_sampler_end(&tail, b, true);
+        expect_nothing();
+        tail_sampler_end(&tail, a, true);
+        expect(&step_root, 1);
+        expect(&step_child, 2);
+        expect(&step_root, 3);
+        expect_nothing();
+        tail_sampler_done(&tail);
+}
 
-START_TEST(a_tree_that_is_dropped_takes_its_steps_along)
-        {
-                SampledTree *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+TEST(a_tree_that_is_dropped_takes_its_steps_along) {
+        SampledTree *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
 
-                push(a, &step_root, 0);
-                push(b, &step_child, 1);
-                push(a, &step_root, 2);
-                push(NULL, &step_irq, 3);
-                tail_sampler_end(&tail, a, false);
-                tail_sampler_end(&tail, b, true);
-                expect(&step_child, 1);
-                expect(&step_irq, 3);
-                expect_nothing();
-                tail_sampler_done(&tail);
-        }
-END_TEST
+        push(a, &step_root, 0);
+        push(b, &step_child, 1);
+        push(a, &step_root, 2);
+        push(NULL, &step_irq, 3);
+        tail_sampler_end(&tail, a, false);
+        tail_sampler_end(&tail, b, true);
+        expect(&step_child, 1);
+        expect(&step_irq, 3);
+        expect_nothing();
+        tail_sampler_done(&tail);
+}
 
-START_TEST(too_long_a_tree_is_kept)
-        {
-                SampledTree *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+TEST(too_long_a_tree_is_kept) {
+        SampledTree *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
 
-                push(b, &step_child, 0);
-                for (uint32_t i = 0; i < STEPS_MAX; i++)
-                        push(a, &step_root, i);
-                expect(&step_child, 0);
-                expect(&step_root, 0);
-                expect(&step_root, 1);
-                /* What comes of it later goes as well. */
-                push(a, &step_irq, 7);
-                tail_sampler_end(&tail, a, false);
-                tail_sampler_end(&tail, b, false);
-                for (uint32_t i = 2; i < STEPS_MAX; i++)
-                        expect(&step_root, i);
-                expect(&step_irq, 7);
-                expect_nothing();
-                tail_sampler_done(&tail);
-        }
-END_TEST
-
-UNIT_SUITE("tail-sampler", a_tree_holds_back_what_came_after_its_beginning,
-           a_tree_that_is_dropped_takes_its_steps_along, too_long_a_tree_is_kept)
+        push(b, &step_child, 0);
+        for (uint32_t i = 0; i < STEPS_MAX; i++)
+                push(a, &step_root, i);
+        expect(&step_child, 0);
+        expect(&step_root, 0);
+        expect(&step_root, 1);
+        /* What comes of it later goes as well. */
+        push(a, &step_irq, 7);
+        tail_sampler_end(&tail, a, false);
+        tail_sampler_end(&tail, b, false);
+        for (uint32_t i = 2; i < STEPS_MAX; i++)
+                expect(&step_root, i);
+        expect(&step_irq, 7);
+        expect_nothing();
+        tail_sampler_done(&tail);
+}

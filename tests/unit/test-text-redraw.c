@@ -72,55 +72,49 @@ static const struct {
         { "udp_sendmsg-new.trace", 0 },
 };
 
-START_TEST(files_are_drawn_again_as_they_were)
-        {
-                for (size_t i = 0; i < ELEMENTSOF(files); i++) {
-                        _cleanup_(text_trace_freep) TextTrace *t = trace_of_file(files[i].name);
-                        _cleanup_free_ char *drawn = redraw(t, NULL);
-                        _cleanup_free_ char *text = read_data(files[i].name);
+TEST(files_are_drawn_again_as_they_were) {
+        for (size_t i = 0; i < ELEMENTSOF(files); i++) {
+                _cleanup_(text_trace_freep) TextTrace *t = trace_of_file(files[i].name);
+                _cleanup_free_ char *drawn = redraw(t, NULL);
+                _cleanup_free_ char *text = read_data(files[i].name);
 
-                        end_line(&text);
-                        cut_lines(text, 1, files[i].n_talk);
-                        ck_assert_str_eq(drawn, text);
-                        ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_DAMAGED], 0);
-                }
+                end_line(&text);
+                cut_lines(text, 1, files[i].n_talk);
+                ck_assert_str_eq(drawn, text);
+                ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_DAMAGED], 0);
         }
-END_TEST
+}
 
-START_TEST(leaving_out_a_subtree_removes_exactly_its_lines)
-        {
-                /* With a sibling before a late return, with tails, and interleaved threads. */
-                static const struct {
-                        const char *name, *notrace;
-                        int cuts[4][2]; /* lines, the last first */
-                } cases[] = {
-                        { "text/SyS_write-loopback.trace.txt",
-                          "smp_reschedule_interrupt",
-                          { { 141, 143 }, { 119, 121 } } },
-                        { "text/SyS_write-loopback.trace.txt",
-                          "nf_conntrack_in",
-                          { { 236, 236 }, { 100, 144 } } },
-                        { "text/SyS_write-loopback.trace.txt", "SyS_write", { { 5, 457 } } },
-                        { "text/udp_sendmsg-fragmented.funcgraph.txt",
-                          "nf_conntrack_in",
-                          { { 73, 119 }, { 1, 2 } } },
-                        { "text/udp-client-server.stap.txt",
-                          "__sys_socket",
-                          { { 83, 112 }, { 2, 31 } } },
-                };
+TEST(leaving_out_a_subtree_removes_exactly_its_lines) {
+        /* With a sibling before a late return, with tails, and interleaved threads. */
+        static const struct {
+                const char *name, *notrace;
+                int cuts[4][2]; /* lines, the last first */
+        } cases[] = {
+                { "text/SyS_write-loopback.trace.txt",
+                  "smp_reschedule_interrupt",
+                  { { 141, 143 }, { 119, 121 } } },
+                { "text/SyS_write-loopback.trace.txt",
+                  "nf_conntrack_in",
+                  { { 236, 236 }, { 100, 144 } } },
+                { "text/SyS_write-loopback.trace.txt", "SyS_write", { { 5, 457 } } },
+                { "text/udp_sendmsg-fragmented.funcgraph.txt",
+                  "nf_conntrack_in",
+                  { { 73, 119 }, { 1, 2 } } },
+                { "text/udp-client-server.stap.txt", "__sys_socket", { { 83, 112 }, { 2, 31 } } },
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_(text_trace_freep) TextTrace *t = trace_of_file(cases[i].name);
-                        _cleanup_free_ char *drawn = redraw(t, cases[i].notrace);
-                        _cleanup_free_ char *text = read_data(cases[i].name);
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_(text_trace_freep) TextTrace *t = trace_of_file(cases[i].name);
+                _cleanup_free_ char *drawn = redraw(t, cases[i].notrace);
+                _cleanup_free_ char *text = read_data(cases[i].name);
 
-                        end_line(&text);
-                        for (size_t k = 0; k < 4 && cases[i].cuts[k][0]; k++)
-                                cut_lines(text, cases[i].cuts[k][0], cases[i].cuts[k][1]);
-                        ck_assert_str_eq(drawn, text);
-                }
+                end_line(&text);
+                for (size_t k = 0; k < 4 && cases[i].cuts[k][0]; k++)
+                        cut_lines(text, cases[i].cuts[k][0], cases[i].cuts[k][1]);
+                ck_assert_str_eq(drawn, text);
         }
-END_TEST
+}
 
 #define RULE " ------------------------------------------\n"
 #define WIDE "\\x98\\x99\\x9a\\x9b\\x9c\\x9d\\x9e-16140"
@@ -129,10 +123,8 @@ static const char *const texts[] = {
         /* all columns are drawn again */
         "# tracer: function_graph\n"
         "#\n"
-        "#     TIME        CPU  TASK/PID         DURATION                  "
-        "FUNCTION CALLS\n"
-        "#      |          |     |    |           |   |                     |  "
-        " |   |   |\n"
+        "#     TIME        CPU  TASK/PID         DURATION                  FUNCTION CALLS\n"
+        "#      |          |     |    |           |   |                     |   |   |   |\n"
         " 1002.123456 |    0)    cat-1234    |               |  f() {\n"
         " 1002.123457 |    0)    cat-1234    |   0.500 us    |    g [mod]();\n"
         " 1002.123459 |    0)    cat-1234    |   1.500 us    |  }\n"
@@ -204,10 +196,8 @@ static const char *const texts[] = {
         " ------------------------------------------\n"
         "\n"
         " 0)  \\x1b[31mab-9  |   0.100 us    |  b();\n",
-        "     0 "
-        "\\x98\\x99\\x9a\\x9b\\x9c(16140): -> a\n"
-        "     1 "
-        "\\x98\\x99\\x9a\\x9b\\x9c(16140): <- a\n",
+        "     0 \\x98\\x99\\x9a\\x9b\\x9c(16140): -> a\n"
+        "     1 \\x98\\x99\\x9a\\x9b\\x9c(16140): <- a\n",
         /* changes of tasks are kept */
         " 1)               |  a() {\n"
         " 0)   0.100 us    |  c();\n"
@@ -301,10 +291,8 @@ static const char *const texts[] = {
         "# tracer: function_graph\n"
         "#\n"
         "# function_graph latency trace v1.1.5 on 6.12.117+deb12-amd64\n"
-        "# ----------------------------------------------------------------"
-        "----\n"
-        "# latency: 0 us, #1/1, CPU#0 | (M:desktop VP:0, KP:0, SP:0 HP:0 "
-        "#P:2)\n"
+        "# --------------------------------------------------------------------\n"
+        "# latency: 0 us, #1/1, CPU#0 | (M:desktop VP:0, KP:0, SP:0 HP:0 #P:2)\n"
         "#    -----------------\n"
         "#    | task: -0 (uid:0 nice:0 policy:0 rt_prio:0)\n"
         "#    -----------------\n"
@@ -347,56 +335,45 @@ static const char *const texts[] = {
         "     0 a(1): -> g\n",
 };
 
-START_TEST(lines_are_drawn_again_as_they_were)
-        {
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(texts[i]);
-                        _cleanup_free_ char *drawn = redraw(t, NULL);
+TEST(lines_are_drawn_again_as_they_were) {
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(texts[i]);
+                _cleanup_free_ char *drawn = redraw(t, NULL);
 
-                        ck_assert_str_eq(drawn, texts[i]);
-                }
+                ck_assert_str_eq(drawn, texts[i]);
         }
-END_TEST
+}
 
-START_TEST(a_colour_changes_nothing_else)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text(" 0)  a-1  |   1.000 us    |  f();  \n"
-                                      " 0)  a-1  | + 20.000 us   |  f();  // slow\n"
-                                      " 0)  a-1  |               |  g() { /* 7 us */\n"
-                                      " 0)  a-1  |   2000.123 us |  }\n");
-                _cleanup_free_ char *drawn = NULL;
+TEST(a_colour_changes_nothing_else) {
+        _cleanup_(text_trace_freep) TextTrace *t =
+                trace_of_text(" 0)  a-1  |   1.000 us    |  f();  \n"
+                              " 0)  a-1  | + 20.000 us   |  f();  // slow\n"
+                              " 0)  a-1  |               |  g() { /* 7 us */\n"
+                              " 0)  a-1  |   2000.123 us |  }\n");
+        _cleanup_free_ char *drawn = NULL;
 
-                has_colours = true;
-                drawn = redraw(t, NULL);
-                has_colours = false;
-                ck_assert_str_eq(drawn,
-                                 " 0)  a-1  |   1.000 us    |  f();  \n"
-                                 " 0)  a-1  | \033[33m+ 20.000 us   \033[0m|  f();  // slow\n"
-                                 " 0)  a-1  |               |  g() { /* 7 us */\n"
-                                 " 0)  a-1  | \033[1;31m  2000.123 us \033[0m|  }\n");
-        }
-END_TEST
+        has_colours = true;
+        drawn = redraw(t, NULL);
+        has_colours = false;
+        ck_assert_str_eq(drawn, " 0)  a-1  |   1.000 us    |  f();  \n"
+                                " 0)  a-1  | \033[33m+ 20.000 us   \033[0m|  f();  // slow\n"
+                                " 0)  a-1  |               |  g() { /* 7 us */\n"
+                                " 0)  a-1  | \033[1;31m  2000.123 us \033[0m|  }\n");
+}
 
-START_TEST(what_is_behind_the_last_line_is_kept_for_who_asks)
-        {
-                static const char rest[] = RULE " 0)    cat-124     =>    dog-126    \n";
-                _cleanup_(text_trace_freep) TextTrace *t = NULL;
-                _cleanup_free_ char *text = NULL;
-                const char *said;
-                Step s;
-                size_t n;
+TEST(what_is_behind_the_last_line_is_kept_for_who_asks) {
+        static const char rest[] = RULE " 0)    cat-124     =>    dog-126    \n";
+        _cleanup_(text_trace_freep) TextTrace *t = NULL;
+        _cleanup_free_ char *text = NULL;
+        const char *said;
+        Step s;
+        size_t n;
 
-                ck_assert_int_gt(asprintf(&text, " 0)   0.100 us    |  a();\n%s", rest), 0);
-                t = trace_of_text(text);
-                while (text_trace_next(t, &s) > 0)
-                        ;
-                said = text_trace_rest(t, &n);
-                ck_assert_uint_eq(n, strlen(rest));
-                ck_assert_int_eq(memcmp(said, rest, n), 0);
-        }
-END_TEST
-
-UNIT_SUITE("text-redraw", files_are_drawn_again_as_they_were,
-           leaving_out_a_subtree_removes_exactly_its_lines, lines_are_drawn_again_as_they_were,
-           a_colour_changes_nothing_else, what_is_behind_the_last_line_is_kept_for_who_asks)
+        ck_assert_int_gt(asprintf(&text, " 0)   0.100 us    |  a();\n%s", rest), 0);
+        t = trace_of_text(text);
+        while (text_trace_next(t, &s) > 0)
+                ;
+        said = text_trace_rest(t, &n);
+        ck_assert_uint_eq(n, strlen(rest));
+        ck_assert_int_eq(memcmp(said, rest, n), 0);
+}

@@ -61,17 +61,15 @@ static void compare_in(const char *store_path, const char *name) {
         ck_assert_uint_gt(n, 1000);
 }
 
-START_TEST(a_text_is_its_recording)
-        {
-                static const char *const names[] = { "udp_sendmsg-5.10", "udp_sendmsg-6.1",
-                                                     "udp_sendmsg-6.12", "udp_sendmsg-new",
-                                                     "udp_sendmsg-arm64-16k-6.12" };
-                _cleanup_free_ char *data = data_path("");
+TEST(a_text_is_its_recording) {
+        static const char *const names[] = { "udp_sendmsg-5.10", "udp_sendmsg-6.1",
+                                             "udp_sendmsg-6.12", "udp_sendmsg-new",
+                                             "udp_sendmsg-arm64-16k-6.12" };
+        _cleanup_free_ char *data = data_path("");
 
-                for (size_t i = 0; i < ELEMENTSOF(names); i++)
-                        compare_in(data, names[i]);
-        }
-END_TEST
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                compare_in(data, names[i]);
+}
 
 static void replace(const char *path, const char *old, const char *new) {
         _cleanup_free_ char *text = NULL;
@@ -186,25 +184,21 @@ static void repage(const char *session, unsigned cpu, uint32_t page_bytes) {
 }
 
 /* As arm64 and ppc64 can have them; no kernel of Debian's has.  The store is a shell's copy. */
-START_TEST(in_pages_of_64_kib_a_recording_is_the_same)
-        {
-                static const char name[] = "udp_sendmsg-6.12";
-                _cleanup_scratch_ Scratch scratch = scratch_new();
-                _cleanup_free_ char *data = data_path("");
-                char command[5 * PATH_MAX], session[PATH_MAX + 64], path[PATH_MAX + 128];
-                (void) snprintf(command, sizeof(command),
-                                "cp -r '%s/sessions' '%s/symbols' '%s' && chmod -R u+w '%s'", data,
-                                data, scratch.path, scratch.path);
-                ck_assert_int_eq(system(command), 0);
-                (void) snprintf(session, sizeof(session), "%s/sessions/%s", scratch.path, name);
-                for (unsigned cpu = 0; cpu < 2; cpu++)
-                        repage(session, cpu, 65536);
-                (void) snprintf(path, sizeof(path), "%s/session.json", session);
-                replace(path, "\"page_bytes\": 4096", "\"page_bytes\": 65536");
-                (void) snprintf(path, sizeof(path), "%s/tracing/events/header_page", session);
-                replace(path, "size:4080;", "size:65520;");
-                compare_in(scratch.path, name);
-        }
-END_TEST
-
-UNIT_SUITE("text-same", a_text_is_its_recording, in_pages_of_64_kib_a_recording_is_the_same)
+TEST(in_pages_of_64_kib_a_recording_is_the_same) {
+        static const char name[] = "udp_sendmsg-6.12";
+        _cleanup_scratch_ Scratch scratch = scratch_new();
+        _cleanup_free_ char *data = data_path("");
+        char command[5 * PATH_MAX], session[PATH_MAX + 64], path[PATH_MAX + 128];
+        (void) snprintf(command, sizeof(command),
+                        "cp -r '%s/sessions' '%s/symbols' '%s' && chmod -R u+w '%s'", data, data,
+                        scratch.path, scratch.path);
+        ck_assert_int_eq(system(command), 0);
+        (void) snprintf(session, sizeof(session), "%s/sessions/%s", scratch.path, name);
+        for (unsigned cpu = 0; cpu < 2; cpu++)
+                repage(session, cpu, 65536);
+        (void) snprintf(path, sizeof(path), "%s/session.json", session);
+        replace(path, "\"page_bytes\": 4096", "\"page_bytes\": 65536");
+        (void) snprintf(path, sizeof(path), "%s/tracing/events/header_page", session);
+        replace(path, "size:4080;", "size:65520;");
+        compare_in(scratch.path, name);
+}

@@ -128,274 +128,235 @@ static void expect_steps(TextTrace *t, const char *says, const char *steps) {
         ck_assert_msg(streq(text, steps), "%s: %s", says, text);
 }
 
-START_TEST(lines_become_steps)
-        {
-                for (size_t i = 0; i < ELEMENTSOF(traces); i++) {
-                        _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(traces[i].text);
-                        _cleanup_buf_ Buf out = BUF_INIT;
-                        _cleanup_free_ char *remarks = NULL;
+TEST(lines_become_steps) {
+        for (size_t i = 0; i < ELEMENTSOF(traces); i++) {
+                _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(traces[i].text);
+                _cleanup_buf_ Buf out = BUF_INIT;
+                _cleanup_free_ char *remarks = NULL;
 
-                        expect_steps(t, traces[i].says, traces[i].steps);
-                        for (TextRemark k = 0; k < TEXT_N_REMARKS; k++)
-                                if (n_remarks(t, k) > 0)
-                                        buf_printf(&out, "%s %llu, ", text_remark_name(k),
-                                                   (unsigned long long) n_remarks(t, k));
-                        if (text_trace_count(t)->n_cut_calls > 0)
-                                buf_printf(&out, "cut off %llu, ",
-                                           (unsigned long long) text_trace_count(t)->n_cut_calls);
-                        ck_assert_int_eq(buf_take_string(&out, &remarks), 0);
-                        ck_assert_msg(streq(remarks, traces[i].remarks), "%s: %s", traces[i].says,
-                                      remarks);
-                        ck_assert_msg(text_trace_count(t)->n_roots == traces[i].n_roots, "%s",
-                                      traces[i].says);
-                }
+                expect_steps(t, traces[i].says, traces[i].steps);
+                for (TextRemark k = 0; k < TEXT_N_REMARKS; k++)
+                        if (n_remarks(t, k) > 0)
+                                buf_printf(&out, "%s %llu, ", text_remark_name(k),
+                                           (unsigned long long) n_remarks(t, k));
+                if (text_trace_count(t)->n_cut_calls > 0)
+                        buf_printf(&out, "cut off %llu, ",
+                                   (unsigned long long) text_trace_count(t)->n_cut_calls);
+                ck_assert_int_eq(buf_take_string(&out, &remarks), 0);
+                ck_assert_msg(streq(remarks, traces[i].remarks), "%s: %s", traces[i].says, remarks);
+                ck_assert_msg(text_trace_count(t)->n_roots == traces[i].n_roots, "%s",
+                              traces[i].says);
         }
-END_TEST
+}
 
-START_TEST(times_follow_from_durations)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text(" 0)               |  a() {\n"
-                                      " 0)   0.100 us    |    b();\n"
-                                      " 0)   0.200 us    |    c();\n"
-                                      " 0)   1.500 us    |  }\n"
-                                      " 0)   0.300 us    |  d();\n");
+TEST(times_follow_from_durations) {
+        _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(" 0)               |  a() {\n"
+                                                                 " 0)   0.100 us    |    b();\n"
+                                                                 " 0)   0.200 us    |    c();\n"
+                                                                 " 0)   1.500 us    |  }\n"
+                                                                 " 0)   0.300 us    |  d();\n");
 
-                ck_assert_uint_eq(next(t).timestamp_ns, 0);
-                ck_assert_uint_eq(next(t).timestamp_ns, 0);
-                ck_assert_uint_eq(next(t).timestamp_ns, 100);
-                ck_assert_uint_eq(next(t).rettime, 1500);
-                ck_assert_uint_eq(next(t).timestamp_ns, 1500);
-        }
-END_TEST
+        ck_assert_uint_eq(next(t).timestamp_ns, 0);
+        ck_assert_uint_eq(next(t).timestamp_ns, 0);
+        ck_assert_uint_eq(next(t).timestamp_ns, 100);
+        ck_assert_uint_eq(next(t).rettime, 1500);
+        ck_assert_uint_eq(next(t).timestamp_ns, 1500);
+}
 
-START_TEST(times_of_longer_calls_than_there_are_stay_in_order)
-        {
-                static const char *const texts[] = {
-                        " 0) 9000000000000000 us |  a();\n"
-                        " 0) 9000000000000000 us |  a();\n"
-                        " 0) 9000000000000000 us |  a();\n"
-                        " 0)                     |  b() {\n"
-                        " 0) 9000000000000000 us |  }\n"
-                        " 0)   0.300 us          |  c();\n",
-                        "# cat trace\n 0) 9000000000000000 us |  a();\n"
-                        "# cat trace\n 0) 9000000000000000 us |  a();\n"
-                        "# cat trace\n 0) 9000000000000000 us |  a();\n",
-                };
+TEST(times_of_longer_calls_than_there_are_stay_in_order) {
+        static const char *const texts[] = {
+                " 0) 9000000000000000 us |  a();\n"
+                " 0) 9000000000000000 us |  a();\n"
+                " 0) 9000000000000000 us |  a();\n"
+                " 0)                     |  b() {\n"
+                " 0) 9000000000000000 us |  }\n"
+                " 0)   0.300 us          |  c();\n",
+                "# cat trace\n 0) 9000000000000000 us |  a();\n"
+                "# cat trace\n 0) 9000000000000000 us |  a();\n"
+                "# cat trace\n 0) 9000000000000000 us |  a();\n",
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        _cleanup_(text_trace_freep) TextTrace *t = NULL;
-                        int fd = fd_of_text(texts[i], strlen(texts[i]));
-                        uint64_t last_ns = 0;
-                        Step s;
-
-                        ck_assert_int_eq(text_trace_take_fd(&t, fd, TEXT_TRACE_ALL), 0);
-                        while (text_trace_next(t, &s) > 0) {
-                                ck_assert_uint_ge(s.timestamp_ns, last_ns);
-                                ck_assert_uint_le(s.timestamp_ns, INT64_MAX);
-                                last_ns = s.timestamp_ns;
-                        }
-                        ck_assert_uint_gt(last_ns, INT64_MAX / 4);
-                }
-        }
-END_TEST
-
-START_TEST(a_change_of_tasks_names_the_one_before)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text(" 1)               |  a() {\n"
-                                      " ------------------------------------------\n"
-                                      " 1)    cat-123     =>     bash-9    \n"
-                                      " ------------------------------------------\n"
-                                      "\n"
-                                      " 1)   0.100 us    |  b();\n"
-                                      " ------------------------------------------\n"
-                                      " 1)     bash-9     =>    cat-123    \n"
-                                      " ------------------------------------------\n"
-                                      "\n"
-                                      " 1)   1.000 us    |  }\n");
-                Step s = next(t);
-
-                ck_assert_int_eq(s.pid, STEP_PID_UNKNOWN(1));
-                s = next(t);
-                ck_assert_int_eq(s.kind, STEP_TASK);
-                ck_assert_int_eq(s.pid, 123);
-                ck_assert_str_eq(s.comm, "cat");
-                s = next(t);
-                ck_assert_int_eq(s.pid, 9);
-                ck_assert_str_eq(s.comm, "bash");
-                s = next(t);
-                ck_assert_int_eq(s.kind, STEP_LEAVE);
-                ck_assert_int_eq(s.pid, 123);
-                ck_assert_str_eq(s.function->label, "a");
-                expect_end(t);
-                ck_assert_uint_eq(text_trace_count(t)->n_switches, 2);
-                ck_assert_uint_eq(text_trace_count(t)->n_switch_lines, 8);
-                ck_assert_uint_eq(n_remarks(t, TEXT_NOT_TRACE), 0);
-        }
-END_TEST
-
-START_TEST(cpus_of_two_and_three_digits_have_one_column)
-        {
-                static const char *const texts[] = { "  7)               |  a() {\n"
-                                                     " 15)   0.100 us    |  b();\n"
-                                                     "  7)   1.000 us    |  }\n",
-                                                     "   7)               |  a() {\n"
-                                                     " 127)   0.100 us    |  b();\n"
-                                                     "   7)   1.000 us    |  }\n" };
-
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(texts[i]);
-                        Step s = next(t);
-
-                        ck_assert_uint_eq(s.cpu, 7);
-                        s = next(t);
-                        ck_assert_uint_eq(s.cpu, i == 0 ? 15 : 127);
-                        expect_steps(t, texts[i], "-a 0 1000");
-                        ck_assert_uint_eq(text_trace_layout(t)->columns.n_cpu_digits, 2 + i);
-                        ck_assert_uint_eq(n_remarks(t, TEXT_COLUMNS_CHANGED), 0);
-                }
-        }
-END_TEST
-
-START_TEST(markers_of_interrupts_belong_to_the_call_beside_them)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text(" 0)   ==========> |\n"
-                                      " 0)               |  irq() {\n"
-                                      " 0)   0.010 us    |    a();\n"
-                                      " 0)   1.000 us    |  }\n"
-                                      " 0)   <========== |\n"
-                                      " 0)   0.010 us    |  b();\n");
-                Step s = next(t);
-
-                ck_assert(s.said->irq_begin);
-                s = next(t);
-                ck_assert(!s.said->irq_begin && !s.said->irq_end);
-                s = next(t);
-                ck_assert(s.said->irq_end);
-                s = next(t);
-                ck_assert(!s.said->irq_end);
-                ck_assert_uint_eq(text_trace_count(t)->n_markers, 2);
-        }
-END_TEST
-
-START_TEST(talk_is_skipped_and_damage_named)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text("# ./funcgraph a\n"
-                                      "Tracing \"a\"... Ctrl-C to end.\n"
-                                      " 0)   0.010 us    |  a();\n"
-                                      " 0)   0.0x0 us    |  a();\n"
-                                      " 0)   0.010 us    |  a();\n"
-                                      "^C\n"
-                                      "Ending tracing...\n"
-                                      " 0)   0.010 us");
-                const TextNote *notes;
-                size_t n;
-
-                expect_steps(t, "talk", "a 0 10, a 0 10");
-                ck_assert_uint_eq(n_remarks(t, TEXT_NOT_TRACE), 4);
-                ck_assert_uint_eq(n_remarks(t, TEXT_DAMAGED), 2);
-                notes = text_trace_notes(t, &n);
-                ck_assert_uint_eq(n, 6);
-                ck_assert_uint_eq(notes[2].line, 4);
-                ck_assert_str_eq(notes[2].text, "its duration is not a number");
-                ck_assert_uint_eq(notes[5].line, 8);
-                ck_assert_str_eq(notes[5].text, "the text ends in the middle of it");
-        }
-END_TEST
-
-START_TEST(damage_is_the_end_for_who_wants_that)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text(" 0)   0.010 us    |  a();\n"
-                                      " 0)   0.0x0 us    |  a();\n");
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                _cleanup_(text_trace_freep) TextTrace *t = NULL;
+                int fd = fd_of_text(texts[i], strlen(texts[i]));
+                uint64_t last_ns = 0;
                 Step s;
 
-                text_trace_keep_going(t, false);
-                (void) next(t);
-                ck_assert_int_eq(text_trace_next(t, &s), TEXT_TRACE_E_DAMAGED);
-        }
-END_TEST
-
-START_TEST(a_file_without_a_trace_is_refused)
-        {
-                static const char zeros[300000];
-                static const struct {
-                        const char *text;
-                        size_t n;
-                } cases[] = { { "", 0 },
-                              { "hello\nworld\n", 12 },
-                              { zeros, sizeof(zeros) },
-                              { " 0)   0.0", 9 } };
-
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_(text_trace_freep) TextTrace *t = NULL;
-
-                        ck_assert_int_eq(
-                                text_trace_take_fd(&t, fd_of_text(cases[i].text, cases[i].n), 1),
-                                TEXT_TRACE_E_FOREIGN);
-                        ck_assert_ptr_nonnull(t);
+                ck_assert_int_eq(text_trace_take_fd(&t, fd, TEXT_TRACE_ALL), 0);
+                while (text_trace_next(t, &s) > 0) {
+                        ck_assert_uint_ge(s.timestamp_ns, last_ns);
+                        ck_assert_uint_le(s.timestamp_ns, INT64_MAX);
+                        last_ns = s.timestamp_ns;
                 }
+                ck_assert_uint_gt(last_ns, INT64_MAX / 4);
         }
-END_TEST
+}
+
+TEST(a_change_of_tasks_names_the_one_before) {
+        _cleanup_(text_trace_freep) TextTrace *t =
+                trace_of_text(" 1)               |  a() {\n"
+                              " ------------------------------------------\n"
+                              " 1)    cat-123     =>     bash-9    \n"
+                              " ------------------------------------------\n"
+                              "\n"
+                              " 1)   0.100 us    |  b();\n"
+                              " ------------------------------------------\n"
+                              " 1)     bash-9     =>    cat-123    \n"
+                              " ------------------------------------------\n"
+                              "\n"
+                              " 1)   1.000 us    |  }\n");
+        Step s = next(t);
+
+        ck_assert_int_eq(s.pid, STEP_PID_UNKNOWN(1));
+        s = next(t);
+        ck_assert_int_eq(s.kind, STEP_TASK);
+        ck_assert_int_eq(s.pid, 123);
+        ck_assert_str_eq(s.comm, "cat");
+        s = next(t);
+        ck_assert_int_eq(s.pid, 9);
+        ck_assert_str_eq(s.comm, "bash");
+        s = next(t);
+        ck_assert_int_eq(s.kind, STEP_LEAVE);
+        ck_assert_int_eq(s.pid, 123);
+        ck_assert_str_eq(s.function->label, "a");
+        expect_end(t);
+        ck_assert_uint_eq(text_trace_count(t)->n_switches, 2);
+        ck_assert_uint_eq(text_trace_count(t)->n_switch_lines, 8);
+        ck_assert_uint_eq(n_remarks(t, TEXT_NOT_TRACE), 0);
+}
+
+TEST(cpus_of_two_and_three_digits_have_one_column) {
+        static const char *const texts[] = { "  7)               |  a() {\n"
+                                             " 15)   0.100 us    |  b();\n"
+                                             "  7)   1.000 us    |  }\n",
+                                             "   7)               |  a() {\n"
+                                             " 127)   0.100 us    |  b();\n"
+                                             "   7)   1.000 us    |  }\n" };
+
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(texts[i]);
+                Step s = next(t);
+
+                ck_assert_uint_eq(s.cpu, 7);
+                s = next(t);
+                ck_assert_uint_eq(s.cpu, i == 0 ? 15 : 127);
+                expect_steps(t, texts[i], "-a 0 1000");
+                ck_assert_uint_eq(text_trace_layout(t)->columns.n_cpu_digits, 2 + i);
+                ck_assert_uint_eq(n_remarks(t, TEXT_COLUMNS_CHANGED), 0);
+        }
+}
+
+TEST(markers_of_interrupts_belong_to_the_call_beside_them) {
+        _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(" 0)   ==========> |\n"
+                                                                 " 0)               |  irq() {\n"
+                                                                 " 0)   0.010 us    |    a();\n"
+                                                                 " 0)   1.000 us    |  }\n"
+                                                                 " 0)   <========== |\n"
+                                                                 " 0)   0.010 us    |  b();\n");
+        Step s = next(t);
+
+        ck_assert(s.said->irq_begin);
+        s = next(t);
+        ck_assert(!s.said->irq_begin && !s.said->irq_end);
+        s = next(t);
+        ck_assert(s.said->irq_end);
+        s = next(t);
+        ck_assert(!s.said->irq_end);
+        ck_assert_uint_eq(text_trace_count(t)->n_markers, 2);
+}
+
+TEST(talk_is_skipped_and_damage_named) {
+        _cleanup_(text_trace_freep) TextTrace *t = trace_of_text("# ./funcgraph a\n"
+                                                                 "Tracing \"a\"... Ctrl-C to end.\n"
+                                                                 " 0)   0.010 us    |  a();\n"
+                                                                 " 0)   0.0x0 us    |  a();\n"
+                                                                 " 0)   0.010 us    |  a();\n"
+                                                                 "^C\n"
+                                                                 "Ending tracing...\n"
+                                                                 " 0)   0.010 us");
+        const TextNote *notes;
+        size_t n;
+
+        expect_steps(t, "talk", "a 0 10, a 0 10");
+        ck_assert_uint_eq(n_remarks(t, TEXT_NOT_TRACE), 4);
+        ck_assert_uint_eq(n_remarks(t, TEXT_DAMAGED), 2);
+        notes = text_trace_notes(t, &n);
+        ck_assert_uint_eq(n, 6);
+        ck_assert_uint_eq(notes[2].line, 4);
+        ck_assert_str_eq(notes[2].text, "its duration is not a number");
+        ck_assert_uint_eq(notes[5].line, 8);
+        ck_assert_str_eq(notes[5].text, "the text ends in the middle of it");
+}
+
+TEST(damage_is_the_end_for_who_wants_that) {
+        _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(" 0)   0.010 us    |  a();\n"
+                                                                 " 0)   0.0x0 us    |  a();\n");
+        Step s;
+
+        text_trace_keep_going(t, false);
+        (void) next(t);
+        ck_assert_int_eq(text_trace_next(t, &s), TEXT_TRACE_E_DAMAGED);
+}
+
+TEST(a_file_without_a_trace_is_refused) {
+        static const char zeros[300000];
+        static const struct {
+                const char *text;
+                size_t n;
+        } cases[] = {
+                { "", 0 }, { "hello\nworld\n", 12 }, { zeros, sizeof(zeros) }, { " 0)   0.0", 9 }
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_(text_trace_freep) TextTrace *t = NULL;
+
+                ck_assert_int_eq(text_trace_take_fd(&t, fd_of_text(cases[i].text, cases[i].n), 1),
+                                 TEXT_TRACE_E_FOREIGN);
+                ck_assert_ptr_nonnull(t);
+        }
+}
 
 /* Whichever thread has calls inside calls, and however late. */
-START_TEST(blanks_may_be_lost_of_an_indented_text)
-        {
-                static const char *const blanks[] = { " ", "" };
+TEST(blanks_may_be_lost_of_an_indented_text) {
+        static const char *const blanks[] = { " ", "" };
 
-                for (size_t i = 0; i < ELEMENTSOF(blanks); i++) {
-                        _cleanup_(text_trace_freep) TextTrace *t = NULL;
-                        _cleanup_buf_ Buf text = BUF_INIT;
-                        _cleanup_free_ char *s = NULL;
-                        const char *b = blanks[i];
+        for (size_t i = 0; i < ELEMENTSOF(blanks); i++) {
+                _cleanup_(text_trace_freep) TextTrace *t = NULL;
+                _cleanup_buf_ Buf text = BUF_INIT;
+                _cleanup_free_ char *s = NULL;
+                const char *b = blanks[i];
 
-                        for (int k = 0; k < 300; k++)
-                                buf_printf(&text, "0 sh(1):%s-> x\n5 sh(1):%s<- x\n", b, b);
-                        buf_printf(&text,
-                                   "0 ftp(7223):%s-> sys_socketcall\n10 ftp(7223):%s-> sys_socket\n"
-                                   "0 sh(1):%s-> x\n5 sh(1):%s<- x\n90 ftp(7223):%s<- sys_socket\n"
-                                   "100 ftp(7223):%s<- sys_socketcall\n",
-                                   b, b, b, b, b, b);
-                        ck_assert_int_eq(buf_take_string(&text, &s), 0);
-                        t = trace_of_text(s);
-                        for (int k = 0; k < 600; k++)
-                                (void) next(t);
-                        expect_steps(t, "blanks",
-                                     "+sys_socketcall 0, +sys_socket 1, +x 0, -x 0 5000, "
-                                     "-sys_socket 1 80000, -sys_socketcall 0 100000");
-                }
+                for (int k = 0; k < 300; k++)
+                        buf_printf(&text, "0 sh(1):%s-> x\n5 sh(1):%s<- x\n", b, b);
+                buf_printf(&text,
+                           "0 ftp(7223):%s-> sys_socketcall\n10 ftp(7223):%s-> sys_socket\n"
+                           "0 sh(1):%s-> x\n5 sh(1):%s<- x\n90 ftp(7223):%s<- sys_socket\n"
+                           "100 ftp(7223):%s<- sys_socketcall\n",
+                           b, b, b, b, b, b);
+                ck_assert_int_eq(buf_take_string(&text, &s), 0);
+                t = trace_of_text(s);
+                for (int k = 0; k < 600; k++)
+                        (void) next(t);
+                expect_steps(t, "blanks",
+                             "+sys_socketcall 0, +sys_socket 1, +x 0, -x 0 5000, "
+                             "-sys_socket 1 80000, -sys_socketcall 0 100000");
         }
-END_TEST
+}
 
-START_TEST(events_and_losses_of_trace_cmd_stay_where_they_are)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(
-                        "cpus=2\n"
-                        "     a-1     [000]    1.000001: funcgraph_entry:                   |  f() "
-                        "{\n"
-                        "     a-1     [000]    1.000002: sched_wakeup:         b:2 [120]\n"
-                        "CPU:0 [12 EVENTS DROPPED]\n"
-                        "     a-1     [000]    1.000009: funcgraph_exit:         7.001 us   |  "
-                        "}\n");
-                Step s;
+TEST(events_and_losses_of_trace_cmd_stay_where_they_are) {
+        _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(
+                "cpus=2\n"
+                "     a-1     [000]    1.000001: funcgraph_entry:                   |  f() {\n"
+                "     a-1     [000]    1.000002: sched_wakeup:         b:2 [120]\n"
+                "CPU:0 [12 EVENTS DROPPED]\n"
+                "     a-1     [000]    1.000009: funcgraph_exit:         7.001 us   |  }\n");
+        Step s;
 
-                ck_assert_int_eq(next(t).kind, STEP_ENTER);
-                s = next(t);
-                ck_assert_int_eq(s.kind, STEP_OTHER);
-                ck_assert_str_eq(s.text, "sched_wakeup: b:2 [120]");
-                ck_assert_uint_eq(s.timestamp_ns, 1000002000);
-                expect_steps(t, "the rest", "lost 12, -f 0 7001");
-                ck_assert_int_eq(text_trace_layout(t)->kind, TEXT_EVENTS);
-        }
-END_TEST
-
-UNIT_SUITE("text-trace", lines_become_steps, times_follow_from_durations,
-           times_of_longer_calls_than_there_are_stay_in_order,
-           a_change_of_tasks_names_the_one_before, cpus_of_two_and_three_digits_have_one_column,
-           markers_of_interrupts_belong_to_the_call_beside_them, talk_is_skipped_and_damage_named,
-           damage_is_the_end_for_who_wants_that, a_file_without_a_trace_is_refused,
-           blanks_may_be_lost_of_an_indented_text,
-           events_and_losses_of_trace_cmd_stay_where_they_are)
+        ck_assert_int_eq(next(t).kind, STEP_ENTER);
+        s = next(t);
+        ck_assert_int_eq(s.kind, STEP_OTHER);
+        ck_assert_str_eq(s.text, "sched_wakeup: b:2 [120]");
+        ck_assert_uint_eq(s.timestamp_ns, 1000002000);
+        expect_steps(t, "the rest", "lost 12, -f 0 7001");
+        ck_assert_int_eq(text_trace_layout(t)->kind, TEXT_EVENTS);
+}

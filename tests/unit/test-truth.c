@@ -256,54 +256,43 @@ static void check_all(const World *w, bool is_whole) {
         check_roots(w, wanted);
 }
 
-START_TEST(whole_recordings_have_the_true_figures)
-        {
-                for (uint64_t seed = 1; seed <= 5; seed++) {
-                        _cleanup_free_ World *w = world(seed);
+TEST(whole_recordings_have_the_true_figures) {
+        for (uint64_t seed = 1; seed <= 5; seed++) {
+                _cleanup_free_ World *w = world(seed);
 
-                        printf("# seed %llu\n", (unsigned long long) seed);
-                        check_all(w, true);
+                printf("# seed %llu\n", (unsigned long long) seed);
+                check_all(w, true);
+        }
+}
+
+TEST(all_ways_agree_after_losses) {
+        for (uint64_t seed = 1; seed <= 20; seed++) {
+                _cleanup_free_ World *w = world(seed);
+
+                printf("# seed %llu\n", (unsigned long long) seed);
+                lose(w, seed % 2 ? 1000 : 20);
+                check_all(w, false);
+        }
+}
+
+TEST(all_ways_agree_where_only_ends_are_known) {
+        _cleanup_free_ World *w = world(7);
+        size_t n = 0;
+
+        for (size_t i = 0; i < w->n_steps; i++)
+                if (w->steps[i].kind != STEP_ENTER) {
+                        w->steps[i].kind = STEP_LEAVE;
+                        w->steps[n++] = w->steps[i];
                 }
-        }
-END_TEST
+        w->n_steps = n;
+        check_tree(w, sums_by(w, BREAKDOWN_BY_FUNCTION, false), true);
+}
 
-START_TEST(all_ways_agree_after_losses)
-        {
-                for (uint64_t seed = 1; seed <= 20; seed++) {
-                        _cleanup_free_ World *w = world(seed);
+TEST(a_recording_that_is_all_loss_has_no_calls) {
+        _cleanup_free_ World *w = world(3);
 
-                        printf("# seed %llu\n", (unsigned long long) seed);
-                        lose(w, seed % 2 ? 1000 : 20);
-                        check_all(w, false);
-                }
-        }
-END_TEST
-
-START_TEST(all_ways_agree_where_only_ends_are_known)
-        {
-                _cleanup_free_ World *w = world(7);
-                size_t n = 0;
-
-                for (size_t i = 0; i < w->n_steps; i++)
-                        if (w->steps[i].kind != STEP_ENTER) {
-                                w->steps[i].kind = STEP_LEAVE;
-                                w->steps[n++] = w->steps[i];
-                        }
-                w->n_steps = n;
-                check_tree(w, sums_by(w, BREAKDOWN_BY_FUNCTION, false), true);
-        }
-END_TEST
-
-START_TEST(a_recording_that_is_all_loss_has_no_calls)
-        {
-                _cleanup_free_ World *w = world(3);
-
-                for (size_t i = 0; i < w->n_steps; i++)
-                        w->steps[i].kind = STEP_LOST;
-                ck_assert_uint_eq(sums_by(w, BREAKDOWN_BY_FUNCTION, false).n, 0);
-                check_tree(w, (Sums){}, false);
-        }
-END_TEST
-
-UNIT_SUITE("truth", whole_recordings_have_the_true_figures, all_ways_agree_after_losses,
-           all_ways_agree_where_only_ends_are_known, a_recording_that_is_all_loss_has_no_calls)
+        for (size_t i = 0; i < w->n_steps; i++)
+                w->steps[i].kind = STEP_LOST;
+        ck_assert_uint_eq(sums_by(w, BREAKDOWN_BY_FUNCTION, false).n, 0);
+        check_tree(w, (Sums){}, false);
+}

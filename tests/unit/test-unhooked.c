@@ -27,56 +27,48 @@ static int32_t below(const SessionMeta *m, const char *function) {
         return unhooked_below(&u, function, &was_left_out);
 }
 
-START_TEST(below_a_function_is_what_it_calls_by_what_was_not_hooked_alone)
-        {
-                /* hot > a > b > a again; c is hot's and d's. */
-                _cleanup_(session_meta_freep) SessionMeta *m = meta_of("a b c", "hot b/a/hot d");
-                static const struct {
-                        const char *function;
-                        int32_t n;
-                } cases[] = { { "hot", 3 }, { "d", 1 },     { "a", 1 }, { "b", 1 },
-                              { "c", 0 },   { "other", 0 }, { "ho", 0 } };
+TEST(below_a_function_is_what_it_calls_by_what_was_not_hooked_alone) {
+        /* hot > a > b > a again; c is hot's and d's. */
+        _cleanup_(session_meta_freep) SessionMeta *m = meta_of("a b c", "hot b/a/hot d");
+        static const struct {
+                const char *function;
+                int32_t n;
+        } cases[] = { { "hot", 3 }, { "d", 1 },     { "a", 1 }, { "b", 1 },
+                      { "c", 0 },   { "other", 0 }, { "ho", 0 } };
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++)
-                        ck_assert_msg(below(m, cases[i].function) == cases[i].n, "%s: %d",
-                                      cases[i].function, (int) below(m, cases[i].function));
-        }
-END_TEST
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+                ck_assert_msg(below(m, cases[i].function) == cases[i].n, "%s: %d",
+                              cases[i].function, (int) below(m, cases[i].function));
+}
 
-START_TEST(what_is_called_by_nobody_knows_whom_is_below_all)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m = meta_of("a b c", "hot .../b");
+TEST(what_is_called_by_nobody_knows_whom_is_below_all) {
+        _cleanup_(session_meta_freep) SessionMeta *m = meta_of("a b c", "hot .../b");
 
-                ck_assert_int_eq(below(m, "other"), 2); /* a, which has other callers, and c */
-                ck_assert_int_eq(below(m, "b"), 2);
-                ck_assert_int_eq(below(m, "a"), 1);
-        }
-END_TEST
+        ck_assert_int_eq(below(m, "other"), 2); /* a, which has other callers, and c */
+        ck_assert_int_eq(below(m, "b"), 2);
+        ck_assert_int_eq(below(m, "a"), 1);
+}
 
-START_TEST(it_is_unknown_of_all_of_some_or_untold)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m = meta_of("a", "hot");
+TEST(it_is_unknown_of_all_of_some_or_untold) {
+        _cleanup_(session_meta_freep) SessionMeta *m = meta_of("a", "hot");
 
-                ck_assert_int_ge(strv_add(&m->callees_unknown_of, "f"), 0);
-                ck_assert_int_eq(below(m, "f"), UNHOOKED_UNKNOWN);
-                ck_assert_int_eq(below(m, "g"), 0);
-                m->callees_unknown = true;
-                ck_assert_int_eq(below(m, "g"), UNHOOKED_UNKNOWN);
-                *m->id = 0; /* of another program's file */
-                ck_assert_int_eq(below(m, "f"), UNHOOKED_UNTOLD);
-        }
-END_TEST
+        ck_assert_int_ge(strv_add(&m->callees_unknown_of, "f"), 0);
+        ck_assert_int_eq(below(m, "f"), UNHOOKED_UNKNOWN);
+        ck_assert_int_eq(below(m, "g"), 0);
+        m->callees_unknown = true;
+        ck_assert_int_eq(below(m, "g"), UNHOOKED_UNKNOWN);
+        *m->id = 0; /* of another program's file */
+        ck_assert_int_eq(below(m, "f"), UNHOOKED_UNTOLD);
+}
 
-START_TEST(words_claim_no_more_than_is_known)
-        {
-                ck_assert_str_eq(UNHOOKED_TEXT(UNHOOKED_UNTOLD), "");
-                ck_assert_str_eq(UNHOOKED_TEXT(0), "");
-                ck_assert_str_eq(UNHOOKED_TEXT(1), " or below it (1 function not hooked)");
-                ck_assert_str_eq(UNHOOKED_TEXT(1234), " or below it (1,234 functions not hooked)");
-                ck_assert_str_eq(UNHOOKED_TEXT(UNHOOKED_UNKNOWN),
-                                 " or below it (its callees are not known)");
-        }
-END_TEST
+TEST(words_claim_no_more_than_is_known) {
+        ck_assert_str_eq(UNHOOKED_TEXT(UNHOOKED_UNTOLD), "");
+        ck_assert_str_eq(UNHOOKED_TEXT(0), "");
+        ck_assert_str_eq(UNHOOKED_TEXT(1), " or below it (1 function not hooked)");
+        ck_assert_str_eq(UNHOOKED_TEXT(1234), " or below it (1,234 functions not hooked)");
+        ck_assert_str_eq(UNHOOKED_TEXT(UNHOOKED_UNKNOWN),
+                         " or below it (its callees are not known)");
+}
 
 static void check_description(const SessionMeta *m, const char *expected, const char *scope) {
         _cleanup_free_ char *text = NULL, *words = NULL;
@@ -90,58 +82,49 @@ static void check_description(const SessionMeta *m, const char *expected, const 
         ck_assert_str_eq(words, scope);
 }
 
-START_TEST(a_recording_says_how_many_were_hooked_and_why_not_all)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m =
-                        meta_of("a b c d", "hot/hot/hot/hot");
+TEST(a_recording_says_how_many_were_hooked_and_why_not_all) {
+        _cleanup_(session_meta_freep) SessionMeta *m = meta_of("a b c d", "hot/hot/hot/hot");
 
-                ck_assert_int_ge(strv_split(&m->left_out_why, "cost filter cost cost", " "), 0);
-                check_description(m,
-                                  "hooked 6 of 10 known functions; left out: 3 for their cost "
-                                  "(a, c, ...), 1 by filters (b)",
-                                  " for the 6 functions that were hooked of 10 known");
-                m->left_out_why.n--;
-                check_description(m,
-                                  "hooked 6 of 10 known functions; left out: 2 for their cost "
-                                  "(a, c), 1 by filters (b), 1 (d)",
-                                  " for the 6 functions that were hooked of 10 known");
-                m->left_out_why.n++;
-                m->n_hooked = 0; /* all but these */
-                m->n_known = 0;
-                strv_done(&m->left_out_why);
-                check_description(m, "hooked all other functions; left out: 4 (a, b, ...)", "");
-                strv_done(&m->left_out);
-                check_description(m, "", "");
-                m->n_hooked = 12; /* a whole tree, and waiting ones */
-                m->n_known = 10;
-                check_description(m, "hooked 10 of 10 known functions",
-                                  " for the 10 functions that were hooked of 10 known");
-                m->n_known = 0;
-                m->n_hooked = 7;
-                m->callees_unknown = true;
-                check_description(m, "hooked 7 functions; what else they call is not known",
-                                  " for the 7 functions that were hooked");
-                m->tree_from = TREE_UNKNOWN;
-                check_description(m,
-                                  "hooked 7 functions; what else they call is not known, for "
-                                  "there was no lesson",
-                                  " for the 7 functions that were hooked");
-                m->start.trace_ns = 100;
-                m->narrowed_ns = 200; /* a lesson that ended with the session */
-                check_description(m,
-                                  "hooked all functions at first, then 7 functions; what else "
-                                  "they call is not known, for the lesson had no result until "
-                                  "the end",
-                                  " for the 7 functions that were hooked");
-                m->tree_from = TREE_ALL;
-                m->n_hooked = 0; /* as earlier versions did */
-                check_description(
-                        m, "hooked nearly all functions; what else they call is not known", "");
-                m->spec.flat = true;
-                check_description(m, "", "");
-        }
-END_TEST
-
-UNIT_SUITE("unhooked", below_a_function_is_what_it_calls_by_what_was_not_hooked_alone,
-           what_is_called_by_nobody_knows_whom_is_below_all, it_is_unknown_of_all_of_some_or_untold,
-           words_claim_no_more_than_is_known, a_recording_says_how_many_were_hooked_and_why_not_all)
+        ck_assert_int_ge(strv_split(&m->left_out_why, "cost filter cost cost", " "), 0);
+        check_description(m,
+                          "hooked 6 of 10 known functions; left out: 3 for their cost "
+                          "(a, c, ...), 1 by filters (b)",
+                          " for the 6 functions that were hooked of 10 known");
+        m->left_out_why.n--;
+        check_description(m,
+                          "hooked 6 of 10 known functions; left out: 2 for their cost "
+                          "(a, c), 1 by filters (b), 1 (d)",
+                          " for the 6 functions that were hooked of 10 known");
+        m->left_out_why.n++;
+        m->n_hooked = 0; /* all but these */
+        m->n_known = 0;
+        strv_done(&m->left_out_why);
+        check_description(m, "hooked all other functions; left out: 4 (a, b, ...)", "");
+        strv_done(&m->left_out);
+        check_description(m, "", "");
+        m->n_hooked = 12; /* a whole tree, and waiting ones */
+        m->n_known = 10;
+        check_description(m, "hooked 10 of 10 known functions",
+                          " for the 10 functions that were hooked of 10 known");
+        m->n_known = 0;
+        m->n_hooked = 7;
+        m->callees_unknown = true;
+        check_description(m, "hooked 7 functions; what else they call is not known",
+                          " for the 7 functions that were hooked");
+        m->tree_from = TREE_UNKNOWN;
+        check_description(m,
+                          "hooked 7 functions; what else they call is not known, for "
+                          "there was no lesson",
+                          " for the 7 functions that were hooked");
+        m->start.trace_ns = 100;
+        m->narrowed_ns = 200; /* a lesson that ended with the session */
+        check_description(m,
+                          "hooked all functions at first, then 7 functions; what else "
+                          "they call is not known, for the lesson had no result until the end",
+                          " for the 7 functions that were hooked");
+        m->tree_from = TREE_ALL;
+        m->n_hooked = 0; /* as earlier versions did */
+        check_description(m, "hooked nearly all functions; what else they call is not known", "");
+        m->spec.flat = true;
+        check_description(m, "", "");
+}

@@ -104,50 +104,46 @@ static void expect_reason(const Vacuum *v, const char *name, const char *reason)
         ck_abort_msg("%s is not an item", name);
 }
 
-START_TEST(what_is_pinned_read_live_or_not_ours_stays)
-        {
-                _cleanup_(session_dir_freep) SessionDir *reader = NULL;
-                _cleanup_free_ char *left = NULL;
-                _cleanup_close_ int lock_fd = -EBADF;
-                _cleanup_vacuum_ Vacuum v = {};
+TEST(what_is_pinned_read_live_or_not_ours_stays) {
+        _cleanup_(session_dir_freep) SessionDir *reader = NULL;
+        _cleanup_free_ char *left = NULL;
+        _cleanup_close_ int lock_fd = -EBADF;
+        _cleanup_vacuum_ Vacuum v = {};
 
-                setup();
-                add("ended", 5, false);
-                add("live", 0, false);
-                add("pinned", 4, true);
-                add("read", 3, false);
-                add("with-notes", 2, false);
-                ck_assert_int_eq(store_open_session(store, "read", &reader), 0);
-                lock_fd = keep_lock(reader);
-                ck_assert_int_ge(lock_fd, 0);
-                scratch_write(store_sessions_fd(store), "with-notes/cpu12/notes.txt", "mine", 4);
-                left = left_after(&everything, &v);
-                ck_assert_str_eq(left, "live pinned read with-notes");
-                ck_assert_uint_ge(v.freed_bytes, 10 * PAGE);
-                expect_reason(&v, "pinned", "it is pinned");
-                expect_reason(&v, "read", "somebody reads it");
-                expect_reason(&v, "live", "it records");
-                expect_reason(&v, "with-notes", "it holds a file that ftraced did not make");
-                teardown();
-        }
-END_TEST
+        setup();
+        add("ended", 5, false);
+        add("live", 0, false);
+        add("pinned", 4, true);
+        add("read", 3, false);
+        add("with-notes", 2, false);
+        ck_assert_int_eq(store_open_session(store, "read", &reader), 0);
+        lock_fd = keep_lock(reader);
+        ck_assert_int_ge(lock_fd, 0);
+        scratch_write(store_sessions_fd(store), "with-notes/cpu12/notes.txt", "mine", 4);
+        left = left_after(&everything, &v);
+        ck_assert_str_eq(left, "live pinned read with-notes");
+        ck_assert_uint_ge(v.freed_bytes, 10 * PAGE);
+        expect_reason(&v, "pinned", "it is pinned");
+        expect_reason(&v, "read", "somebody reads it");
+        expect_reason(&v, "live", "it records");
+        expect_reason(&v, "with-notes", "it holds a file that ftraced did not make");
+        teardown();
+}
 
-START_TEST(a_reader_that_is_done_holds_nothing)
-        {
-                _cleanup_(session_dir_freep) SessionDir *reader = NULL;
-                _cleanup_free_ char *left = NULL;
-                _cleanup_vacuum_ Vacuum v = {};
+TEST(a_reader_that_is_done_holds_nothing) {
+        _cleanup_(session_dir_freep) SessionDir *reader = NULL;
+        _cleanup_free_ char *left = NULL;
+        _cleanup_vacuum_ Vacuum v = {};
 
-                setup();
-                add("a", 5, false);
-                ck_assert_int_eq(store_open_session(store, "a", &reader), 0);
-                safe_close(keep_lock(reader));
-                reader = session_dir_free(reader);
-                left = left_after(&everything, &v);
-                ck_assert_str_eq(left, "");
-                teardown();
-        }
-END_TEST
+        setup();
+        add("a", 5, false);
+        ck_assert_int_eq(store_open_session(store, "a", &reader), 0);
+        safe_close(keep_lock(reader));
+        reader = session_dir_free(reader);
+        left = left_after(&everything, &v);
+        ck_assert_str_eq(left, "");
+        teardown();
+}
 
 static void *let_go_soon(void *userdata) {
         (void) usleep(20000);
@@ -155,347 +151,304 @@ static void *let_go_soon(void *userdata) {
         return NULL;
 }
 
-START_TEST(a_reader_that_comes_while_somebody_looks_holds_it)
-        {
-                _cleanup_(session_dir_freep) SessionDir *reader = NULL;
-                _cleanup_close_ int lock_fd = -EBADF;
-                pthread_t thread;
-                int looker_fd;
+TEST(a_reader_that_comes_while_somebody_looks_holds_it) {
+        _cleanup_(session_dir_freep) SessionDir *reader = NULL;
+        _cleanup_close_ int lock_fd = -EBADF;
+        pthread_t thread;
+        int looker_fd;
+
+        setup();
+        add("a", 5, false);
+        ck_assert_int_eq(store_open_session(store, "a", &reader), 0);
+        looker_fd = dir_open(session_dir_fd(reader), ".");
+        ck_assert_int_eq(flock(looker_fd, LOCK_EX), 0); /* as keep_look() does */
+        ck_assert_int_eq(pthread_create(&thread, NULL, let_go_soon, &looker_fd), 0);
+        lock_fd = keep_lock(reader);
+        ck_assert_int_ge(lock_fd, 0);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+        teardown();
+}
+
+TEST(a_copy_of_the_lock_holds_as_well) {
+        _cleanup_(session_dir_freep) SessionDir *reader = NULL;
+        _cleanup_free_ char *left = NULL;
+        _cleanup_vacuum_ Vacuum v = {};
+        int fd, copy;
+
+        setup();
+        add("a", 5, false);
+        ck_assert_int_eq(store_open_session(store, "a", &reader), 0);
+        fd = keep_lock(reader);
+        copy = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* as fork() makes */
+        safe_close(fd);
+        left = left_after(&everything, &v);
+        ck_assert_str_eq(left, "a");
+        (void) close(copy);
+        teardown();
+}
+
+TEST(everything_counts_but_what_is_kept_for_the_end) {
+        _cleanup_(session_dir_freep) SessionDir *d = NULL;
+        Footprint before, after;
+
+        setup();
+        add("a", 5, false);
+        ck_assert_int_eq(store_open_session(store, "a", &d), 0);
+        before = footprint_measure(d);
+        ck_assert_uint_ge(before.segment_bytes, 10 * PAGE);
+        /* session.json, tracing/ with 3 files in 4 directories, cpu12/ with one file, itself */
+        ck_assert_uint_ge(before.n_bytes - before.segment_bytes, 10 * PAGE);
+        for (int i = 0; i < 3; i++) {
+                static const char *const names[] = { "cuts", "notes", "tracing/empty" };
+
+                scratch_write(session_dir_fd(d), names[i], "", 0);
+                after = footprint_measure(d);
+                ck_assert_uint_eq(after.n_bytes, before.n_bytes + FOOTPRINT_ENTRY_BYTES);
+                ck_assert_uint_eq(after.segment_bytes, before.segment_bytes);
+                before = after;
+        }
+        scratch_write(session_dir_fd(d), "reserve", "x", 1);
+        ck_assert_uint_eq(footprint_measure(d).n_bytes, before.n_bytes);
+        /* A second name is what a snapshot has. */
+        ck_assert_int_eq(linkat(session_dir_fd(d), "cpu12/000000ab.seg", session_dir_fd(d),
+                                "cpu12/000000ac.seg", 0),
+                         0);
+        ck_assert_uint_eq(footprint_measure(d).segment_bytes, 2 * before.segment_bytes);
+        teardown();
+}
+
+TEST(a_dry_run_removes_nothing_and_says_the_same) {
+        _cleanup_vacuum_ Vacuum v = {};
+        _cleanup_strv_ Strv names = {};
+
+        setup();
+        add("a", 5, false);
+        add("b", 6, false);
+        ck_assert_int_eq(
+                vacuum_run(&v, store, &(RetainLimits){ .max_sessions = 1 }, &(VacuumWork){}), 0);
+        ck_assert_uint_ge(v.freed_bytes, 10 * PAGE);
+        expect_reason(&v, "a", "there are too many");
+        ck_assert_int_eq(store_list(store, &names), 0);
+        ck_assert_uint_eq(names.n, 2);
+        teardown();
+}
+
+TEST(a_session_that_cannot_be_read_is_left_alone) {
+        _cleanup_free_ char *left = NULL;
+        _cleanup_vacuum_ Vacuum v = {};
+
+        setup();
+        add("a", 5, false);
+        scratch_write(store_sessions_fd(store), "a/session.json", "{}", 2);
+        left = left_after(&everything, &v);
+        ck_assert_str_eq(left, "a");
+        ck_assert_uint_eq(v.n, 0);
+        teardown();
+}
+
+TEST(the_next_one_to_become_too_old_is_known) {
+        _cleanup_vacuum_ Vacuum v = {};
+        RetainLimits none = {};
+
+        setup();
+        add("a", 500, false);
+        add("b", 400, false);
+        add("pinned", 300, true);
+        add("live", 0, false);
+        ck_assert_int_eq(vacuum_run(&v, store, &none, &(VacuumWork){}), 0);
+        ck_assert_uint_eq(vacuum_next_ns(&v, &(RetainLimits){ .max_age_ns = 100 }), 500);
+        ck_assert_uint_eq(vacuum_next_ns(&v, &none), UINT64_MAX);
+        teardown();
+}
+
+TEST(nothing_goes_for_its_age_in_a_boot_in_which_the_clock_was_set) {
+        static const int64_t set_s[] = { 0, 3600, -3600, 2 * 86400, -2 * 86400 };
+
+        for (size_t i = 0; i < ELEMENTSOF(set_s); i++) {
+                char boot_id[BOOT_ID_CHARS + 1], line[BOOT_ID_CHARS + 32];
+                bool is_far = set_s[i] > 86400 || set_s[i] < -86400;
+                _cleanup_free_ char *left = NULL, *full = NULL, *kept = NULL, *none = NULL;
+                _cleanup_vacuum_ Vacuum v = {}, w = {}, x = {}, y = {};
+                uint64_t then = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME);
+                int n;
 
                 setup();
+                boot_id_read(boot_id);
+                then += (uint64_t) (set_s[i] * (int64_t) NSEC_PER_SEC);
+                n = snprintf(line, sizeof(line), "%s %" PRIu64 "\n", boot_id, then);
+                scratch_write(store_fd(store), "clock", line, (size_t) n);
                 add("a", 5, false);
-                ck_assert_int_eq(store_open_session(store, "a", &reader), 0);
-                looker_fd = dir_open(session_dir_fd(reader), ".");
-                ck_assert_int_eq(flock(looker_fd, LOCK_EX), 0); /* as keep_look() does */
-                ck_assert_int_eq(pthread_create(&thread, NULL, let_go_soon, &looker_fd), 0);
-                lock_fd = keep_lock(reader);
-                ck_assert_int_ge(lock_fd, 0);
-                ck_assert_int_eq(pthread_join(thread, NULL), 0);
+                left = left_after(&(RetainLimits){ .max_age_ns = 3600 * NSEC_PER_SEC }, &v);
+                ck_assert_str_eq(left, is_far ? "a" : "");
+                if (is_far)
+                        ck_assert_uint_eq(vacuum_next_ns(&v, &(RetainLimits){ .max_age_ns = 1 }),
+                                          UINT64_MAX);
+                if (is_far)
+                        expect_reason(&v, "a",
+                                      "the clock was set by more than a day: nothing goes "
+                                      "for its age until the host boots");
+                /* "Kept as" is a promise in any boot; not longer than ages may be. */
+                kept = left_after(&(RetainLimits){ .max_use_bytes = 1, .min_age_ns = UINT64_MAX },
+                                  &w);
+                ck_assert_str_eq(kept, is_far ? "a" : "");
+                none = left_after(&(RetainLimits){ .max_use_bytes = 1,
+                                                   .max_age_ns = 1,
+                                                   .min_age_ns = UINT64_MAX },
+                                  &x);
+                ck_assert_str_eq(none, "");
+                add("b", 5, false);
+                full = left_after(&(RetainLimits){ .max_use_bytes = 1 }, &y);
+                ck_assert_str_eq(full, "");
                 teardown();
         }
-END_TEST
+}
 
-START_TEST(a_copy_of_the_lock_holds_as_well)
-        {
-                _cleanup_(session_dir_freep) SessionDir *reader = NULL;
-                _cleanup_free_ char *left = NULL;
-                _cleanup_vacuum_ Vacuum v = {};
-                int fd, copy;
+TEST(a_boot_is_noted_when_it_is_first_seen) {
+        static const char *const before[] = { "", "x", "another-boot 5\n", "another-boot\n" };
+
+        for (size_t i = 0; i < ELEMENTSOF(before); i++) {
+                _cleanup_free_ char *text = NULL, *again = NULL;
 
                 setup();
-                add("a", 5, false);
-                ck_assert_int_eq(store_open_session(store, "a", &reader), 0);
-                fd = keep_lock(reader);
-                copy = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* as fork() makes */
-                safe_close(fd);
-                left = left_after(&everything, &v);
-                ck_assert_str_eq(left, "a");
-                (void) close(copy);
+                scratch_write(store_fd(store), "clock", before[i], strlen(before[i]));
+                ck_assert(!boot_clock_was_set(store_fd(store)));
+                boot_clock_note(store_fd(store));
+                ck_assert_int_eq(file_read(store_fd(store), "clock", &text, NULL, 4096), 0);
+                ck_assert_str_ne(text, before[i]);
+                ck_assert(!boot_clock_was_set(store_fd(store)));
+                boot_clock_note(store_fd(store));
+                ck_assert_int_eq(file_read(store_fd(store), "clock", &again, NULL, 4096), 0);
+                ck_assert_str_eq(text, again);
                 teardown();
         }
-END_TEST
+}
 
-START_TEST(everything_counts_but_what_is_kept_for_the_end)
-        {
+TEST(an_age_is_since_it_was_kept_or_ended) {
+        _cleanup_(session_meta_freep) SessionMeta *m = meta_of("x", 5);
+
+        m->kept_realtime_ns = 7;
+        ck_assert_uint_eq(session_meta_kept_ns(m), 7);
+        m->kept_realtime_ns = 0;
+        ck_assert_uint_eq(session_meta_kept_ns(m), 5);
+        m->stop.realtime_ns = 0;
+        ck_assert_uint_eq(session_meta_kept_ns(m), 1);
+        m->start.realtime_ns = 0;
+        ck_assert_uint_eq(session_meta_kept_ns(m), UINT64_MAX);
+}
+
+TEST(what_goes_next_is_foreseen_with_what_is_still_to_come) {
+        _cleanup_vacuum_ Vacuum v = {};
+        RetainLimits l = { .max_use_bytes = 100, .min_age_ns = 1ULL << 60, .keep_newest = true };
+        uint64_t now = now_ns(CLOCK_REALTIME);
+        _cleanup_outlook_ Outlook one = {}, two = {};
+        _cleanup_free_ char *text = NULL;
+
+        setup();
+        ck_assert_int_eq(
+                vacuum_add(&v,
+                           &(VacuumItem){ .name = (char *) "b", .n_bytes = 30, .kept_ns = now }),
+                0);
+        ck_assert_int_eq(vacuum_add(&v, &(VacuumItem){ .name = (char *) "a",
+                                                       .n_bytes = 30,
+                                                       .kept_ns = now - 5 }),
+                         0);
+        ck_assert_int_eq(vacuum_foresee(&one, &v, store, &l), 0);
+        ck_assert_str_eq(one.next, "a");
+        ck_assert_int_eq(one.why, RETAIN_KEEP);
+        ck_assert_uint_eq(one.n_going, 0);
+        ck_assert_uint_gt(one.not_before_ns, 0);
+        ck_assert_int_eq(vacuum_add(&v, &(VacuumItem){ .name = (char *) "live",
+                                                       .n_bytes = 20,
+                                                       .growth_bytes = 40,
+                                                       .is_live = true }),
+                         0);
+        ck_assert_int_eq(vacuum_foresee(&two, &v, store, &l), 0);
+        ck_assert_int_eq(two.why, RETAIN_OVER_USE);
+        ck_assert_uint_eq(two.n_going, 1);
+        ck_assert_uint_eq(two.growth_bytes, 40);
+        ck_assert_uint_eq(two.going.n, 1);
+        ck_assert(!two.is_full);
+        ck_assert_int_eq(outlook_describe(&text, &two), 0);
+        ck_assert_ptr_nonnull(strstr(text, "all recordings take 80B and those that record "
+                                           "may take 40B more, of 100B (MaxUse=)"));
+        teardown();
+}
+
+TEST(what_ftraced_did_not_make_is_foreign) {
+        static const char *const foreign[] = {
+                "notes",
+                "session.json~",
+                "cuts.old",
+                "cpu01",
+                "cpu12/0000000A.seg",
+                "cpu12/000000ab.seg.new",
+                "cpu12/x/y",
+                "tracing/set_event",
+                "tracing/events/ftrace/f/id",
+                "tracing/x/y",
+                "cuts/x",
+                "cpu12345/x",
+        };
+        static const char *const ours[] = {
+                "session.json.new",
+                "cuts",
+                "cuts.new",
+                "reserve",
+                "cpu12/0000ffff.seg",
+                "cpu12/.000000ab.sealing",
+                "tracing/printk_formats",
+                "tracing/events/ftrace/x/format.new",
+                "tracing/events/header_event",
+                "cpu0/00000000.seg",
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(foreign) + ELEMENTSOF(ours); i++) {
+                bool is_ours = i >= ELEMENTSOF(foreign);
+                const char *path = is_ours ? ours[i - ELEMENTSOF(foreign)] : foreign[i];
                 _cleanup_(session_dir_freep) SessionDir *d = NULL;
-                Footprint before, after;
+                _cleanup_free_ char *found = NULL;
+                char whole[PATH_MAX], *slash;
 
                 setup();
                 add("a", 5, false);
                 ck_assert_int_eq(store_open_session(store, "a", &d), 0);
-                before = footprint_measure(d);
-                ck_assert_uint_ge(before.segment_bytes, 10 * PAGE);
-                /* session.json, tracing/ with 3 files in 4 directories, cpu12/ with one file, itself */
-                ck_assert_uint_ge(before.n_bytes - before.segment_bytes, 10 * PAGE);
-                for (int i = 0; i < 3; i++) {
-                        static const char *const names[] = { "cuts", "notes", "tracing/empty" };
-
-                        scratch_write(session_dir_fd(d), names[i], "", 0);
-                        after = footprint_measure(d);
-                        ck_assert_uint_eq(after.n_bytes, before.n_bytes + FOOTPRINT_ENTRY_BYTES);
-                        ck_assert_uint_eq(after.segment_bytes, before.segment_bytes);
-                        before = after;
+                (void) snprintf(whole, sizeof(whole), "%s", path);
+                for (slash = strchr(whole, '/'); slash; slash = strchr(slash + 1, '/')) {
+                        *slash = 0;
+                        (void) mkdirat(session_dir_fd(d), whole, 0755);
+                        *slash = '/';
                 }
-                scratch_write(session_dir_fd(d), "reserve", "x", 1);
-                ck_assert_uint_eq(footprint_measure(d).n_bytes, before.n_bytes);
-                /* A second name is what a snapshot has. */
-                ck_assert_int_eq(linkat(session_dir_fd(d), "cpu12/000000ab.seg", session_dir_fd(d),
-                                        "cpu12/000000ac.seg", 0),
-                                 0);
-                ck_assert_uint_eq(footprint_measure(d).segment_bytes, 2 * before.segment_bytes);
+                scratch_write(session_dir_fd(d), path, "", 0);
+                ck_assert_msg(keep_find_foreign(d, &found) == !is_ours, "%s", path);
+                if (!is_ours)
+                        ck_assert_msg(strncmp(path, found, strlen(found)) == 0, "%s: %s", path,
+                                      found);
                 teardown();
         }
-END_TEST
+}
 
-START_TEST(a_dry_run_removes_nothing_and_says_the_same)
-        {
-                _cleanup_vacuum_ Vacuum v = {};
-                _cleanup_strv_ Strv names = {};
+TEST(a_link_or_fifo_of_our_name_is_foreign) {
+        for (int i = 0; i < 2; i++) {
+                _cleanup_strv_ Strv misplaced = {};
+                _cleanup_(session_dir_freep) SessionDir *d = NULL;
+                _cleanup_free_ char *found = NULL;
 
                 setup();
                 add("a", 5, false);
-                add("b", 6, false);
-                ck_assert_int_eq(vacuum_run(&v, store, &(RetainLimits){ .max_sessions = 1 },
-                                            &(VacuumWork){}),
-                                 0);
-                ck_assert_uint_ge(v.freed_bytes, 10 * PAGE);
-                expect_reason(&v, "a", "there are too many");
-                ck_assert_int_eq(store_list(store, &names), 0);
-                ck_assert_uint_eq(names.n, 2);
+                ck_assert_int_eq(store_open_session(store, "a", &d), 0);
+                ck_assert_int_eq(keep_find_foreign(d, &found), 0);
+                if (i == 0)
+                        ck_assert_int_eq(symlinkat("/etc/passwd", session_dir_fd(d), "cuts"), 0);
+                else
+                        ck_assert_int_eq(mkfifoat(session_dir_fd(d), "cuts", 0600), 0);
+                ck_assert_int_eq(keep_find_foreign(d, &found), 1);
+                ck_assert_str_eq(found, "cuts");
+                scratch_write(session_dir_fd(d), "notes", "", 0); /* nobody takes it for ours */
+                ck_assert_int_eq(mkdirat(session_dir_fd(d), "live.json", 0700), 0);
+                ck_assert_int_eq(keep_list_misplaced(d, &misplaced), 0);
+                ck_assert_uint_eq(misplaced.n, 2);
+                ck_assert_str_eq(misplaced.items[0], "cuts");
+                ck_assert_str_eq(misplaced.items[1], "live.json");
                 teardown();
         }
-END_TEST
-
-START_TEST(a_session_that_cannot_be_read_is_left_alone)
-        {
-                _cleanup_free_ char *left = NULL;
-                _cleanup_vacuum_ Vacuum v = {};
-
-                setup();
-                add("a", 5, false);
-                scratch_write(store_sessions_fd(store), "a/session.json", "{}", 2);
-                left = left_after(&everything, &v);
-                ck_assert_str_eq(left, "a");
-                ck_assert_uint_eq(v.n, 0);
-                teardown();
-        }
-END_TEST
-
-START_TEST(the_next_one_to_become_too_old_is_known)
-        {
-                _cleanup_vacuum_ Vacuum v = {};
-                RetainLimits none = {};
-
-                setup();
-                add("a", 500, false);
-                add("b", 400, false);
-                add("pinned", 300, true);
-                add("live", 0, false);
-                ck_assert_int_eq(vacuum_run(&v, store, &none, &(VacuumWork){}), 0);
-                ck_assert_uint_eq(vacuum_next_ns(&v, &(RetainLimits){ .max_age_ns = 100 }), 500);
-                ck_assert_uint_eq(vacuum_next_ns(&v, &none), UINT64_MAX);
-                teardown();
-        }
-END_TEST
-
-START_TEST(nothing_goes_for_its_age_in_a_boot_in_which_the_clock_was_set)
-        {
-                static const int64_t set_s[] = { 0, 3600, -3600, 2 * 86400, -2 * 86400 };
-
-                for (size_t i = 0; i < ELEMENTSOF(set_s); i++) {
-                        char boot_id[BOOT_ID_CHARS + 1], line[BOOT_ID_CHARS + 32];
-                        bool is_far = set_s[i] > 86400 || set_s[i] < -86400;
-                        _cleanup_free_ char *left = NULL, *full = NULL, *kept = NULL, *none = NULL;
-                        _cleanup_vacuum_ Vacuum v = {}, w = {}, x = {}, y = {};
-                        uint64_t then = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME);
-                        int n;
-
-                        setup();
-                        boot_id_read(boot_id);
-                        then += (uint64_t) (set_s[i] * (int64_t) NSEC_PER_SEC);
-                        n = snprintf(line, sizeof(line), "%s %" PRIu64 "\n", boot_id, then);
-                        scratch_write(store_fd(store), "clock", line, (size_t) n);
-                        add("a", 5, false);
-                        left = left_after(&(RetainLimits){ .max_age_ns = 3600 * NSEC_PER_SEC }, &v);
-                        ck_assert_str_eq(left, is_far ? "a" : "");
-                        if (is_far)
-                                ck_assert_uint_eq(
-                                        vacuum_next_ns(&v, &(RetainLimits){ .max_age_ns = 1 }),
-                                        UINT64_MAX);
-                        if (is_far)
-                                expect_reason(&v, "a",
-                                              "the clock was set by more than a day: nothing goes "
-                                              "for its age until the host boots");
-                        /* "Kept as" is a promise in any boot; not longer than ages may be. */
-                        kept = left_after(
-                                &(RetainLimits){ .max_use_bytes = 1, .min_age_ns = UINT64_MAX },
-                                &w);
-                        ck_assert_str_eq(kept, is_far ? "a" : "");
-                        none = left_after(&(RetainLimits){ .max_use_bytes = 1,
-                                                           .max_age_ns = 1,
-                                                           .min_age_ns = UINT64_MAX },
-                                          &x);
-                        ck_assert_str_eq(none, "");
-                        add("b", 5, false);
-                        full = left_after(&(RetainLimits){ .max_use_bytes = 1 }, &y);
-                        ck_assert_str_eq(full, "");
-                        teardown();
-                }
-        }
-END_TEST
-
-START_TEST(a_boot_is_noted_when_it_is_first_seen)
-        {
-                static const char *const before[] = { "", "x", "another-boot 5\n",
-                                                      "another-boot\n" };
-
-                for (size_t i = 0; i < ELEMENTSOF(before); i++) {
-                        _cleanup_free_ char *text = NULL, *again = NULL;
-
-                        setup();
-                        scratch_write(store_fd(store), "clock", before[i], strlen(before[i]));
-                        ck_assert(!boot_clock_was_set(store_fd(store)));
-                        boot_clock_note(store_fd(store));
-                        ck_assert_int_eq(file_read(store_fd(store), "clock", &text, NULL, 4096), 0);
-                        ck_assert_str_ne(text, before[i]);
-                        ck_assert(!boot_clock_was_set(store_fd(store)));
-                        boot_clock_note(store_fd(store));
-                        ck_assert_int_eq(file_read(store_fd(store), "clock", &again, NULL, 4096),
-                                         0);
-                        ck_assert_str_eq(text, again);
-                        teardown();
-                }
-        }
-END_TEST
-
-START_TEST(an_age_is_since_it_was_kept_or_ended)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m = meta_of("x", 5);
-
-                m->kept_realtime_ns = 7;
-                ck_assert_uint_eq(session_meta_kept_ns(m), 7);
-                m->kept_realtime_ns = 0;
-                ck_assert_uint_eq(session_meta_kept_ns(m), 5);
-                m->stop.realtime_ns = 0;
-                ck_assert_uint_eq(session_meta_kept_ns(m), 1);
-                m->start.realtime_ns = 0;
-                ck_assert_uint_eq(session_meta_kept_ns(m), UINT64_MAX);
-        }
-END_TEST
-
-START_TEST(what_goes_next_is_foreseen_with_what_is_still_to_come)
-        {
-                _cleanup_vacuum_ Vacuum v = {};
-                RetainLimits l = { .max_use_bytes = 100,
-                                   .min_age_ns = 1ULL << 60,
-                                   .keep_newest = true };
-                uint64_t now = now_ns(CLOCK_REALTIME);
-                _cleanup_outlook_ Outlook one = {}, two = {};
-                _cleanup_free_ char *text = NULL;
-
-                setup();
-                ck_assert_int_eq(vacuum_add(&v, &(VacuumItem){ .name = (char *) "b",
-                                                               .n_bytes = 30,
-                                                               .kept_ns = now }),
-                                 0);
-                ck_assert_int_eq(vacuum_add(&v, &(VacuumItem){ .name = (char *) "a",
-                                                               .n_bytes = 30,
-                                                               .kept_ns = now - 5 }),
-                                 0);
-                ck_assert_int_eq(vacuum_foresee(&one, &v, store, &l), 0);
-                ck_assert_str_eq(one.next, "a");
-                ck_assert_int_eq(one.why, RETAIN_KEEP);
-                ck_assert_uint_eq(one.n_going, 0);
-                ck_assert_uint_gt(one.not_before_ns, 0);
-                ck_assert_int_eq(vacuum_add(&v, &(VacuumItem){ .name = (char *) "live",
-                                                               .n_bytes = 20,
-                                                               .growth_bytes = 40,
-                                                               .is_live = true }),
-                                 0);
-                ck_assert_int_eq(vacuum_foresee(&two, &v, store, &l), 0);
-                ck_assert_int_eq(two.why, RETAIN_OVER_USE);
-                ck_assert_uint_eq(two.n_going, 1);
-                ck_assert_uint_eq(two.growth_bytes, 40);
-                ck_assert_uint_eq(two.going.n, 1);
-                ck_assert(!two.is_full);
-                ck_assert_int_eq(outlook_describe(&text, &two), 0);
-                ck_assert_ptr_nonnull(strstr(text, "all recordings take 80B and those that record "
-                                                   "may take 40B more, of 100B (MaxUse=)"));
-                teardown();
-        }
-END_TEST
-
-START_TEST(what_ftraced_did_not_make_is_foreign)
-        {
-                static const char *const foreign[] = {
-                        "notes",
-                        "session.json~",
-                        "cuts.old",
-                        "cpu01",
-                        "cpu12/0000000A.seg",
-                        "cpu12/000000ab.seg.new",
-                        "cpu12/x/y",
-                        "tracing/set_event",
-                        "tracing/events/ftrace/f/id",
-                        "tracing/x/y",
-                        "cuts/x",
-                        "cpu12345/x",
-                };
-                static const char *const ours[] = {
-                        "session.json.new",
-                        "cuts",
-                        "cuts.new",
-                        "reserve",
-                        "cpu12/0000ffff.seg",
-                        "cpu12/.000000ab.sealing",
-                        "tracing/printk_formats",
-                        "tracing/events/ftrace/x/format.new",
-                        "tracing/events/header_event",
-                        "cpu0/00000000.seg",
-                };
-
-                for (size_t i = 0; i < ELEMENTSOF(foreign) + ELEMENTSOF(ours); i++) {
-                        bool is_ours = i >= ELEMENTSOF(foreign);
-                        const char *path = is_ours ? ours[i - ELEMENTSOF(foreign)] : foreign[i];
-                        _cleanup_(session_dir_freep) SessionDir *d = NULL;
-                        _cleanup_free_ char *found = NULL;
-                        char whole[PATH_MAX], *slash;
-
-                        setup();
-                        add("a", 5, false);
-                        ck_assert_int_eq(store_open_session(store, "a", &d), 0);
-                        (void) snprintf(whole, sizeof(whole), "%s", path);
-                        for (slash = strchr(whole, '/'); slash; slash = strchr(slash + 1, '/')) {
-                                *slash = 0;
-                                (void) mkdirat(session_dir_fd(d), whole, 0755);
-                                *slash = '/';
-                        }
-                        scratch_write(session_dir_fd(d), path, "", 0);
-                        ck_assert_msg(keep_find_foreign(d, &found) == !is_ours, "%s", path);
-                        if (!is_ours)
-                                ck_assert_msg(strncmp(path, found, strlen(found)) == 0, "%s: %s",
-                                              path, found);
-                        teardown();
-                }
-        }
-END_TEST
-
-START_TEST(a_link_or_fifo_of_our_name_is_foreign)
-        {
-                for (int i = 0; i < 2; i++) {
-                        _cleanup_strv_ Strv misplaced = {};
-                        _cleanup_(session_dir_freep) SessionDir *d = NULL;
-                        _cleanup_free_ char *found = NULL;
-
-                        setup();
-                        add("a", 5, false);
-                        ck_assert_int_eq(store_open_session(store, "a", &d), 0);
-                        ck_assert_int_eq(keep_find_foreign(d, &found), 0);
-                        if (i == 0)
-                                ck_assert_int_eq(
-                                        symlinkat("/etc/passwd", session_dir_fd(d), "cuts"), 0);
-                        else
-                                ck_assert_int_eq(mkfifoat(session_dir_fd(d), "cuts", 0600), 0);
-                        ck_assert_int_eq(keep_find_foreign(d, &found), 1);
-                        ck_assert_str_eq(found, "cuts");
-                        scratch_write(session_dir_fd(d), "notes", "",
-                                      0); /* nobody takes it for ours */
-                        ck_assert_int_eq(mkdirat(session_dir_fd(d), "live.json", 0700), 0);
-                        ck_assert_int_eq(keep_list_misplaced(d, &misplaced), 0);
-                        ck_assert_uint_eq(misplaced.n, 2);
-                        ck_assert_str_eq(misplaced.items[0], "cuts");
-                        ck_assert_str_eq(misplaced.items[1], "live.json");
-                        teardown();
-                }
-        }
-END_TEST
-
-UNIT_SUITE("vacuum", what_is_pinned_read_live_or_not_ours_stays,
-           a_reader_that_is_done_holds_nothing, a_reader_that_comes_while_somebody_looks_holds_it,
-           a_copy_of_the_lock_holds_as_well, everything_counts_but_what_is_kept_for_the_end,
-           a_dry_run_removes_nothing_and_says_the_same, a_session_that_cannot_be_read_is_left_alone,
-           the_next_one_to_become_too_old_is_known, an_age_is_since_it_was_kept_or_ended,
-           a_boot_is_noted_when_it_is_first_seen,
-           nothing_goes_for_its_age_in_a_boot_in_which_the_clock_was_set,
-           what_goes_next_is_foreseen_with_what_is_still_to_come,
-           what_ftraced_did_not_make_is_foreign, a_link_or_fifo_of_our_name_is_foreign)
+}

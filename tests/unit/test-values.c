@@ -124,160 +124,131 @@ static void check(const Case *cases, size_t n) {
         }
 }
 
-START_TEST(values_before_their_exits_and_behind_them_are_joined)
-        {
-                static const Case cases[] = {
-                        { "u{ u=g-90 u}20 u{ i{ i}10 u=g5 u}40", ".u-90{u.i}u5", NULL },
-                        { "u{ u}20 !u=c-90 u{ i{ i}10 u}40 !u=c5", ".u-90{u.i}u5", NULL },
-                        /* An fprobe may not tell its side. */
-                        { "u{ u=c0 u}20 u{ u=c1 u}20 u{ u=c2 u}20", ".u0.u1.u2", FPROBE },
-                        { "u{ i{ i}10 u}40", "{u.i}u", KRETPROBE },
-                        { "u=g1", "", KRETPROBE },
-                };
+TEST(values_before_their_exits_and_behind_them_are_joined) {
+        static const Case cases[] = {
+                { "u{ u=g-90 u}20 u{ i{ i}10 u=g5 u}40", ".u-90{u.i}u5", NULL },
+                { "u{ u}20 !u=c-90 u{ i{ i}10 u}40 !u=c5", ".u-90{u.i}u5", NULL },
+                /* An fprobe may not tell its side. */
+                { "u{ u=c0 u}20 u{ u=c1 u}20 u{ u=c2 u}20", ".u0.u1.u2", FPROBE },
+                { "u{ i{ i}10 u}40", "{u.i}u", KRETPROBE },
+                { "u=g1", "", KRETPROBE },
+        };
 
-                check(cases, ELEMENTSOF(cases));
-        }
-END_TEST
+        check(cases, ELEMENTSOF(cases));
+}
 
-START_TEST(each_call_of_a_recursion_has_its_own_value)
-        {
-                static const Case cases[] = {
-                        { "u{ u{ u=g1 u}20 u=g2 u}50", "{u.u1}u2", KRETPROBE },
-                        { "u{ u{ u}10 u=c1 u}40 u=c2", "{u.u1}u2", NULL },
-                        /* Once it has been seen on which side they are. */
-                        { "u{ u=c0 u}20 u{ u{ u=c1 u}20 u=c2 u}50", ".u0{u.u1}u2", FPROBE },
-                        /* What is missing is missing. */
-                        { "u{ u{ u}10 u=g2 u}40", "{u.u}u2", KRETPROBE },
-                        { "u{ u{ u}10 u}40 u=c2", "{u.u}u2", KRETPROBE },
-                        { "u{ u{ u=g1 u}20 u}40", "{u.u1}u", KRETPROBE },
-                };
+TEST(each_call_of_a_recursion_has_its_own_value) {
+        static const Case cases[] = {
+                { "u{ u{ u=g1 u}20 u=g2 u}50", "{u.u1}u2", KRETPROBE },
+                { "u{ u{ u}10 u=c1 u}40 u=c2", "{u.u1}u2", NULL },
+                /* Once it has been seen on which side they are. */
+                { "u{ u=c0 u}20 u{ u{ u=c1 u}20 u=c2 u}50", ".u0{u.u1}u2", FPROBE },
+                /* What is missing is missing. */
+                { "u{ u{ u}10 u=g2 u}40", "{u.u}u2", KRETPROBE },
+                { "u{ u{ u}10 u}40 u=c2", "{u.u}u2", KRETPROBE },
+                { "u{ u{ u=g1 u}20 u}40", "{u.u1}u", KRETPROBE },
+        };
 
-                check(cases, ELEMENTSOF(cases));
-        }
-END_TEST
+        check(cases, ELEMENTSOF(cases));
+}
 
-START_TEST(a_value_that_returns_elsewhere_is_not_of_the_call_beside_it)
-        {
-                static const Case cases[] = {
-                        /* What udp_sendmsg calls itself was not recorded, and the outer one's value was missed. */
-                        { "u{ u=s1 u}20", ".u", NULL },
-                        /* The inner one's value was missed, and the outer one's is before its own exit. */
-                        { "i{ u{ u{ u}10 u=c2 u}40 i}70", "{i{u.u}u2}i", FPROBE },
-                        /* As before, but that both have theirs. */
-                        { "i{ u{ u{ u=s1 u}10 u=c2 u}40 i}70", "{i{u.u1}u2}i", FPROBE },
-                };
+TEST(a_value_that_returns_elsewhere_is_not_of_the_call_beside_it) {
+        static const Case cases[] = {
+                /* What udp_sendmsg calls itself was not recorded, and the outer one's value was missed. */
+                { "u{ u=s1 u}20", ".u", NULL },
+                /* The inner one's value was missed, and the outer one's is before its own exit. */
+                { "i{ u{ u{ u}10 u=c2 u}40 i}70", "{i{u.u}u2}i", FPROBE },
+                /* As before, but that both have theirs. */
+                { "i{ u{ u{ u=s1 u}10 u=c2 u}40 i}70", "{i{u.u1}u2}i", FPROBE },
+        };
 
-                check(cases, ELEMENTSOF(cases));
-        }
-END_TEST
+        check(cases, ELEMENTSOF(cases));
+}
 
-START_TEST(an_interrupt_in_between_has_its_own)
-        {
-                static const Case cases[] = {
-                        /* kfree before it says that it is in an interrupt */
-                        { "u{ u=g1 !k{ ^k}10 ^u{ ^u=g2 ^u}20 u}80", "{u.k.u2}u1", KRETPROBE },
-                        { "u{ u}10 !k{ ^k}10 ^u{ ^u}10 ^u=c2 u=c1 u{ u}10 u=c3", ".u1.k.u2.u3",
-                          KRETPROBE },
-                        /* before the record of an end */
-                        { "u{ u=g1 +1000 u}30", ".u1", NULL },
-                        /* whose calls are not recorded */
-                        { "u{ ^u=c2 ~u=c3 u}30 u=c1", ".u1", NULL },
-                };
+TEST(an_interrupt_in_between_has_its_own) {
+        static const Case cases[] = {
+                /* kfree before it says that it is in an interrupt */
+                { "u{ u=g1 !k{ ^k}10 ^u{ ^u=g2 ^u}20 u}80", "{u.k.u2}u1", KRETPROBE },
+                { "u{ u}10 !k{ ^k}10 ^u{ ^u}10 ^u=c2 u=c1 u{ u}10 u=c3", ".u1.k.u2.u3", KRETPROBE },
+                /* before the record of an end */
+                { "u{ u=g1 +1000 u}30", ".u1", NULL },
+                /* whose calls are not recorded */
+                { "u{ ^u=c2 ~u=c3 u}30 u=c1", ".u1", NULL },
+        };
 
-                check(cases, ELEMENTSOF(cases));
-        }
-END_TEST
+        check(cases, ELEMENTSOF(cases));
+}
 
-START_TEST(a_value_of_a_call_that_was_not_recorded_is_no_other_calls)
-        {
-                static const Case cases[] = {
-                        /* Only slow ones are recorded, and of these the ends. */
-                        { "u=g1 u=g2 u}15 u=g3 +1000 u}500", "}u2}u", KRETPROBE },
-                        { "u=c1 +1000 u}500 u=c2 u=c3 u}5 u=c4", "}u2}u4", NULL },
-                        /* Below it something else was called since. */
-                        { "u{ u=g1 i{ i}10 u}40", "{u.i}u", KRETPROBE },
-                        { "u{ u}10 i{ i}10 u=c1", ".u.i", KRETPROBE },
-                };
+TEST(a_value_of_a_call_that_was_not_recorded_is_no_other_calls) {
+        static const Case cases[] = {
+                /* Only slow ones are recorded, and of these the ends. */
+                { "u=g1 u=g2 u}15 u=g3 +1000 u}500", "}u2}u", KRETPROBE },
+                { "u=c1 +1000 u}500 u=c2 u=c3 u}5 u=c4", "}u2}u4", NULL },
+                /* Below it something else was called since. */
+                { "u{ u=g1 i{ i}10 u}40", "{u.i}u", KRETPROBE },
+                { "u{ u}10 i{ i}10 u=c1", ".u.i", KRETPROBE },
+        };
 
-                check(cases, ELEMENTSOF(cases));
-        }
-END_TEST
+        check(cases, ELEMENTSOF(cases));
+}
 
-START_TEST(a_value_is_of_its_own_task_and_steps_keep_their_order)
-        {
-                static const Case cases[] = {
-                        { "u{ u}10 @18 u{ u}10 u=c8 @17 | u=c7", ".u7.u8", KRETPROBE },
-                        { "u{ u}10 @18 i{ i}10 i{ i}10 i{ i}10 i{ i}10 @17 u=c7", ".u7.i.i.i.i",
-                          KRETPROBE },
-                        /* behind a loss */
-                        { "u{ u}10 |3 u=c1 u{ u}10 u=c2", ".u!.u2", KRETPROBE },
-                };
+TEST(a_value_is_of_its_own_task_and_steps_keep_their_order) {
+        static const Case cases[] = {
+                { "u{ u}10 @18 u{ u}10 u=c8 @17 | u=c7", ".u7.u8", KRETPROBE },
+                { "u{ u}10 @18 i{ i}10 i{ i}10 i{ i}10 i{ i}10 @17 u=c7", ".u7.i.i.i.i",
+                  KRETPROBE },
+                /* behind a loss */
+                { "u{ u}10 |3 u=c1 u{ u}10 u=c2", ".u!.u2", KRETPROBE },
+        };
 
-                check(cases, ELEMENTSOF(cases));
-                /* Without its name a function is known from its first value on. */
-                expect("u{ u}10 u=c1 u{ u}10 u=c2 u{ u}10 u=c3", KRETPROBE, NULL, ".u.u2.u3");
-        }
-END_TEST
+        check(cases, ELEMENTSOF(cases));
+        /* Without its name a function is known from its first value on. */
+        expect("u{ u}10 u=c1 u{ u}10 u=c2 u{ u}10 u=c3", KRETPROBE, NULL, ".u.u2.u3");
+}
 
-START_TEST(arguments_before_an_entry_and_behind_it_are_joined)
-        {
-                static const Case cases[] = {
-                        { "u(1 u{ u=g5 u}20 u(2 u{ i{ i}10 u}40", ".u(1)5{u(2).i}u", KRETPROBE },
-                        { "u{ u(1 u}20 u=c5 u{ u(2 i{ i}10 u}40 u=c6", ".u(1)5{u(2).i}u6",
-                          KRETPROBE },
-                        /* Each call of a recursion has its own; once it has been seen on which side they are. */
-                        { "u{ u(1 u{ u(2 u}20 u}50", "{u(1).u(2)}u", KRETPROBE },
-                        { "u(0 u{ u}20 u(1 u{ u(2 u{ u{ u}10 u}30 u}60", ".u(0){u(1){u(2).u}u}u",
-                          KRETPROBE },
-                        /* An interrupt has its own. */
-                        { "u{ !k{ ^k}10 ^u{ ^u(2 ^u}20 u(1 u}90", "{u(1).k.u(2)}u", KRETPROBE },
-                        { "u(1 ^u(2 ^u{ ^u}10 u{ u}10", ".u(2).u(1)", KRETPROBE },
-                        /* Those of a call that was not recorded are no other call's. */
-                        { "u(1 i{ i}10 u{ u}10", ".i.u", KRETPROBE },
-                        { "u{ u}10 u(1", ".u", KRETPROBE },
-                };
+TEST(arguments_before_an_entry_and_behind_it_are_joined) {
+        static const Case cases[] = {
+                { "u(1 u{ u=g5 u}20 u(2 u{ i{ i}10 u}40", ".u(1)5{u(2).i}u", KRETPROBE },
+                { "u{ u(1 u}20 u=c5 u{ u(2 i{ i}10 u}40 u=c6", ".u(1)5{u(2).i}u6", KRETPROBE },
+                /* Each call of a recursion has its own; once it has been seen on which side they are. */
+                { "u{ u(1 u{ u(2 u}20 u}50", "{u(1).u(2)}u", KRETPROBE },
+                { "u(0 u{ u}20 u(1 u{ u(2 u{ u{ u}10 u}30 u}60", ".u(0){u(1){u(2).u}u}u",
+                  KRETPROBE },
+                /* An interrupt has its own. */
+                { "u{ !k{ ^k}10 ^u{ ^u(2 ^u}20 u(1 u}90", "{u(1).k.u(2)}u", KRETPROBE },
+                { "u(1 ^u(2 ^u{ ^u}10 u{ u}10", ".u(2).u(1)", KRETPROBE },
+                /* Those of a call that was not recorded are no other call's. */
+                { "u(1 i{ i}10 u{ u}10", ".i.u", KRETPROBE },
+                { "u{ u}10 u(1", ".u", KRETPROBE },
+        };
 
-                check(cases, ELEMENTSOF(cases));
-        }
-END_TEST
+        check(cases, ELEMENTSOF(cases));
+}
 
-START_TEST(what_handles_a_probe_that_is_a_breakpoint_is_no_call)
-        {
-                /* The end of the third is lost. */
-                static const char words[] =
-                        "u{ !d{ !k{ !k}10 !i(7 !d}60 !d{ !d}10 i{ i}10 !d{ !k{ i1{ i}10 u}200";
+TEST(what_handles_a_probe_that_is_a_breakpoint_is_no_call) {
+        /* The end of the third is lost. */
+        static const char words[] =
+                "u{ !d{ !k{ !k}10 !i(7 !d}60 !d{ !d}10 i{ i}10 !d{ !k{ i1{ i}10 u}200";
 
-                expect(words, KRETPROBE, "ip_make_skb", "{u.i(7).i}u");
-                expect(words, FPROBE, "ip_make_skb", "{u{d.k}d.d.i{d{k.i}u");
-        }
-END_TEST
+        expect(words, KRETPROBE, "ip_make_skb", "{u.i(7).i}u");
+        expect(words, FPROBE, "ip_make_skb", "{u{d.k}d.d.i{d{k.i}u");
+}
 
-START_TEST(only_events_of_ours_are_taken)
-        {
-                static const char *const others[] = { "ftraced_af63f54c86021707_0_in0",
-                                                      "ftraced_af63f54c86021707_f",
-                                                      "ftraced_af63f54c86021707_",
-                                                      "ftraced_af63_f0", "f0" };
-                Values *values;
+TEST(only_events_of_ours_are_taken) {
+        static const char *const others[] = { "ftraced_af63f54c86021707_0_in0",
+                                              "ftraced_af63f54c86021707_f",
+                                              "ftraced_af63f54c86021707_", "ftraced_af63_f0",
+                                              "f0" };
+        Values *values;
 
-                ck_assert(values_takes("ftraced", FPROBE) && values_takes("ftraced", KRETPROBE));
-                ck_assert(!values_takes("kprobes", FPROBE));
-                for (size_t i = 0; i < ELEMENTSOF(others); i++)
-                        ck_assert_msg(!values_takes("ftraced", others[i]), "%s", others[i]);
-                ck_assert_int_eq(values_new(&values, NULL, NULL), 0);
-                ck_assert_int_eq(values_add(values, FPROBE, NULL, "name: it\nID: 3\nformat:\n"),
-                                 FORMATS_E_INVALID);
-                ck_assert_int_eq(values_add(values, FPROBE, NULL, ""), FORMATS_E_INVALID);
-                ck_assert_uint_eq(values_n(values), 0);
-                values_free(values);
-        }
-END_TEST
-
-UNIT_SUITE("values", values_before_their_exits_and_behind_them_are_joined,
-           each_call_of_a_recursion_has_its_own_value,
-           a_value_that_returns_elsewhere_is_not_of_the_call_beside_it,
-           an_interrupt_in_between_has_its_own,
-           a_value_of_a_call_that_was_not_recorded_is_no_other_calls,
-           a_value_is_of_its_own_task_and_steps_keep_their_order,
-           arguments_before_an_entry_and_behind_it_are_joined,
-           what_handles_a_probe_that_is_a_breakpoint_is_no_call, only_events_of_ours_are_taken)
+        ck_assert(values_takes("ftraced", FPROBE) && values_takes("ftraced", KRETPROBE));
+        ck_assert(!values_takes("kprobes", FPROBE));
+        for (size_t i = 0; i < ELEMENTSOF(others); i++)
+                ck_assert_msg(!values_takes("ftraced", others[i]), "%s", others[i]);
+        ck_assert_int_eq(values_new(&values, NULL, NULL), 0);
+        ck_assert_int_eq(values_add(values, FPROBE, NULL, "name: it\nID: 3\nformat:\n"),
+                         FORMATS_E_INVALID);
+        ck_assert_int_eq(values_add(values, FPROBE, NULL, ""), FORMATS_E_INVALID);
+        ck_assert_uint_eq(values_n(values), 0);
+        values_free(values);
+}

@@ -71,229 +71,201 @@ static const BreakdownRow *row_of(Fed *f, const Function *function) {
         ck_abort_msg("no row of %s", function->label);
 }
 
-START_TEST(a_wait_names_who_woke_it_from_where_and_how_long_that_took)
-        {
-                _cleanup_fed_ Fed f = fed();
-                const WaitsRow *const *rows;
-                size_t n;
+TEST(a_wait_names_who_woke_it_from_where_and_how_long_that_took) {
+        _cleanup_fed_ Fed f = fed();
+        const WaitsRow *const *rows;
+        size_t n;
 
-                receive(&f, 'S');
-                feed(&f, step_enter(&ready, 0), 18, "client", 1400);
-                feed(&f, step_enter(&wake, 1), 18, "client", 1450);
-                event(&f, "sched_waking: comm=server pid=17 prio=120 target_cpu=001", 18, "client",
-                      1500);
-                event(&f, "sched_wakeup: comm=server pid=17 prio=120 target_cpu=001", 0, "<idle>",
-                      1600);
-                event(&f,
-                      "sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> "
-                      "next_comm=server next_pid=17 next_prio=120",
-                      0, "<idle>", 1900);
-                finish(&f);
-                ck_assert(f.pairing->has_sched);
-                rows = waits_rows(f.waits, &n);
-                ck_assert_uint_eq(n, 1);
-                ck_assert_ptr_eq(rows[0]->function, &recv);
-                ck_assert_str_eq(rows[0]->waker.comm, "client");
-                ck_assert_int_eq(rows[0]->waker.pid, 18);
-                ck_assert_ptr_eq(rows[0]->waker.function, &ready);
-                ck_assert_uint_eq(rows[0]->away.sum, 700);
-                ck_assert_uint_eq(rows[0]->latency.sum, 400);
-                ck_assert(!rows[0]->is_forced);
-                ck_assert_uint_eq(row_of(&f, &recv)->blocked_ns, 700);
-                ck_assert_uint_eq(row_of(&f, &schedule)->self_blocked_ns, 700);
-                ck_assert_uint_eq(row_of(&f, &recv)->self_blocked_ns, 0);
-        }
-END_TEST
+        receive(&f, 'S');
+        feed(&f, step_enter(&ready, 0), 18, "client", 1400);
+        feed(&f, step_enter(&wake, 1), 18, "client", 1450);
+        event(&f, "sched_waking: comm=server pid=17 prio=120 target_cpu=001", 18, "client", 1500);
+        event(&f, "sched_wakeup: comm=server pid=17 prio=120 target_cpu=001", 0, "<idle>", 1600);
+        event(&f,
+              "sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> "
+              "next_comm=server next_pid=17 next_prio=120",
+              0, "<idle>", 1900);
+        finish(&f);
+        ck_assert(f.pairing->has_sched);
+        rows = waits_rows(f.waits, &n);
+        ck_assert_uint_eq(n, 1);
+        ck_assert_ptr_eq(rows[0]->function, &recv);
+        ck_assert_str_eq(rows[0]->waker.comm, "client");
+        ck_assert_int_eq(rows[0]->waker.pid, 18);
+        ck_assert_ptr_eq(rows[0]->waker.function, &ready);
+        ck_assert_uint_eq(rows[0]->away.sum, 700);
+        ck_assert_uint_eq(rows[0]->latency.sum, 400);
+        ck_assert(!rows[0]->is_forced);
+        ck_assert_uint_eq(row_of(&f, &recv)->blocked_ns, 700);
+        ck_assert_uint_eq(row_of(&f, &schedule)->self_blocked_ns, 700);
+        ck_assert_uint_eq(row_of(&f, &recv)->self_blocked_ns, 0);
+}
 
 /* A filter that leaves the client out, and passes events on only when it has seen all. */
-START_TEST(who_wakes_is_known_by_calls_that_are_left_out)
-        {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(wakers_freep) Wakers *wakers = NULL;
-                const WaitsRow *const *rows;
-                Step wakings[3];
-                size_t n;
+TEST(who_wakes_is_known_by_calls_that_are_left_out) {
+        _cleanup_fed_ Fed f = fed();
+        _cleanup_(wakers_freep) Wakers *wakers = NULL;
+        const WaitsRow *const *rows;
+        Step wakings[3];
+        size_t n;
 
-                ck_assert_int_eq(wakers_new(&wakers), 0);
-                for (unsigned i = 0; i < ELEMENTSOF(wakings); i++) {
-                        Step calls[] = { step_enter(&ready, 0), step_leave(&ready, 0, 20) };
+        ck_assert_int_eq(wakers_new(&wakers), 0);
+        for (unsigned i = 0; i < ELEMENTSOF(wakings); i++) {
+                Step calls[] = { step_enter(&ready, 0), step_leave(&ready, 0, 20) };
 
-                        wakings[i] = (Step){
-                                .kind = STEP_OTHER,
-                                .text = "sched_waking: comm=server pid=17 prio=120 target_cpu=001",
-                                .pid = 18,
-                                .comm = "client",
-                                .flags = 0x10, /* in a softirq */
-                                .timestamp_ns = 1300 + i * 100,
-                        };
-                        calls[0].pid = calls[1].pid = i == 1 ? 18 : 19;
-                        calls[0].timestamp_ns = wakings[i].timestamp_ns - 10;
-                        calls[1].timestamp_ns = wakings[i].timestamp_ns + 10;
-                        ck_assert_int_eq(wakers_see(wakers, &calls[0]), 0);
-                        ck_assert_int_eq(wakers_see(wakers, &wakings[i]), 0);
-                        ck_assert_int_eq(wakers_see(wakers, &calls[1]), 0);
-                }
-                wakers_tell(wakers, f.pairing);
-                receive(&f, 'S');
-                ck_assert(pairing_waker(f.pairing, &wakings[0]).is_irq);
-                ck_assert_int_eq(pairing_step(f.pairing, &wakings[1]), 0);
-                event(&f,
-                      "sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> "
-                      "next_comm=server next_pid=17 next_prio=120",
-                      0, "<idle>", 1900);
-                finish(&f);
-                rows = waits_rows(f.waits, &n);
-                ck_assert_uint_eq(n, 1);
-                ck_assert_str_eq(rows[0]->waker.comm, "client");
-                ck_assert_ptr_eq(rows[0]->waker.function, &ready);
-                ck_assert(!rows[0]->waker.is_irq);
-                ck_assert(pairing_waker(f.pairing, &wakings[2]).is_irq);
-        }
-END_TEST
-
-START_TEST(who_is_preempted_is_not_woken)
-        {
-                _cleanup_fed_ Fed f = fed();
-                const WaitsRow *const *rows;
-                size_t n;
-
-                receive(&f, 'R');
-                event(&f,
-                      "sched_switch: prev_comm=client prev_pid=18 prev_prio=120 prev_state=S ==> "
-                      "next_comm=server next_pid=17 next_prio=120",
-                      18, "client", 1300);
-                finish(&f);
-                rows = waits_rows(f.waits, &n);
-                ck_assert_uint_eq(n, 1);
-                ck_assert(rows[0]->is_forced && !rows[0]->is_woken);
-                ck_assert_uint_eq(rows[0]->away.sum, 100);
-        }
-END_TEST
-
-START_TEST(an_interrupt_wakes_in_nobodys_name)
-        {
-                _cleanup_fed_ Fed f = fed();
-                const WaitsRow *const *rows;
-                Step s = { .kind = STEP_OTHER,
-                           .text = "sched_waking: comm=server pid=17 prio=120 target_cpu=001",
-                           .flags = 0x10 };
-                size_t n;
-
-                receive(&f, 'S');
-                feed(&f, s, 99, "bystander", 1500);
-                event(&f,
-                      "sched_switch: prev_comm=client prev_pid=18 prev_prio=120 prev_state=S ==> "
-                      "next_comm=server next_pid=17 next_prio=120",
-                      18, "client", 1600);
-                finish(&f);
-                rows = waits_rows(f.waits, &n);
-                ck_assert_uint_eq(n, 1);
-                ck_assert(rows[0]->is_woken && rows[0]->waker.is_irq);
-        }
-END_TEST
-
-START_TEST(events_name_who_is_woken_and_who_runs)
-        {
-                static const struct {
-                        const char *text;
-                        SchedEvent e;
-                } cases[] = {
-                        { "sched_wakeup: comm=server pid=17 prio=120 target_cpu=001",
-                          { SCHED_WAKING, 17, "server", 0, 0 } },
-                        { "sched_wakeup_new: comm=child pid=19 prio=120 target_cpu=001",
-                          { SCHED_WAKING_NEW, 19, "child", 0, 0 } },
-                        { "sched_switch: prev_comm=a prev_pid=16 prev_prio=120 prev_state=S ==> "
-                          "next_comm=b "
-                          "next_pid=18 next_prio=120",
-                          { SCHED_SWITCH, 18, "b", 16, 'S' } },
-                        /* Whoever names himself so is nobody else. */
-                        { "sched_switch: prev_comm=cat prev_pid=412 prev_prio=120 prev_state=D ==> "
-                          "next_comm=x "
-                          "prev_pid=7 next_pid=9 next_prio=120",
-                          { SCHED_SWITCH, 9, "x prev_pid=7", 412, 'D' } },
-                        { "sched_switch: prev_comm=a ==> b prev_pid=5 prev_prio=120 prev_state=S "
-                          "==> next_comm=c "
-                          "next_pid=6 next_prio=120",
-                          { SCHED_SWITCH, 6, "c", 5, 'S' } },
-                        { "sched_switch: prev_comm= prev_state=R prev_pid=5 prev_prio=120 "
-                          "prev_state=S ==> "
-                          "next_comm= ==> next_comm= next_pid=6 next_prio=120",
-                          { SCHED_SWITCH, 6, " ==> next_comm=", 5, 'S' } },
-                        { "sched_waking: comm=x pid=1 pid=17 prio=120",
-                          { SCHED_WAKING, 17, "x pid=1", 0, 0 } },
-                        /* As trace-cmd prints them with libtraceevent's plugin. */
-                        { "sched_waking: x pid=5:9 [120] CPU:001",
-                          { SCHED_WAKING, 9, "x pid=5", 0, 0 } },
-                        { "sched_switch: a:[1] b:18 [120] D ==> kworker/0:1:17 [98]",
-                          { SCHED_SWITCH, 17, "kworker/0:1", 18, 'D' } },
-                        { "sched_wakeup: rcu_preempt:18 [120] CPU:000",
-                          { SCHED_WAKING, 18, "rcu_preempt", 0, 0 } },
+                wakings[i] = (Step){
+                        .kind = STEP_OTHER,
+                        .text = "sched_waking: comm=server pid=17 prio=120 target_cpu=001",
+                        .pid = 18,
+                        .comm = "client",
+                        .flags = 0x10, /* in a softirq */
+                        .timestamp_ns = 1300 + i * 100,
                 };
-
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        SchedEvent e =
-                                sched_parse(&(Step){ .kind = STEP_OTHER, .text = cases[i].text });
-
-                        ck_assert_int_eq(e.kind, cases[i].e.kind);
-                        ck_assert_int_eq(e.pid, cases[i].e.pid);
-                        ck_assert_str_eq(e.comm, cases[i].e.comm);
-                        ck_assert_int_eq(e.left_pid, cases[i].e.left_pid);
-                        ck_assert_int_eq(e.left_state, cases[i].e.left_state);
-                }
+                calls[0].pid = calls[1].pid = i == 1 ? 18 : 19;
+                calls[0].timestamp_ns = wakings[i].timestamp_ns - 10;
+                calls[1].timestamp_ns = wakings[i].timestamp_ns + 10;
+                ck_assert_int_eq(wakers_see(wakers, &calls[0]), 0);
+                ck_assert_int_eq(wakers_see(wakers, &wakings[i]), 0);
+                ck_assert_int_eq(wakers_see(wakers, &calls[1]), 0);
         }
-END_TEST
+        wakers_tell(wakers, f.pairing);
+        receive(&f, 'S');
+        ck_assert(pairing_waker(f.pairing, &wakings[0]).is_irq);
+        ck_assert_int_eq(pairing_step(f.pairing, &wakings[1]), 0);
+        event(&f,
+              "sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> "
+              "next_comm=server next_pid=17 next_prio=120",
+              0, "<idle>", 1900);
+        finish(&f);
+        rows = waits_rows(f.waits, &n);
+        ck_assert_uint_eq(n, 1);
+        ck_assert_str_eq(rows[0]->waker.comm, "client");
+        ck_assert_ptr_eq(rows[0]->waker.function, &ready);
+        ck_assert(!rows[0]->waker.is_irq);
+        ck_assert(pairing_waker(f.pairing, &wakings[2]).is_irq);
+}
 
-START_TEST(damaged_events_are_left_out)
-        {
-                static const char *const texts[] = {
-                        "sched_switch: ",
-                        "sched_switch: prev_comm=a prev_pid=17",
-                        "sched_switch: prev_comm=a prev_pid=17 prev_state=S ==> next_comm=b",
-                        "sched_switch: prev_comm=a prev_pid=-7 prev_state=S ==> next_pid=1",
-                        "sched_switch: prev_pid=99999999999 prev_state=S ==> b next_pid=1",
-                        "sched_switch: a:18 [120] D ==>",
-                        "sched_switch:  ==> b:18 [120]",
-                        "sched_switch: a [120] D ==> b:18 [120]",
-                        "sched_wakeup: a [120]",
-                        "sched_waking: comm=server",
-                        "sched_waking: pid=",
-                        "sched_stat_runtime: comm=a pid=17 runtime=1 [ns]",
-                        "sched_migrate_task: comm=a pid=1",
-                        "sched_wakeup: comm=a pid=x",
-                        "sched_wakeup: comm=a pid=99999999999999999999",
-                };
-                Step s = { .kind = STEP_OTHER };
+TEST(who_is_preempted_is_not_woken) {
+        _cleanup_fed_ Fed f = fed();
+        const WaitsRow *const *rows;
+        size_t n;
 
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        s.text = texts[i];
-                        ck_assert_int_eq(sched_parse(&s).kind, SCHED_NONE);
-                }
-                s.text = NULL;
+        receive(&f, 'R');
+        event(&f,
+              "sched_switch: prev_comm=client prev_pid=18 prev_prio=120 prev_state=S ==> "
+              "next_comm=server next_pid=17 next_prio=120",
+              18, "client", 1300);
+        finish(&f);
+        rows = waits_rows(f.waits, &n);
+        ck_assert_uint_eq(n, 1);
+        ck_assert(rows[0]->is_forced && !rows[0]->is_woken);
+        ck_assert_uint_eq(rows[0]->away.sum, 100);
+}
+
+TEST(an_interrupt_wakes_in_nobodys_name) {
+        _cleanup_fed_ Fed f = fed();
+        const WaitsRow *const *rows;
+        Step s = { .kind = STEP_OTHER,
+                   .text = "sched_waking: comm=server pid=17 prio=120 target_cpu=001",
+                   .flags = 0x10 };
+        size_t n;
+
+        receive(&f, 'S');
+        feed(&f, s, 99, "bystander", 1500);
+        event(&f,
+              "sched_switch: prev_comm=client prev_pid=18 prev_prio=120 prev_state=S ==> "
+              "next_comm=server next_pid=17 next_prio=120",
+              18, "client", 1600);
+        finish(&f);
+        rows = waits_rows(f.waits, &n);
+        ck_assert_uint_eq(n, 1);
+        ck_assert(rows[0]->is_woken && rows[0]->waker.is_irq);
+}
+
+TEST(events_name_who_is_woken_and_who_runs) {
+        static const struct {
+                const char *text;
+                SchedEvent e;
+        } cases[] = {
+                { "sched_wakeup: comm=server pid=17 prio=120 target_cpu=001",
+                  { SCHED_WAKING, 17, "server", 0, 0 } },
+                { "sched_wakeup_new: comm=child pid=19 prio=120 target_cpu=001",
+                  { SCHED_WAKING_NEW, 19, "child", 0, 0 } },
+                { "sched_switch: prev_comm=a prev_pid=16 prev_prio=120 prev_state=S ==> "
+                  "next_comm=b next_pid=18 next_prio=120",
+                  { SCHED_SWITCH, 18, "b", 16, 'S' } },
+                /* Whoever names himself so is nobody else. */
+                { "sched_switch: prev_comm=cat prev_pid=412 prev_prio=120 prev_state=D ==> "
+                  "next_comm=x prev_pid=7 next_pid=9 next_prio=120",
+                  { SCHED_SWITCH, 9, "x prev_pid=7", 412, 'D' } },
+                { "sched_switch: prev_comm=a ==> b prev_pid=5 prev_prio=120 prev_state=S "
+                  "==> next_comm=c next_pid=6 next_prio=120",
+                  { SCHED_SWITCH, 6, "c", 5, 'S' } },
+                { "sched_switch: prev_comm= prev_state=R prev_pid=5 prev_prio=120 prev_state=S ==> "
+                  "next_comm= ==> next_comm= next_pid=6 next_prio=120",
+                  { SCHED_SWITCH, 6, " ==> next_comm=", 5, 'S' } },
+                { "sched_waking: comm=x pid=1 pid=17 prio=120",
+                  { SCHED_WAKING, 17, "x pid=1", 0, 0 } },
+                /* As trace-cmd prints them with libtraceevent's plugin. */
+                { "sched_waking: x pid=5:9 [120] CPU:001", { SCHED_WAKING, 9, "x pid=5", 0, 0 } },
+                { "sched_switch: a:[1] b:18 [120] D ==> kworker/0:1:17 [98]",
+                  { SCHED_SWITCH, 17, "kworker/0:1", 18, 'D' } },
+                { "sched_wakeup: rcu_preempt:18 [120] CPU:000",
+                  { SCHED_WAKING, 18, "rcu_preempt", 0, 0 } },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                SchedEvent e = sched_parse(&(Step){ .kind = STEP_OTHER, .text = cases[i].text });
+
+                ck_assert_int_eq(e.kind, cases[i].e.kind);
+                ck_assert_int_eq(e.pid, cases[i].e.pid);
+                ck_assert_str_eq(e.comm, cases[i].e.comm);
+                ck_assert_int_eq(e.left_pid, cases[i].e.left_pid);
+                ck_assert_int_eq(e.left_state, cases[i].e.left_state);
+        }
+}
+
+TEST(damaged_events_are_left_out) {
+        static const char *const texts[] = {
+                "sched_switch: ",
+                "sched_switch: prev_comm=a prev_pid=17",
+                "sched_switch: prev_comm=a prev_pid=17 prev_state=S ==> next_comm=b",
+                "sched_switch: prev_comm=a prev_pid=-7 prev_state=S ==> next_pid=1",
+                "sched_switch: prev_pid=99999999999 prev_state=S ==> b next_pid=1",
+                "sched_switch: a:18 [120] D ==>",
+                "sched_switch:  ==> b:18 [120]",
+                "sched_switch: a [120] D ==> b:18 [120]",
+                "sched_wakeup: a [120]",
+                "sched_waking: comm=server",
+                "sched_waking: pid=",
+                "sched_stat_runtime: comm=a pid=17 runtime=1 [ns]",
+                "sched_migrate_task: comm=a pid=1",
+                "sched_wakeup: comm=a pid=x",
+                "sched_wakeup: comm=a pid=99999999999999999999",
+        };
+        Step s = { .kind = STEP_OTHER };
+
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                s.text = texts[i];
                 ck_assert_int_eq(sched_parse(&s).kind, SCHED_NONE);
-                ck_assert_int_eq(sched_parse(&(Step){ .kind = STEP_LOST }).kind, SCHED_NONE);
         }
-END_TEST
+        s.text = NULL;
+        ck_assert_int_eq(sched_parse(&s).kind, SCHED_NONE);
+        ck_assert_int_eq(sched_parse(&(Step){ .kind = STEP_LOST }).kind, SCHED_NONE);
+}
 
-START_TEST(a_thousand_tasks_are_told_apart)
-        {
-                _cleanup_(sched_done) Sched s = {};
-                SchedWait wait;
+TEST(a_thousand_tasks_are_told_apart) {
+        _cleanup_(sched_done) Sched s = {};
+        SchedWait wait;
 
-                for (int32_t pid = 1; pid <= 1000; pid++) {
-                        SchedEvent e = { .kind = SCHED_SWITCH, .left_pid = pid, .left_state = 'S' };
+        for (int32_t pid = 1; pid <= 1000; pid++) {
+                SchedEvent e = { .kind = SCHED_SWITCH, .left_pid = pid, .left_state = 'S' };
 
-                        ck_assert_int_eq(sched_leave(&s, &e, (uint64_t) pid), 0);
-                }
-                for (int32_t pid = 1; pid <= 1000; pid++) {
-                        ck_assert(sched_come_back(&s, pid, 5000, &wait));
-                        ck_assert_uint_eq(wait.left_ns, (uint64_t) pid);
-                        ck_assert(!sched_come_back(&s, pid, 5000, &wait));
-                }
+                ck_assert_int_eq(sched_leave(&s, &e, (uint64_t) pid), 0);
         }
-END_TEST
-
-UNIT_SUITE("waits", who_wakes_is_known_by_calls_that_are_left_out,
-           a_wait_names_who_woke_it_from_where_and_how_long_that_took,
-           who_is_preempted_is_not_woken, an_interrupt_wakes_in_nobodys_name,
-           events_name_who_is_woken_and_who_runs, damaged_events_are_left_out,
-           a_thousand_tasks_are_told_apart)
+        for (int32_t pid = 1; pid <= 1000; pid++) {
+                ck_assert(sched_come_back(&s, pid, 5000, &wait));
+                ck_assert_uint_eq(wait.left_ns, (uint64_t) pid);
+                ck_assert(!sched_come_back(&s, pid, 5000, &wait));
+        }
+}

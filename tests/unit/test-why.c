@@ -178,81 +178,69 @@ static void what_fails_does_not_queue(Fed *f, int i, Shape *s) {
         s->times[4] = i % 20 != 3;
 }
 
-START_TEST(what_was_made_slow_is_named)
-        {
-                static const struct {
-                        Change change;
-                        CohortsBy by;
-                        size_t n_slow;
-                        WhyKind kind;
-                        size_t function, hottest;
-                        const char *words[2];
-                } cases[] = {
-                        { queue_takes_longer,
-                          COHORTS_BY_SLOWEST,
-                          10,
-                          WHY_RUNNING,
-                          4,
-                          4,
-                          { "send: the slowest 1 % take ",
-                            " of that is queue below route itself: " } },
-                        { queue_is_called_in_a_loop,
-                          COHORTS_BY_SLOWEST,
-                          10,
-                          WHY_CALLS,
-                          4,
-                          4,
-                          { "more calls of queue below route: 12 instead of 1", "" } },
-                        { only_slow_calls_queue,
-                          COHORTS_BY_SLOWEST,
-                          10,
-                          WHY_ONLY,
-                          4,
-                          5,
-                          { "queue below route, which the usual ones do not have, mostly flush",
-                            "" } },
-                        { copying_is_slow_on_one_cpu,
-                          COHORTS_BY_SLOWEST,
-                          10,
-                          WHY_RUNNING,
-                          1,
-                          1,
-                          { "", "" } },
-                        { locks_take_longer_later,
-                          COHORTS_BY_SOURCE,
-                          500,
-                          WHY_RUNNING,
-                          3,
-                          3,
-                          { "", "" } },
-                        { what_fails_does_not_queue,
-                          COHORTS_BY_FAILURE,
-                          50,
-                          WHY_NEVER,
-                          4,
-                          4,
-                          { "send: the 50 calls that failed take ",
-                            "queue below route, which only the usual ones have" } },
-                };
+TEST(what_was_made_slow_is_named) {
+        static const struct {
+                Change change;
+                CohortsBy by;
+                size_t n_slow;
+                WhyKind kind;
+                size_t function, hottest;
+                const char *words[2];
+        } cases[] = {
+                { queue_takes_longer,
+                  COHORTS_BY_SLOWEST,
+                  10,
+                  WHY_RUNNING,
+                  4,
+                  4,
+                  { "send: the slowest 1 % take ", " of that is queue below route itself: " } },
+                { queue_is_called_in_a_loop,
+                  COHORTS_BY_SLOWEST,
+                  10,
+                  WHY_CALLS,
+                  4,
+                  4,
+                  { "more calls of queue below route: 12 instead of 1", "" } },
+                { only_slow_calls_queue,
+                  COHORTS_BY_SLOWEST,
+                  10,
+                  WHY_ONLY,
+                  4,
+                  5,
+                  { "queue below route, which the usual ones do not have, mostly flush", "" } },
+                { copying_is_slow_on_one_cpu,
+                  COHORTS_BY_SLOWEST,
+                  10,
+                  WHY_RUNNING,
+                  1,
+                  1,
+                  { "", "" } },
+                { locks_take_longer_later, COHORTS_BY_SOURCE, 500, WHY_RUNNING, 3, 3, { "", "" } },
+                { what_fails_does_not_queue,
+                  COHORTS_BY_FAILURE,
+                  50,
+                  WHY_NEVER,
+                  4,
+                  4,
+                  { "send: the 50 calls that failed take ",
+                    "queue below route, which only the usual ones have" } },
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_fed_ Fed f = fed();
-                        _cleanup_(why_freep) Why *w =
-                                explain_calls(&f, 1000, cases[i].change, cases[i].by);
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = explain_calls(&f, 1000, cases[i].change, cases[i].by);
 
-                        ck_assert_uint_eq(w->n_slow, cases[i].n_slow);
-                        ck_assert_ptr_nonnull(w->cause);
-                        ck_assert_ptr_null(w->factor);
-                        ck_assert(w->is_no_chance);
-                        ck_assert_int_eq(w->cause->kind, cases[i].kind);
-                        ck_assert_ptr_eq(w->cause->node->function, &functions[cases[i].function]);
-                        if (cases[i].hottest != cases[i].function)
-                                ck_assert_ptr_eq(w->cause->hottest->function,
-                                                 &functions[cases[i].hottest]);
-                        ck_assert(says(w, cases[i].words[0]) && says(w, cases[i].words[1]));
-                }
+                ck_assert_uint_eq(w->n_slow, cases[i].n_slow);
+                ck_assert_ptr_nonnull(w->cause);
+                ck_assert_ptr_null(w->factor);
+                ck_assert(w->is_no_chance);
+                ck_assert_int_eq(w->cause->kind, cases[i].kind);
+                ck_assert_ptr_eq(w->cause->node->function, &functions[cases[i].function]);
+                if (cases[i].hottest != cases[i].function)
+                        ck_assert_ptr_eq(w->cause->hottest->function, &functions[cases[i].hottest]);
+                ck_assert(says(w, cases[i].words[0]) && says(w, cases[i].words[1]));
         }
-END_TEST
+}
 
 static void one_cpu_is_slow(Fed *f, int i, Shape *s) {
         for (size_t k = 0; k < ELEMENTSOF(functions) && s->cpu == 2; k++)
@@ -264,61 +252,52 @@ static void one_cpu_is_slow_and_copying_takes_most(Fed *f, int i, Shape *s) {
         one_cpu_is_slow(f, i, s);
 }
 
-START_TEST(a_slow_cpu_is_named_before_what_takes_most_of_the_time_anyway)
-        {
-                static const Change changes[] = { one_cpu_is_slow,
-                                                  one_cpu_is_slow_and_copying_takes_most };
+TEST(a_slow_cpu_is_named_before_what_takes_most_of_the_time_anyway) {
+        static const Change changes[] = { one_cpu_is_slow, one_cpu_is_slow_and_copying_takes_most };
 
-                for (size_t i = 0; i < ELEMENTSOF(changes); i++) {
-                        _cleanup_fed_ Fed f = fed();
-                        _cleanup_(why_freep) Why *w =
-                                explain_calls(&f, 2000, changes[i], COHORTS_BY_SLOWEST);
+        for (size_t i = 0; i < ELEMENTSOF(changes); i++) {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w =
+                        explain_calls(&f, 2000, changes[i], COHORTS_BY_SLOWEST);
 
-                        ck_assert_ptr_nonnull(w->factor);
-                        ck_assert_uint_eq(w->factor->cpu, 2);
-                        ck_assert(w->is_factor_first);
-                        ck_assert(says(w, "; everything takes longer on CPU 2, where 100 % of them "
-                                          "were"));
-                }
+                ck_assert_ptr_nonnull(w->factor);
+                ck_assert_uint_eq(w->factor->cpu, 2);
+                ck_assert(w->is_factor_first);
+                ck_assert(says(w, "; everything takes longer on CPU 2, where 100 % of them were"));
         }
-END_TEST
+}
 
 /* --- chance ----------------------------------------------------------------------------------- */
 
-START_TEST(two_recordings_of_the_same_differ_by_chance)
-        {
-                unsigned n_named = 0;
+TEST(two_recordings_of_the_same_differ_by_chance) {
+        unsigned n_named = 0;
 
-                for (uint64_t seed = 1; seed <= 60; seed++) {
-                        _cleanup_fed_ Fed f = fed();
-                        _cleanup_(why_freep) Why *w = NULL;
+        for (uint64_t seed = 1; seed <= 60; seed++) {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
 
-                        f.random = seed;
-                        w = explain_calls(&f, 600, NULL, COHORTS_BY_SOURCE);
-                        n_named += w->cause || w->factor;
-                        if (!w->cause)
-                                ck_assert(says(w, ", which may be chance (p = ") ||
-                                          w->p <= WHY_P_MAX);
-                }
-                ck_assert_uint_le(n_named, 2);
+                f.random = seed;
+                w = explain_calls(&f, 600, NULL, COHORTS_BY_SOURCE);
+                n_named += w->cause || w->factor;
+                if (!w->cause)
+                        ck_assert(says(w, ", which may be chance (p = ") || w->p <= WHY_P_MAX);
         }
-END_TEST
+        ck_assert_uint_le(n_named, 2);
+}
 
 static void all_are_slower_and_few_very_slow(Fed *f, int i, Shape *s) {
         s->own_ns[3] += i >= 300 ? 400 : 0;
         s->own_ns[1] += is_slow(i) ? 1000000 + draw(f, 9000000) : 0;
 }
 
-START_TEST(a_few_very_slow_calls_do_not_hide_that_all_are_a_little_slower)
-        {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w =
-                        explain_calls(&f, 600, all_are_slower_and_few_very_slow, COHORTS_BY_SOURCE);
+TEST(a_few_very_slow_calls_do_not_hide_that_all_are_a_little_slower) {
+        _cleanup_fed_ Fed f = fed();
+        _cleanup_(why_freep) Why *w =
+                explain_calls(&f, 600, all_are_slower_and_few_very_slow, COHORTS_BY_SOURCE);
 
-                ck_assert_double_le(w->p, WHY_P_MAX);
-                ck_assert_uint_gt(w->slow_median_ns, w->usual_median_ns + 150);
-        }
-END_TEST
+        ck_assert_double_le(w->p, WHY_P_MAX);
+        ck_assert_uint_gt(w->slow_median_ns, w->usual_median_ns + 150);
+}
 
 /* Of 1000 calls those from @first on take longer, @every one of them; compared are those in a window. */
 static Why *explain_burst(Fed *f, int first, int n, int every, int from, int to) {
@@ -338,51 +317,45 @@ static Why *explain_burst(Fed *f, int first, int n, int every, int from, int to)
         return explain(f, spec);
 }
 
-START_TEST(one_burst_in_a_half_is_told_and_not_named)
-        {
-                /* Of the half with it, of the other one. */
-                static const int froms[] = { 0, 400 }, tos[] = { 499, 999 };
+TEST(one_burst_in_a_half_is_told_and_not_named) {
+        /* Of the half with it, of the other one. */
+        static const int froms[] = { 0, 400 }, tos[] = { 499, 999 };
 
-                for (int i = 0; i < 2; i++) {
-                        _cleanup_fed_ Fed f = fed();
-                        _cleanup_(why_freep) Why *w =
-                                explain_burst(&f, 120, 180, 1, froms[i], tos[i]);
+        for (int i = 0; i < 2; i++) {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = explain_burst(&f, 120, 180, 1, froms[i], tos[i]);
 
-                        ck_assert_double_le(w->p, WHY_P_MAX);
-                        ck_assert_ptr_null(w->cause);
-                        ck_assert_ptr_eq(w->burst->node->function, &functions[4]);
-                        ck_assert_uint_eq(w->burst->burst.n_calls, 180);
-                        ck_assert_int_eq(w->burst->burst.is_usual, i);
-                        ck_assert(says(w, i == 0 ? " in one burst (--from="
-                                                 : " in one burst of the usual ones (--from="));
-                        ck_assert(says(w, "), which may be there by chance."));
-                }
+                ck_assert_double_le(w->p, WHY_P_MAX);
+                ck_assert_ptr_null(w->cause);
+                ck_assert_ptr_eq(w->burst->node->function, &functions[4]);
+                ck_assert_uint_eq(w->burst->burst.n_calls, 180);
+                ck_assert_int_eq(w->burst->burst.is_usual, i);
+                ck_assert(says(w, i == 0 ? " in one burst (--from="
+                                         : " in one burst of the usual ones (--from="));
+                ck_assert(says(w, "), which may be there by chance."));
         }
-END_TEST
+}
 
-START_TEST(a_burst_in_a_window_around_it_is_named_and_what_is_all_over_is_none)
-        {
-                static const struct {
-                        int first, n, every, from, to;
-                        size_t n_burst;
-                } cases[] = { { 120, 80, 1, 80, 259, 80 },
-                              { 0, 500, 1, 0, 499, 0 },
-                              { 0, 500, 7, 0, 499, 0 } };
+TEST(a_burst_in_a_window_around_it_is_named_and_what_is_all_over_is_none) {
+        static const struct {
+                int first, n, every, from, to;
+                size_t n_burst;
+        } cases[] = { { 120, 80, 1, 80, 259, 80 },
+                      { 0, 500, 1, 0, 499, 0 },
+                      { 0, 500, 7, 0, 499, 0 } };
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_fed_ Fed f = fed();
-                        _cleanup_(why_freep) Why *w =
-                                explain_burst(&f, cases[i].first, cases[i].n, cases[i].every,
-                                              cases[i].from, cases[i].to);
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = explain_burst(
+                        &f, cases[i].first, cases[i].n, cases[i].every, cases[i].from, cases[i].to);
 
-                        ck_assert_ptr_eq(w->cause->node->function, &functions[4]);
-                        ck_assert_uint_eq(w->cause->burst.n_calls, cases[i].n_burst);
-                        ck_assert_ptr_null(w->burst);
-                        ck_assert_int_eq(says(w, "in one burst (--from="), cases[i].n_burst > 0);
-                        ck_assert(!says(w, "by chance"));
-                }
+                ck_assert_ptr_eq(w->cause->node->function, &functions[4]);
+                ck_assert_uint_eq(w->cause->burst.n_calls, cases[i].n_burst);
+                ck_assert_ptr_null(w->burst);
+                ck_assert_int_eq(says(w, "in one burst (--from="), cases[i].n_burst > 0);
+                ck_assert(!says(w, "by chance"));
         }
-END_TEST
+}
 
 /* --- values ----------------------------------------------------------------------------------- */
 
@@ -393,43 +366,37 @@ static void great_lengths_are_slow(Fed *f, int i, Shape *s) {
         s->own_ns[1] += 20000;
 }
 
-START_TEST(an_argument_of_slow_calls_is_named_with_its_bound)
-        {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w =
-                        explain_calls(&f, 2000, great_lengths_are_slow, COHORTS_BY_SLOWEST);
-                const WhyValue *v = w->value;
+TEST(an_argument_of_slow_calls_is_named_with_its_bound) {
+        _cleanup_fed_ Fed f = fed();
+        _cleanup_(why_freep) Why *w =
+                explain_calls(&f, 2000, great_lengths_are_slow, COHORTS_BY_SLOWEST);
+        const WhyValue *v = w->value;
 
-                ck_assert_ptr_eq(w->cause->node->function, &functions[1]);
-                ck_assert_ptr_nonnull(v);
-                ck_assert_ptr_eq(v->node->function, &functions[0]);
-                ck_assert_str_eq(v->name, "len");
-                ck_assert_int_eq(v->relation, WHY_ABOVE);
-                ck_assert(!v->bound.is_negative && v->bound.magnitude > 1350 &&
-                          v->bound.magnitude <= 1400);
-                ck_assert_double_eq_tol(v->slow_part, 1, 1e-9);
-                ck_assert_double_eq_tol(v->usual_part, 0, 1e-9);
-                ck_assert_double_gt(v->share, 0.9);
-                ck_assert(says(w, "; 100 % of them have len > 1"));
-        }
-END_TEST
+        ck_assert_ptr_eq(w->cause->node->function, &functions[1]);
+        ck_assert_ptr_nonnull(v);
+        ck_assert_ptr_eq(v->node->function, &functions[0]);
+        ck_assert_str_eq(v->name, "len");
+        ck_assert_int_eq(v->relation, WHY_ABOVE);
+        ck_assert(!v->bound.is_negative && v->bound.magnitude > 1350 && v->bound.magnitude <= 1400);
+        ck_assert_double_eq_tol(v->slow_part, 1, 1e-9);
+        ck_assert_double_eq_tol(v->usual_part, 0, 1e-9);
+        ck_assert_double_gt(v->share, 0.9);
+        ck_assert(says(w, "; 100 % of them have len > 1"));
+}
 
 static void routes_that_fail_are_slow(Fed *f, int i, Shape *s) {
         s->own_ns[2] += is_slow(i) ? 20000 : 0;
         s->error = is_slow(i) ? (uint64_t) -105 : draw(f, 2000);
 }
 
-START_TEST(an_error_that_slow_calls_return_is_named_by_its_name)
-        {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w =
-                        explain_calls(&f, 2000, routes_that_fail_are_slow, COHORTS_BY_SLOWEST);
+TEST(an_error_that_slow_calls_return_is_named_by_its_name) {
+        _cleanup_fed_ Fed f = fed();
+        _cleanup_(why_freep) Why *w =
+                explain_calls(&f, 2000, routes_that_fail_are_slow, COHORTS_BY_SLOWEST);
 
-                ck_assert_ptr_eq(w->cause->node->function, &functions[2]);
-                ck_assert(says(w, "; 100 % of them have ret = -105 (ENOBUFS), 0 % of the usual "
-                                  "ones."));
-        }
-END_TEST
+        ck_assert_ptr_eq(w->cause->node->function, &functions[2]);
+        ck_assert(says(w, "; 100 % of them have ret = -105 (ENOBUFS), 0 % of the usual ones."));
+}
 
 static void slow_calls_copy_more(Fed *f, int i, Shape *s) {
         s->times[1] = is_slow(i) ? 10 : 1;
@@ -440,20 +407,18 @@ static void only_slow_calls_copy(Fed *f, int i, Shape *s) {
 }
 
 /* That it is called at all, or more often, a cause tells. */
-START_TEST(values_of_a_function_that_only_slow_calls_call_are_no_news)
-        {
-                static const Change changes[] = { slow_calls_copy_more, only_slow_calls_copy };
+TEST(values_of_a_function_that_only_slow_calls_call_are_no_news) {
+        static const Change changes[] = { slow_calls_copy_more, only_slow_calls_copy };
 
-                for (size_t i = 0; i < ELEMENTSOF(changes); i++) {
-                        _cleanup_fed_ Fed f = fed();
-                        _cleanup_(why_freep) Why *w =
-                                explain_calls(&f, 2000, changes[i], COHORTS_BY_SLOWEST);
+        for (size_t i = 0; i < ELEMENTSOF(changes); i++) {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w =
+                        explain_calls(&f, 2000, changes[i], COHORTS_BY_SLOWEST);
 
-                        ck_assert_ptr_eq(w->cause->node->function, &functions[1]);
-                        ck_assert_ptr_null(w->value);
-                }
+                ck_assert_ptr_eq(w->cause->node->function, &functions[1]);
+                ck_assert_ptr_null(w->value);
         }
-END_TEST
+}
 
 /* --- too few, and anything -------------------------------------------------------------------- */
 
@@ -461,73 +426,54 @@ static void later_calls_queue(Fed *f, int i, Shape *s) {
         s->times[4] = i >= 4;
 }
 
-START_TEST(few_calls_tell_nothing_but_of_two_recordings_their_changes)
-        {
-                _cleanup_fed_ Fed f = fed(), two = fed();
-                _cleanup_(why_freep) Why *w =
-                        explain_calls(&f, COHORTS_CALLS_MIN - 1, NULL, COHORTS_BY_SLOWEST);
+TEST(few_calls_tell_nothing_but_of_two_recordings_their_changes) {
+        _cleanup_fed_ Fed f = fed(), two = fed();
+        _cleanup_(why_freep) Why *w =
+                explain_calls(&f, COHORTS_CALLS_MIN - 1, NULL, COHORTS_BY_SLOWEST);
 
-                ck_assert(!w->is_enough);
-                ck_assert(says(w, "too few to compare."));
-                why_free(w);
-                w = explain_calls(&two, 8, later_calls_queue, COHORTS_BY_SOURCE);
-                ck_assert(!w->is_enough && isnan(w->causes[0].p));
-                ck_assert_double_eq(w->p, 1);
-                ck_assert_int_eq(w->causes[0].kind, WHY_ONLY);
-                ck_assert_ptr_eq(w->causes[0].node->function, &functions[4]);
-        }
-END_TEST
+        ck_assert(!w->is_enough);
+        ck_assert(says(w, "too few to compare."));
+        why_free(w);
+        w = explain_calls(&two, 8, later_calls_queue, COHORTS_BY_SOURCE);
+        ck_assert(!w->is_enough && isnan(w->causes[0].p));
+        ck_assert_double_eq(w->p, 1);
+        ck_assert_int_eq(w->causes[0].kind, WHY_ONLY);
+        ck_assert_ptr_eq(w->causes[0].node->function, &functions[4]);
+}
 
 static void all_are_the_same(Fed *f, int i, Shape *s) {
         *s = (Shape){ .times = { 1, 1, 1, 1, 1, 1 }, .own_ns = { 9, 9, 9, 9, 9, 9 } };
 }
 
-START_TEST(calls_that_all_take_the_same_are_not_compared_with_nothing)
-        {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w =
-                        explain_calls(&f, 100, all_are_the_same, COHORTS_BY_SLOWEST);
+TEST(calls_that_all_take_the_same_are_not_compared_with_nothing) {
+        _cleanup_fed_ Fed f = fed();
+        _cleanup_(why_freep) Why *w = explain_calls(&f, 100, all_are_the_same, COHORTS_BY_SLOWEST);
 
-                ck_assert_uint_eq(w->n_causes, 0);
-                ck_assert(says(w, "send: the slowest 8 % take "));
-        }
-END_TEST
+        ck_assert_uint_eq(w->n_causes, 0);
+        ck_assert(says(w, "send: the slowest 8 % take "));
+}
 
 /* Whatever calls are like, and however they are chosen. */
-START_TEST(causes_always_add_up)
-        {
-                for (uint64_t seed = 1; seed <= 40; seed++) {
-                        _cleanup_fed_ Fed f = fed();
-                        _cleanup_(why_freep) Why *w = NULL;
-                        CohortsSpec spec = { .by = seed % 5 };
+TEST(causes_always_add_up) {
+        for (uint64_t seed = 1; seed <= 40; seed++) {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+                CohortsSpec spec = { .by = seed % 5 };
 
-                        f.random = seed;
-                        for (uint64_t i = 0, n = 20 + draw(&f, 300); i < n; i++) {
-                                Shape s = ordinary(&f);
+                f.random = seed;
+                for (uint64_t i = 0, n = 20 + draw(&f, 300); i < n; i++) {
+                        Shape s = ordinary(&f);
 
-                                for (size_t k = 0; k < ELEMENTSOF(functions); k++) {
-                                        s.times[k] = draw(&f, 4);
-                                        s.own_ns[k] = draw(&f, UINT64_C(1) << draw(&f, 40));
-                                }
-                                s.error = draw(&f, 2) ? 0 : (uint64_t) -1;
-                                feed(&f, draw(&f, 2) == 1, &s);
+                        for (size_t k = 0; k < ELEMENTSOF(functions); k++) {
+                                s.times[k] = draw(&f, 4);
+                                s.own_ns[k] = draw(&f, UINT64_C(1) << draw(&f, 40));
                         }
-                        spec.slower_ns = 1 + draw(&f, UINT64_C(1) << 36);
-                        spec.from_ns = draw(&f, UINT64_C(1) << 40);
-                        w = explain(&f, spec);
-                        (void) says(w, "");
+                        s.error = draw(&f, 2) ? 0 : (uint64_t) -1;
+                        feed(&f, draw(&f, 2) == 1, &s);
                 }
+                spec.slower_ns = 1 + draw(&f, UINT64_C(1) << 36);
+                spec.from_ns = draw(&f, UINT64_C(1) << 40);
+                w = explain(&f, spec);
+                (void) says(w, "");
         }
-END_TEST
-
-UNIT_SUITE("why", what_was_made_slow_is_named,
-           a_slow_cpu_is_named_before_what_takes_most_of_the_time_anyway,
-           two_recordings_of_the_same_differ_by_chance,
-           a_few_very_slow_calls_do_not_hide_that_all_are_a_little_slower,
-           one_burst_in_a_half_is_told_and_not_named,
-           a_burst_in_a_window_around_it_is_named_and_what_is_all_over_is_none,
-           an_argument_of_slow_calls_is_named_with_its_bound,
-           an_error_that_slow_calls_return_is_named_by_its_name,
-           values_of_a_function_that_only_slow_calls_call_are_no_news,
-           few_calls_tell_nothing_but_of_two_recordings_their_changes,
-           calls_that_all_take_the_same_are_not_compared_with_nothing, causes_always_add_up)
+}

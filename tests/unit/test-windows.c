@@ -98,8 +98,8 @@ static int note_span(void *userdata, const SpansTask *task, const Frame *span, u
         Told *t = userdata;
 
         ck_assert_uint_lt(task->index, N_TASKS);
-        ck_assert_msg(span_check(&t->tasks[task->index], span, at_ns, !call), "%s: %s %s at %llu", window,
-                      span->function->label, call ? "ends" : "begins",
+        ck_assert_msg(span_check(&t->tasks[task->index], span, at_ns, !call), "%s: %s %s at %llu",
+                      window, span->function->label, call ? "ends" : "begins",
                       (unsigned long long) at_ns);
         t->n_spans += call != NULL;
         return 0;
@@ -420,35 +420,31 @@ static size_t find_sources(Whole *ret, size_t n_max) {
         return n;
 }
 
-START_TEST(in_any_window_everybody_says_the_same_of_a_call)
-        {
-                const char *wanted = getenv("FTRACED_WINDOWS"), *seed = getenv("FTRACED_SEED");
-                unsigned long n = wanted ? strtoul(wanted, NULL, 10) : N_WINDOWS;
-                static Whole sources[256];
-                size_t n_sources = find_sources(sources, ELEMENTSOF(sources));
+TEST(in_any_window_everybody_says_the_same_of_a_call) {
+        const char *wanted = getenv("FTRACED_WINDOWS"), *seed = getenv("FTRACED_SEED");
+        unsigned long n = wanted ? strtoul(wanted, NULL, 10) : N_WINDOWS;
+        static Whole sources[256];
+        size_t n_sources = find_sources(sources, ELEMENTSOF(sources));
 
-                ck_assert_uint_gt(n_sources, 10);
-                state = seed ? strtoull(seed, NULL, 10) : (uint64_t) getpid() * 0x9e3779b9 + 1;
-                printf("# seed %llu, %zu sources\n", (unsigned long long) state, n_sources);
-                for (size_t i = 0; i < n_sources; i++) {
-                        _cleanup_(arguments_done) Arguments args = {};
+        ck_assert_uint_gt(n_sources, 10);
+        state = seed ? strtoull(seed, NULL, 10) : (uint64_t) getpid() * 0x9e3779b9 + 1;
+        printf("# seed %llu, %zu sources\n", (unsigned long long) state, n_sources);
+        for (size_t i = 0; i < n_sources; i++) {
+                _cleanup_(arguments_done) Arguments args = {};
 
-                        add(&args, "ftracectl");
-                        add(&args, "top");
-                        add(&args, "-q");
-                        read_window(&args, sources[i].word, learn, learnt, &sources[i]);
-                }
-                for (unsigned long i = 0; i < n; i++)
-                        try_window(&sources[chance(n_sources)]);
-                printf("# %lu windows with calls, %lu with cut ones\n", n_with_calls, n_with_cut);
-                ck_assert_uint_gt(n_with_calls, n / 3);
-                ck_assert_uint_gt(n_with_cut, n / 20);
-                for (size_t i = 0; i < n_sources; i++) {
-                        for (size_t k = 0; k < sources[i].n_names; k++)
-                                free(sources[i].names[k]);
-                        free(sources[i].word);
-                }
+                add(&args, "ftracectl");
+                add(&args, "top");
+                add(&args, "-q");
+                read_window(&args, sources[i].word, learn, learnt, &sources[i]);
         }
-END_TEST
-
-UNIT_SUITE("windows", in_any_window_everybody_says_the_same_of_a_call)
+        for (unsigned long i = 0; i < n; i++)
+                try_window(&sources[chance(n_sources)]);
+        printf("# %lu windows with calls, %lu with cut ones\n", n_with_calls, n_with_cut);
+        ck_assert_uint_gt(n_with_calls, n / 3);
+        ck_assert_uint_gt(n_with_cut, n / 20);
+        for (size_t i = 0; i < n_sources; i++) {
+                for (size_t k = 0; k < sources[i].n_names; k++)
+                        free(sources[i].names[k]);
+                free(sources[i].word);
+        }
+}

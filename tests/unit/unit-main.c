@@ -19,8 +19,9 @@
 #define SUITES_MAX 64
 
 static struct {
-        const char *name;
-        UnitSuite make;
+        char name[32];
+        Suite *suite;
+        TCase *tcase;
 } suites[SUITES_MAX];
 static size_t n_suites;
 
@@ -30,11 +31,23 @@ const char *__lsan_default_suppressions(void) {
         return "leak:libtraceevent";
 }
 
-void unit_add(const char *name, UnitSuite make) {
-        if (n_suites == SUITES_MAX)
-                abort();
-        suites[n_suites].name = name;
-        suites[n_suites++].make = make;
+void unit_add(const char *file, const TTest *test) {
+        const char *module = strstr(file, "/test-") + strlen("/test-");
+        int n = (int) strcspn(module, ".");
+        char name[sizeof(suites[0].name)];
+
+        (void) snprintf(name, sizeof(name), "%.*s", n, module);
+        if (n_suites == 0 || strcmp(suites[n_suites - 1].name, name) != 0) {
+                if (n_suites == SUITES_MAX)
+                        abort();
+                memcpy(suites[n_suites].name, name, sizeof(name));
+                suites[n_suites].suite = suite_create(suites[n_suites].name);
+                suites[n_suites].tcase = tcase_create(suites[n_suites].name);
+                tcase_set_timeout(suites[n_suites].tcase, 240); /* a busy disk, sanitizers */
+                suite_add_tcase(suites[n_suites].suite, suites[n_suites].tcase);
+                n_suites++;
+        }
+        tcase_add_test(suites[n_suites - 1].tcase, test);
 }
 
 static bool is_among(const char *words, const char *name) {
@@ -49,9 +62,9 @@ static bool is_among(const char *words, const char *name) {
 
 static void add_suite(SRunner **runner, size_t i) {
         if (*runner)
-                srunner_add_suite(*runner, suites[i].make());
+                srunner_add_suite(*runner, suites[i].suite);
         else
-                *runner = srunner_create(suites[i].make());
+                *runner = srunner_create(suites[i].suite);
 }
 
 int main(int argc, char **argv) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A suite of unit tests, named as its file: `UNIT_SUITE("page", test_a, test_b)` in test-page.c. */
+/* A file's tests are a suite that is named as the file, "page" in test-page.c, and are run in its order. */
 
 #include <check.h>
 #include <stdbool.h>
@@ -24,22 +24,23 @@ static inline void mark_line_once(const char *file, int line) {
 
 #define _mark_point(file, line) mark_line_once(file, line)
 
-/* Adds a suite to the program that it is linked to. */
-typedef Suite *(*UnitSuite)(void);
-void unit_add(const char *name, UnitSuite make);
+/* Adds a test to the suite of @file. */
+void unit_add(const char *file, const TTest *test);
 
-#define UNIT_SUITE(name, ...)                                                                      \
-        static Suite *unit_make(void) {                                                            \
-                const TTest *tests[] = { __VA_ARGS__ };                                            \
-                Suite *suite = suite_create(name);                                                 \
-                TCase *tcase = tcase_create(name);                                                 \
-                                                                                                   \
-                tcase_set_timeout(tcase, 240); /* a busy disk, sanitizers */                       \
-                for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)                      \
-                        tcase_add_test(tcase, tests[i]);                                           \
-                suite_add_tcase(suite, tcase);                                                     \
-                return suite;                                                                      \
+/* TEST(it_does_so) { ... } */
+#define TEST(name)                                                                                 \
+        static void name##_fn(int _i);                                                             \
+        static const TTest name##_test = { #name, name##_fn, __FILE__, __LINE__ };                 \
+        __attribute__((constructor)) static void name##_add(void) {                                \
+                unit_add(__FILE__, &name##_test);                                                  \
         }                                                                                          \
-        __attribute__((constructor)) static void unit_add_this(void) {                             \
-                unit_add(name, unit_make);                                                         \
+        static void name##_fn(__attribute__((unused)) int _i)
+
+/* Of tests between START_TEST() and END_TEST. */
+#define UNIT_SUITE(name, ...)                                                                      \
+        __attribute__((constructor)) static void unit_add_all(void) {                              \
+                const TTest *tests[] = { __VA_ARGS__ };                                            \
+                                                                                                   \
+                for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)                      \
+                        unit_add(__FILE__, tests[i]);                                              \
         }
