@@ -36,59 +36,49 @@ static void leave_segment(uint32_t cpu, unsigned n_pages) {
         ck_assert_int_eq(write_full(segment_writer_fd(w), page, sizeof(page) / 2), 0);
 }
 
-START_TEST(a_dead_daemons_pages_are_counted_without_the_torn_one)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+TEST(a_dead_daemons_pages_are_counted_without_the_torn_one) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
 
-                setup();
-                ck_assert_int_eq(session_meta_new(&m), 0);
-                m->page_bytes = PAGE;
-                m->cpus = calloc(2, sizeof(*m->cpus));
-                m->n_cpus = 2;
-                m->cpus[0] = (CpuAccount){ .cpu = 0, .n_pages = 99 };
-                m->cpus[1] = (CpuAccount){ .cpu = 4 };
-                leave_segment(4, 3);
-                ck_assert_int_eq(disk_usage_recover(dir, m), 0);
-                ck_assert_uint_eq(m->cpus[0].n_pages, 0);
-                ck_assert_uint_eq(m->cpus[1].n_pages, 3);
-                ck_assert_uint_eq(m->cpus[1].n_bytes, 3 * PAGE);
-                ck_assert_uint_eq(m->warnings.n, 0);
-                teardown();
-        }
-END_TEST
+        setup();
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        m->page_bytes = PAGE;
+        m->cpus = calloc(2, sizeof(*m->cpus));
+        m->n_cpus = 2;
+        m->cpus[0] = (CpuAccount){ .cpu = 0, .n_pages = 99 };
+        m->cpus[1] = (CpuAccount){ .cpu = 4 };
+        leave_segment(4, 3);
+        ck_assert_int_eq(disk_usage_recover(dir, m), 0);
+        ck_assert_uint_eq(m->cpus[0].n_pages, 0);
+        ck_assert_uint_eq(m->cpus[1].n_pages, 3);
+        ck_assert_uint_eq(m->cpus[1].n_bytes, 3 * PAGE);
+        ck_assert_uint_eq(m->warnings.n, 0);
+        teardown();
+}
 
-START_TEST(a_damaged_segment_is_named_and_the_others_count)
-        {
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                char name[96];
+TEST(a_damaged_segment_is_named_and_the_others_count) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        char name[96];
 
-                setup();
-                ck_assert_int_eq(session_meta_new(&m), 0);
-                m->page_bytes = PAGE;
-                m->cpus = calloc(1, sizeof(*m->cpus));
-                m->n_cpus = 1;
-                leave_segment(0, 2);
-                (void) snprintf(name, sizeof(name), "%s/cpu0/00000001.seg", path);
-                ck_assert_int_eq(file_replace(AT_FDCWD, name, "nonsense", 8, 0600), 0);
-                ck_assert_int_eq(disk_usage_recover(dir, m), 0);
-                ck_assert_uint_eq(m->cpus[0].n_pages, 2);
-                ck_assert_uint_eq(m->warnings.n, 1);
-                ck_assert_ptr_nonnull(strstr(m->warnings.items[0], "cpu0/00000001.seg"));
-                teardown();
-        }
-END_TEST
+        setup();
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        m->page_bytes = PAGE;
+        m->cpus = calloc(1, sizeof(*m->cpus));
+        m->n_cpus = 1;
+        leave_segment(0, 2);
+        (void) snprintf(name, sizeof(name), "%s/cpu0/00000001.seg", path);
+        ck_assert_int_eq(file_replace(AT_FDCWD, name, "nonsense", 8, 0600), 0);
+        ck_assert_int_eq(disk_usage_recover(dir, m), 0);
+        ck_assert_uint_eq(m->cpus[0].n_pages, 2);
+        ck_assert_uint_eq(m->warnings.n, 1);
+        ck_assert_ptr_nonnull(strstr(m->warnings.items[0], "cpu0/00000001.seg"));
+        teardown();
+}
 
-START_TEST(what_is_kept_for_the_end_goes_when_it_comes)
-        {
-                setup();
-                ck_assert_int_eq(disk_usage_reserve(dir), 0);
-                ck_assert_int_eq(faccessat(session_dir_fd(dir), "reserve", F_OK, 0), 0);
-                disk_usage_release(dir);
-                ck_assert_int_eq(faccessat(session_dir_fd(dir), "reserve", F_OK, 0), -1);
-                teardown();
-        }
-END_TEST
-
-UNIT_SUITE("disk-usage", a_dead_daemons_pages_are_counted_without_the_torn_one,
-           a_damaged_segment_is_named_and_the_others_count,
-           what_is_kept_for_the_end_goes_when_it_comes)
+TEST(what_is_kept_for_the_end_goes_when_it_comes) {
+        setup();
+        ck_assert_int_eq(disk_usage_reserve(dir), 0);
+        ck_assert_int_eq(faccessat(session_dir_fd(dir), "reserve", F_OK, 0), 0);
+        disk_usage_release(dir);
+        ck_assert_int_eq(faccessat(session_dir_fd(dir), "reserve", F_OK, 0), -1);
+        teardown();
+}

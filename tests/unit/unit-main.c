@@ -16,13 +16,15 @@
 
 #include "unit.h"
 
+#define TESTS_MAX 512
 #define SUITES_MAX 64
 
+static const TTest *tests[TESTS_MAX];
+static size_t n_tests, n_suites;
 static struct {
-        const char *name;
-        UnitSuite make;
+        char name[64];
+        Suite *suite;
 } suites[SUITES_MAX];
-static size_t n_suites;
 
 /* libtraceevent 1.7.1 leaks some words of a text that it refuses. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
@@ -30,11 +32,40 @@ const char *__lsan_default_suppressions(void) {
         return "leak:libtraceevent";
 }
 
-void unit_add(const char *name, UnitSuite make) {
-        if (n_suites == SUITES_MAX)
+void unit_add(const TTest *test) {
+        if (n_tests == TESTS_MAX)
                 abort();
-        suites[n_suites].name = name;
-        suites[n_suites++].make = make;
+        tests[n_tests++] = test;
+}
+
+/* By file and line: constructors are called in any order. */
+static int compare_tests(const void *a, const void *b) {
+        const TTest *x = *(const TTest *const *) a, *y = *(const TTest *const *) b;
+
+        return strcmp(x->file, y->file) ?: (x->line > y->line) - (x->line < y->line);
+}
+
+/* One for each file, test-NAME.c. */
+static void make_suites(void) {
+        TCase *tcase = NULL;
+
+        qsort(tests, n_tests, sizeof(tests[0]), compare_tests);
+        for (size_t i = 0; i < n_tests; i++) {
+                if (i == 0 || strcmp(tests[i]->file, tests[i - 1]->file) != 0) {
+                        const char *base = strrchr(tests[i]->file, '/') ?: tests[i]->file,
+                                   *name = strstr(base, "test-") + strlen("test-");
+
+                        if (n_suites == SUITES_MAX)
+                                abort();
+                        (void) snprintf(suites[n_suites].name, sizeof(suites[0].name), "%.*s",
+                                        (int) strcspn(name, "."), name);
+                        suites[n_suites].suite = suite_create(suites[n_suites].name);
+                        tcase = tcase_create(suites[n_suites].name);
+                        tcase_set_timeout(tcase, 240); /* a busy disk, sanitizers */
+                        suite_add_tcase(suites[n_suites++].suite, tcase);
+                }
+                tcase_add_test(tcase, tests[i]);
+        }
 }
 
 static bool is_among(const char *words, const char *name) {
@@ -49,9 +80,9 @@ static bool is_among(const char *words, const char *name) {
 
 static void add_suite(SRunner **runner, size_t i) {
         if (*runner)
-                srunner_add_suite(*runner, suites[i].make());
+                srunner_add_suite(*runner, suites[i].suite);
         else
-                *runner = srunner_create(suites[i].make());
+                *runner = srunner_create(suites[i].suite);
 }
 
 int main(int argc, char **argv) {
@@ -59,6 +90,7 @@ int main(int argc, char **argv) {
         SRunner *runner = NULL;
         int n_failed;
 
+        make_suites();
         for (int a = 1; a < argc; a++) {
                 size_t i = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A suite of unit tests, named as its file: `UNIT_SUITE("page", test_a, test_b)` in test-page.c. */
+/* Unit tests: `TEST(a_sentence) { ... }` adds itself to the suite that is named as its file, "page" of test-page.c. */
 
 #include <check.h>
 #include <stdbool.h>
@@ -24,22 +24,29 @@ static inline void mark_line_once(const char *file, int line) {
 
 #define _mark_point(file, line) mark_line_once(file, line)
 
-/* Adds a suite to the program that it is linked to. */
-typedef Suite *(*UnitSuite)(void);
-void unit_add(const char *name, UnitSuite make);
+/* As long as @condition holds, and at most a minute. */
+#define WAIT_WHILE(condition)                                                                      \
+        for (unsigned n_waits = 0; condition; n_waits++) {                                         \
+                ck_assert_uint_lt(n_waits, 60000);                                                 \
+                (void) usleep(1000);                                                               \
+        }
 
-#define UNIT_SUITE(name, ...)                                                                      \
-        static Suite *unit_make(void) {                                                            \
-                const TTest *tests[] = { __VA_ARGS__ };                                            \
-                Suite *suite = suite_create(name);                                                 \
-                TCase *tcase = tcase_create(name);                                                 \
-                                                                                                   \
-                tcase_set_timeout(tcase, 240); /* a busy disk, sanitizers */                       \
-                for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)                      \
-                        tcase_add_test(tcase, tests[i]);                                           \
-                suite_add_tcase(suite, tcase);                                                     \
-                return suite;                                                                      \
+/* Adds a test to the program that it is linked to. */
+void unit_add(const TTest *test);
+
+#define TEST(name)                                                                                 \
+        static void name##_run(int unused);                                                        \
+        static const TTest name##_test = { #name, name##_run, __FILE__, __LINE__ };                \
+        __attribute__((constructor)) static void name##_add(void) {                                \
+                unit_add(&name##_test);                                                            \
         }                                                                                          \
-        __attribute__((constructor)) static void unit_add_this(void) {                             \
-                unit_add(name, unit_make);                                                         \
+        static void name##_run(int unused)
+
+/* The same of tests that are check's own. */
+#define UNIT_SUITE(name, ...)                                                                      \
+        __attribute__((constructor)) static void unit_add_all(void) {                              \
+                const TTest *tests[] = { __VA_ARGS__ };                                            \
+                                                                                                   \
+                for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)                      \
+                        unit_add(tests[i]);                                                        \
         }
