@@ -432,6 +432,7 @@ static bool step(void) {
                 return false;
         if (the->fault == FAKE_DIE)
                 _exit(FAKE_DIED);
+        errno = EIO;
         return the->fault == FAKE_FAIL;
 }
 
@@ -474,10 +475,8 @@ int __wrap_openat(int dir_fd, const char *path, int flags, ...) {
         }
         if (!rel || (flags & O_ACCMODE) == O_RDONLY)
                 return __real_openat(dir_fd, path, flags, mode);
-        if (step()) {
-                errno = EIO;
+        if (step())
                 return -1;
-        }
         fd = __real_openat(dir_fd, path, flags & ~(O_TRUNC | O_APPEND), mode);
         if (fd < 0 || fd >= MAX_FDS)
                 return fd;
@@ -585,10 +584,8 @@ ssize_t __wrap_write(int fd, const void *data, size_t n) {
 
         if (fd < 0 || fd >= MAX_FDS || !files[fd].path)
                 return __real_write(fd, data, n);
-        if (step()) {
-                errno = EIO;
+        if (step())
                 return -1;
-        }
         text = strndup(data, n);
         ck_assert_ptr_nonnull(text);
         if (strstr(files[fd].path, "_pid")) {
@@ -650,10 +647,8 @@ int __wrap_mkdirat(int dir_fd, const char *path, mode_t mode) {
 
         if (!rel || !startswith(rel, "instances/"))
                 return __real_mkdirat(dir_fd, path, mode);
-        if (step()) {
-                errno = EIO;
+        if (step())
                 return -1;
-        }
         if (__real_mkdirat(dir_fd, path, mode) < 0)
                 return -1;
         take_note("mkdir", rel, NULL);
