@@ -11,12 +11,12 @@
 #include "base/io.h"
 #include "daemon/record/syncer.h"
 #include "store/segment.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 
 #define PAGE 4096U
 
 typedef struct Fixture {
-        char path[64];
+        Scratch scratch;
         sd_event *event;
         SessionDir *dir;
         Syncer *syncer;
@@ -28,11 +28,9 @@ static void on_moved(void *userdata) {
 }
 
 static void fixture_init(Fixture *f, bool is_ring) {
-        *f = (Fixture){ .path = "/tmp/test-syncer-XXXXXX" };
-        ck_assert_ptr_nonnull(mkdtemp(f->path));
+        *f = (Fixture){ .scratch = SCRATCH };
         ck_assert_int_ge(sd_event_new(&f->event), 0);
-        ck_assert_int_eq(
-                session_dir_take_fds(&f->dir, open(f->path, O_RDONLY | O_DIRECTORY), -EBADF), 0);
+        ck_assert_int_eq(session_dir_take_fds(&f->dir, dup(f->scratch.fd), -EBADF), 0);
         ck_assert_int_eq(syncer_new(&f->syncer, &(SyncerConfig){ .event = f->event,
                                                                  .dir = f->dir,
                                                                  .page_bytes = PAGE,
@@ -46,7 +44,7 @@ static void fixture_done(Fixture *f) {
         f->syncer = syncer_free(f->syncer);
         f->dir = session_dir_free(f->dir);
         sd_event_unref(f->event);
-        ck_assert_int_eq(tree_remove(AT_FDCWD, f->path), 0);
+        scratch_done(&f->scratch);
 }
 
 #define CASE(f, ...)                                                                               \
