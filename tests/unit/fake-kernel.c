@@ -343,19 +343,28 @@ static bool is_on(const char *dir) {
                startswith(text, "function_graph");
 }
 
-static bool any_on(void) {
+/* Whether @holds for each instance. */
+static bool all_instances(bool (*holds)(const char *dir)) {
         DIR *d = fdopendir(dir_open(the->tracefs_fd, "instances"));
-        bool on = is_on("");
+        bool all = true;
         struct dirent *e;
 
         while ((e = readdir(d))) {
                 char dir[PATH_MAX];
 
                 (void) snprintf(dir, sizeof(dir), "instances/%.255s/", e->d_name);
-                on = on || (e->d_name[0] != '.' && is_on(dir));
+                all = all && (e->d_name[0] == '.' || holds(dir));
         }
         (void) closedir(d);
-        return on;
+        return all;
+}
+
+static bool is_off(const char *dir) {
+        return !is_on(dir);
+}
+
+static bool any_on(void) {
+        return is_on("") || !all_instances(is_off);
 }
 
 /* Whether a list of processes has @word. */
@@ -387,19 +396,12 @@ static bool is_quiesced(const char *dir) {
         return true;
 }
 
+static bool is_off_or_quiesced(const char *dir) {
+        return !is_on(dir) || is_quiesced(dir);
+}
+
 static bool all_quiesced(void) {
-        DIR *d = fdopendir(dir_open(the->tracefs_fd, "instances"));
-        bool quiesced = true;
-        struct dirent *e;
-
-        while ((e = readdir(d))) {
-                char dir[PATH_MAX];
-
-                (void) snprintf(dir, sizeof(dir), "instances/%.255s/", e->d_name);
-                quiesced = quiesced && (e->d_name[0] == '.' || !is_on(dir) || is_quiesced(dir));
-        }
-        (void) closedir(d);
-        return quiesced;
+        return all_instances(is_off_or_quiesced);
 }
 
 static bool any_instance_on(void) {

@@ -54,17 +54,20 @@ static Job *job_init(Job *j, Background *background, unsigned permits) {
 static sd_event *event;
 static Background *a;
 
-static void setup(void) {
+static int setup(void) {
         story[0] = 0;
         ck_assert_int_ge(sd_event_new(&event), 0);
         ck_assert_int_eq(background_new(&a, event), 0);
         background_open(a);
+        return 0;
 }
 
-static void teardown(void) {
+static void teardown(const int *unused) {
         a = background_free(a);
         event = sd_event_unref(event);
 }
+
+#define CASE _cleanup_(teardown) int is_set_up __attribute__((unused)) = setup()
 
 /* Begins @j, which may return as often. */
 static void begin(Job *j, unsigned permits) {
@@ -77,9 +80,9 @@ static void run_until_idle(void) {
 }
 
 TEST(the_loop_goes_on_between_leaving_and_returning_only) {
+        CASE;
         Job *j = JOB('a', 'b');
 
-        setup();
         begin(j, 0);
         note('-'); /* it has begun, and left */
         ck_assert(background_is_busy(a));
@@ -87,37 +90,34 @@ TEST(the_loop_goes_on_between_leaving_and_returning_only) {
         ck_assert_str_eq(story, "a-"); /* it wants to go on, and may not yet */
         run_until_idle();
         ck_assert_str_eq(story, "a-b");
-        teardown();
 }
 
 TEST(tasks_run_one_after_the_other) {
+        CASE;
         Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
 
-        setup();
         begin(j, 0);
         begin(k, 1);
         ck_assert_str_eq(story, "a");
         (void) sem_post(&j->may_return);
         run_until_idle();
         ck_assert_str_eq(story, "abcd");
-        teardown();
 }
 
 TEST(a_task_that_a_task_begins_comes_after_it) {
+        CASE;
         Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
 
-        setup();
         j->then = job_init(k, a, 1);
         begin(j, 1);
         run_until_idle();
         ck_assert_str_eq(story, "abcd");
-        teardown();
 }
 
 TEST(settling_ends_all_of_them_without_the_loop) {
+        CASE;
         Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
 
-        setup();
         begin(j, 0);
         begin(k, 1);
         (void) sem_post(&j->may_return);
@@ -126,18 +126,16 @@ TEST(settling_ends_all_of_them_without_the_loop) {
         ck_assert_str_eq(story, "abcd");
         ck_assert_int_eq(sd_event_run(event, 0), 1); /* that it wanted to go on is no news */
         ck_assert_int_eq(sd_event_run(event, 0), 0);
-        teardown();
 }
 
 TEST(a_task_that_settles_waits_for_nobody) {
+        CASE;
         Job *j = JOB('a', 'b');
 
-        setup();
         j->settles = true;
         begin(j, 1);
         run_until_idle();
         ck_assert_str_eq(story, "ab");
-        teardown();
 }
 
 static void note_thread(void *userdata) {
@@ -147,14 +145,13 @@ static void note_thread(void *userdata) {
 }
 
 TEST(all_tasks_have_one_thread_which_is_not_the_loop_s) {
+        CASE;
         pid_t first = 0, second = 0;
 
-        setup();
         ck_assert_int_eq(background_run(a, note_thread, &first), 0);
         ck_assert_int_eq(background_run(a, note_thread, &second), 0);
         ck_assert_int_eq(first, second);
         ck_assert_int_ne(first, gettid());
-        teardown();
 }
 
 TEST(before_it_is_open_a_task_is_a_call_by_the_same_thread) {
@@ -165,7 +162,7 @@ TEST(before_it_is_open_a_task_is_a_call_by_the_same_thread) {
         ck_assert_int_eq(background_run(a, note_thread, &tid), 0);
         ck_assert_int_eq(tid, gettid());
         ck_assert(!background_is_busy(a));
-        teardown();
+        teardown(NULL);
 }
 
 TEST(without_an_aside_a_task_is_a_call) {
@@ -192,10 +189,10 @@ static void run_elsewhere_and_leave(void *userdata) {
 }
 
 TEST(a_task_leaves_after_it_has_run_one_of_somebody_else_s_itself) {
+        CASE;
         Background *closed;
         Job *j = JOB('a', 'b');
 
-        setup();
         ck_assert_int_eq(background_new(&closed, event), 0);
         ck_assert_int_eq(background_run(a, run_elsewhere_and_leave, job_init(j, closed, 0)), 0);
         ck_assert_str_eq(story, "a");
@@ -203,7 +200,6 @@ TEST(a_task_leaves_after_it_has_run_one_of_somebody_else_s_itself) {
         run_until_idle();
         ck_assert_str_eq(story, "ab");
         closed = background_free(closed);
-        teardown();
 }
 
 static void leave_twice(void *userdata) {
@@ -221,7 +217,7 @@ TEST(whoever_leaves_twice_ends_the_process_and_not_in_a_deadlock) {
         ck_assert_int_ge(pid, 0);
         if (pid == 0) {
                 (void) alarm(100);
-                setup();
+                (void) setup();
                 (void) background_run(a, leave_twice, NULL);
                 background_settle(a);
                 _exit(0);

@@ -105,11 +105,10 @@ TEST(a_size_that_it_cannot_have_is_told) {
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 FAKE_CASE(k, c, true);
-                SessionMeta *m = fake_session("x", "udp_sendmsg");
+                SessionMeta *m = box_session("x");
                 Tracer *t;
 
                 make_box(k);
-                m->spec.black_box = m->spec.in_kernel = m->spec.ring = true;
                 m->spec.buffer_bytes = cases[i].asked_bytes;
                 t = fake_start(c, m, false);
                 ck_assert_uint_eq(m->warnings.n, cases[i].n_warnings);
@@ -154,14 +153,13 @@ TEST(its_clock_is_one_that_a_boot_does_not_set) {
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 FAKE_CASE(k, c, true);
-                SessionMeta *m = fake_session("x", "udp_sendmsg");
+                SessionMeta *m = box_session("x");
                 _cleanup_refusal_ Refusal refusal = {};
                 bool warned = false;
                 Tracer *t;
 
                 fake_put_root(k, "proc/sys/kernel/osrelease", cases[i].release);
                 make_box(k);
-                m->spec.black_box = m->spec.in_kernel = m->spec.ring = true;
                 m->spec.clock = cases[i].asked ? strdup(cases[i].asked) : NULL;
                 ck_assert_msg(fake_admit_and_arm(c, &t, m, false, &refusal) == 0, "%s",
                               refusal_message(&refusal));

@@ -94,6 +94,11 @@ static void case_done(Case *k) {
         _cleanup_(case_done) Case k;                                                               \
         case_init(&k, (cache))
 
+/* A host that is busy with @rate's function, whose hook costs 100 ns, over 10 ms. */
+static Load busy_with(CallRate *rate) {
+        return (Load){ { rate, 1 }, .window_ns = 10000000, .hook_ns = 100, .is_work = true };
+}
+
 static void check_words(const Strv *words, const char *expected) {
         _cleanup_free_ char *text = strv_join(words, " ");
 
@@ -190,7 +195,7 @@ TEST(the_tree_is_hooked_with_where_tasks_wait) {
 TEST(while_the_roots_are_not_called_usual_loads_count) {
         CASE(k, HEAD TREE);
         _cleanup_lean_choice_ LeanChoice quiet = {}, work = {}, kept = {};
-        CallRate rates[] = { { (char *) "kfree", 2500 } };
+        CallRate rate = { (char *) "kfree", 2500 };
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         Load load = { .is_work = false };
 
@@ -202,7 +207,7 @@ TEST(while_the_roots_are_not_called_usual_loads_count) {
         ck_assert(!strv_finds(&quiet.hooks.names, "schedule"));
         ck_assert_int_eq(lean_choice_tell(&quiet, m), 0);
         check_words(&m->left_out_why, "usual");
-        load = (Load){ { rates, 1 }, .window_ns = 10000000, .hook_ns = 100, .is_work = true };
+        load = busy_with(&rate);
         choose(&work, &k, &(Wish){ .load = &load });
         check_words(&work.left_out_why, "cost");
         ck_assert(strv_finds(&work.hooks.names, "schedule"));
@@ -280,10 +285,8 @@ TEST(a_function_of_many_callers_is_said_to_have_others) {
         CASE(k, HEAD "root my_root\nkfree 1 2\n ip_make_skb\n my_helper\n my_root\n"
                      " udp_sendmsg\nmy_helper 0 600000\n my_root\n");
         _cleanup_lean_choice_ LeanChoice busy = {};
-        CallRate rates[] = { { (char *) "kfree", 2500 } };
-        Load load = {
-                .rates = { rates, 1 }, .window_ns = 10000000, .hook_ns = 100, .is_work = true
-        };
+        CallRate rate = { (char *) "kfree", 2500 };
+        Load load = busy_with(&rate);
 
         choose(&busy, &k, &(Wish){ .load = &load });
         check_words(&busy.left_out_in, "ip_make_skb my_helper my_root udp_sendmsg ...");
@@ -293,10 +296,8 @@ TEST(what_costs_others_too_much_is_left_out_and_told_for_good) {
         CASE(k, HEAD TREE);
         _cleanup_lean_choice_ LeanChoice busy = {}, watched = {}, quiet = {};
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        CallRate rates[] = { { (char *) "kfree", 2500 } };
-        Load load = {
-                .rates = { rates, 1 }, .window_ns = 10000000, .hook_ns = 100, .is_work = true
-        };
+        CallRate rate = { (char *) "kfree", 2500 };
+        Load load = busy_with(&rate);
 
         ck_assert_int_eq(session_meta_new(&m), 0);
         choose(&busy, &k, &(Wish){ .load = &load });
@@ -307,7 +308,7 @@ TEST(what_costs_others_too_much_is_left_out_and_told_for_good) {
         ck_assert_int_eq(lean_choice_tell(&busy, m), 0);
         choose(&watched, &k, &(Wish){ .load = &load, .lesson = LESSON_WHOLE });
         ck_assert_uint_eq(watched.left_out.n, 0);
-        rates[0].n = 1500; /* 1.5 % */
+        rate.n = 1500; /* 1.5 % */
         choose(&quiet, &k, &(Wish){ .load = &load });
         ck_assert_uint_eq(quiet.left_out.n, 0);
         ck_assert_int_eq(lean_choice_tell(&quiet, m), 0);

@@ -89,15 +89,21 @@ TEST(without_a_place_for_a_ledger_what_carries_our_name_stays) {
         controller_free(fake_controller(k));
 }
 
+static void place_ledgers(const Scratch *s) {
+        char run[PATH_MAX + 8];
+
+        (void) snprintf(run, sizeof(run), "%.4000s/run", s->path);
+        ck_assert_int_eq(setenv("FTRACED_LEDGERS", run, 1), 0);
+}
+
 TEST(a_ledger_is_had_whose_directory_goes_with_its_last_owner) {
         Scratch s = scratch_new();
         LedgerDir d = LEDGER_DIR_INIT;
-        char run[PATH_MAX + 8], c;
+        char c;
         pid_t child, holder;
         int fds[2];
 
-        (void) snprintf(run, sizeof(run), "%.4000s/run", s.path);
-        ck_assert_int_eq(setenv("FTRACED_LEDGERS", run, 1), 0);
+        place_ledgers(&s);
         ck_assert_int_eq(pipe(fds), 0);
         child = fork();
         ck_assert_int_ge(child, 0);
@@ -124,10 +130,9 @@ TEST(a_store_whose_disk_has_gone_is_found_by_all_its_names) {
         static const char *const names[] = { "disk/store", "disk//store///", "link/store",
                                              "link/../disk/store" };
         _cleanup_scratch_ Scratch s = SCRATCH;
-        char run[PATH_MAX + 8], first[PATH_MAX] = "", path[PATH_MAX + 32];
+        char first[PATH_MAX] = "", path[PATH_MAX + 32];
 
-        (void) snprintf(run, sizeof(run), "%.4000s/run", s.path);
-        ck_assert_int_eq(setenv("FTRACED_LEDGERS", run, 1), 0);
+        place_ledgers(&s);
         ck_assert_int_eq(mkdirat(s.fd, "disk", 0700), 0);
         ck_assert_int_eq(symlinkat("disk", s.fd, "link"), 0);
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
@@ -153,13 +158,12 @@ TEST(an_instance_of_another_stores_daemon_is_left_alone) {
         _cleanup_free_ char *armed = NULL;
         _cleanup_strv_ Strv left = {};
         _cleanup_scratch_ Scratch s = SCRATCH;
-        char run[PATH_MAX], store[PATH_MAX];
+        char store[PATH_MAX];
         Controller *c, *d;
         pid_t holder;
 
-        (void) snprintf(run, sizeof(run), "%.4000s/run", s.path);
         (void) snprintf(store, sizeof(store), "%.4000s/tracefs", k->scratch.path);
-        ck_assert_int_eq(setenv("FTRACED_LEDGERS", run, 1), 0);
+        place_ledgers(&s);
         ck_assert_int_eq(ledger_dir_open(&one, s.path, &holder), 0);
         ck_assert_int_eq(ledger_dir_open(&two, s.path, &holder), LEDGER_DIR_E_HELD);
         ck_assert_int_eq(ledger_dir_open(&two, store, &holder), 0);

@@ -25,9 +25,21 @@ static void make_tree(LeanTree *t) {
         lean_tree_sort(t);
 }
 
-static void hook_all(const LeanTree *t, Strv *hooked) {
-        for (size_t i = 0; i < t->n; i++)
-                ck_assert_int_ge(strv_add(hooked, t->functions[i].name), 0);
+/* What goes of @tree, all of which is hooked, when its functions are called so often. */
+static void expect_out(const LeanTree *tree, const char *root, CallRate *rates, size_t n_rates,
+                       uint64_t budget_ppm, const char *wanted) {
+        Load load = { .rates = { rates, n_rates }, .window_ns = 10000000, .hook_ns = 100 };
+        _cleanup_strv_ Strv hooked = {}, roots = {}, out = {};
+        _cleanup_(ranks_done) Ranks ranks = {};
+        _cleanup_free_ char *text = NULL;
+
+        ck_assert(!root || strv_add(&roots, root) >= 0);
+        for (size_t i = 0; i < tree->n; i++)
+                ck_assert_int_ge(strv_add(&hooked, tree->functions[i].name), 0);
+        ck_assert_int_eq(thinning_rank(&ranks, tree, &hooked, &roots), 0);
+        ck_assert_int_eq(thinning_choose(&ranks, &load, budget_ppm, &out), 0);
+        text = strv_join(&out, " ");
+        ck_assert_msg(streq(text, wanted), "%s", text);
 }
 
 TEST(what_tells_least_goes_first_and_each_layer_keeps_one) {
@@ -50,61 +62,34 @@ TEST(what_tells_least_goes_first_and_each_layer_keeps_one) {
                              { (char *) "pick", 1000 },    { (char *) "root", 1000 },
                              { (char *) "rq_lock", 1000 }, { (char *) "schedule", 1000 },
                              { (char *) "upper", 1000 } };
-        Load load = { .rates = { rates, ELEMENTSOF(rates) },
-                      .window_ns = 10000000,
-                      .hook_ns = 100 };
         _cleanup_lean_tree_ LeanTree tree = {};
-        _cleanup_strv_ Strv hooked = {}, roots = {};
-        _cleanup_(ranks_done) Ranks ranks = {};
 
         make_tree(&tree);
-        ck_assert_int_ge(strv_add(&roots, "root"), 0);
-        hook_all(&tree, &hooked);
-        ck_assert_int_eq(thinning_rank(&ranks, &tree, &hooked, &roots), 0);
-        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                _cleanup_strv_ Strv out = {};
-                _cleanup_free_ char *text = NULL;
-
-                ck_assert_int_eq(thinning_choose(&ranks, &load, cases[i].budget_ppm, &out), 0);
-                text = strv_join(&out, " ");
-                ck_assert_msg(streq(text, cases[i].left_out), "%zu: %s", i, text);
-        }
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+                expect_out(&tree, "root", rates, ELEMENTSOF(rates), cases[i].budget_ppm,
+                           cases[i].left_out);
 }
 
 TEST(of_a_class_the_most_called_goes_first_and_the_uncalled_stays) {
         CallRate rates[] = { { (char *) "a", 10 }, { (char *) "b", 1000 } };
-        Load load = { .rates = { rates, 2 }, .window_ns = 10000000, .hook_ns = 100 };
         _cleanup_lean_tree_ LeanTree tree = {};
-        _cleanup_strv_ Strv hooked = {}, roots = {}, out = {};
-        _cleanup_(ranks_done) Ranks ranks = {};
 
-        for (const char *const *s = (const char *const[]){ "a", "b", "c", NULL }; *s; s++)
-                add(&tree, *s, true, 0, NULL);
-        hook_all(&tree, &hooked);
-        ck_assert_int_eq(thinning_rank(&ranks, &tree, &hooked, &roots), 0);
-        ck_assert_int_eq(thinning_choose(&ranks, &load, 5000, &out), 0);
-        ck_assert_uint_eq(out.n, 1);
-        ck_assert_str_eq(out.items[0], "b");
+        add(&tree, "a", true, 0, NULL);
+        add(&tree, "b", true, 0, NULL);
+        add(&tree, "c", true, 0, NULL);
+        expect_out(&tree, NULL, rates, 2, 5000, "b");
 }
 
 TEST(a_tree_need_not_name_its_root) {
         CallRate rates[] = { { (char *) "lower", 1000 },
                              { (char *) "other", 1000 },
                              { (char *) "upper", 1000 } };
-        Load load = { .rates = { rates, 3 }, .window_ns = 10000000, .hook_ns = 100 };
         _cleanup_lean_tree_ LeanTree tree = {};
-        _cleanup_strv_ Strv hooked = {}, roots = {}, out = {};
-        _cleanup_(ranks_done) Ranks ranks = {};
 
         add(&tree, "lower", false, 0, "upper");
         add(&tree, "other", false, 0, "root");
         add(&tree, "upper", false, 0, "root");
-        ck_assert_int_ge(strv_add(&roots, "root"), 0);
-        hook_all(&tree, &hooked);
-        ck_assert_int_eq(thinning_rank(&ranks, &tree, &hooked, &roots), 0);
-        ck_assert_int_eq(thinning_choose(&ranks, &load, 0, &out), 0);
-        ck_assert_uint_eq(out.n, 1);
-        ck_assert_str_eq(out.items[0], "other");
+        expect_out(&tree, "root", rates, 3, 0, "other");
 }
 
 TEST(what_is_not_hooked_any_more_stays_out) {
