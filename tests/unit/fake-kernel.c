@@ -343,19 +343,28 @@ static bool is_on(const char *dir) {
                startswith(text, "function_graph");
 }
 
-static bool any_on(void) {
+/* Whether @holds for each instance. */
+static bool all_instances(bool (*holds)(const char *dir)) {
         DIR *d = fdopendir(dir_open(the->tracefs_fd, "instances"));
-        bool on = is_on("");
+        bool all = true;
         struct dirent *e;
 
         while ((e = readdir(d))) {
                 char dir[PATH_MAX];
 
                 (void) snprintf(dir, sizeof(dir), "instances/%.255s/", e->d_name);
-                on = on || (e->d_name[0] != '.' && is_on(dir));
+                all = all && (e->d_name[0] == '.' || holds(dir));
         }
         (void) closedir(d);
-        return on;
+        return all;
+}
+
+static bool is_off(const char *dir) {
+        return !is_on(dir);
+}
+
+static bool any_on(void) {
+        return is_on("") || !all_instances(is_off);
 }
 
 /* Whether a list of processes has @word. */
@@ -387,19 +396,12 @@ static bool is_quiesced(const char *dir) {
         return true;
 }
 
+static bool is_off_or_quiesced(const char *dir) {
+        return !is_on(dir) || is_quiesced(dir);
+}
+
 static bool all_quiesced(void) {
-        DIR *d = fdopendir(dir_open(the->tracefs_fd, "instances"));
-        bool quiesced = true;
-        struct dirent *e;
-
-        while ((e = readdir(d))) {
-                char dir[PATH_MAX];
-
-                (void) snprintf(dir, sizeof(dir), "instances/%.255s/", e->d_name);
-                quiesced = quiesced && (e->d_name[0] == '.' || !is_on(dir) || is_quiesced(dir));
-        }
-        (void) closedir(d);
-        return quiesced;
+        return all_instances(is_off_or_quiesced);
 }
 
 static bool any_instance_on(void) {
@@ -432,6 +434,7 @@ static bool step(void) {
                 return false;
         if (the->fault == FAKE_DIE)
                 _exit(FAKE_DIED);
+        errno = EIO;
         return the->fault == FAKE_FAIL;
 }
 
@@ -474,10 +477,8 @@ int __wrap_openat(int dir_fd, const char *path, int flags, ...) {
         }
         if (!rel || (flags & O_ACCMODE) == O_RDONLY)
                 return __real_openat(dir_fd, path, flags, mode);
-        if (step()) {
-                errno = EIO;
+        if (step())
                 return -1;
-        }
         fd = __real_openat(dir_fd, path, flags & ~(O_TRUNC | O_APPEND), mode);
         if (fd < 0 || fd >= MAX_FDS)
                 return fd;
@@ -585,10 +586,8 @@ ssize_t __wrap_write(int fd, const void *data, size_t n) {
 
         if (fd < 0 || fd >= MAX_FDS || !files[fd].path)
                 return __real_write(fd, data, n);
-        if (step()) {
-                errno = EIO;
+        if (step())
                 return -1;
-        }
         text = strndup(data, n);
         ck_assert_ptr_nonnull(text);
         if (strstr(files[fd].path, "_pid")) {
@@ -650,10 +649,8 @@ int __wrap_mkdirat(int dir_fd, const char *path, mode_t mode) {
 
         if (!rel || !startswith(rel, "instances/"))
                 return __real_mkdirat(dir_fd, path, mode);
-        if (step()) {
-                errno = EIO;
+        if (step())
                 return -1;
-        }
         if (__real_mkdirat(dir_fd, path, mode) < 0)
                 return -1;
         take_note("mkdir", rel, NULL);

@@ -1,5 +1,5 @@
-# Unit tests: a program for each room, and in it a suite for each module, test-MODULE.c, which adds itself to the program
-# (unit.h).  TAP on stdout.  A program's words, or UNIT_SUITES, choose among its suites.
+# Unit tests: a program for each room, and in it a suite for each module, test-MODULE.c, whose tests add
+# themselves to the program (unit.h).  TAP on stdout.  A program's words, or UNIT_SUITES, choose among its suites.
 # Those that take longest begin first.
 unit_programs = %D%/daemon-tracer %D%/daemon-watch %D%/daemon-server
 unit_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS) -pthread
@@ -129,7 +129,7 @@ unit_programs += %D%/daemon-process
 %C%_daemon_server_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/daemon-record
-%C%_daemon_record_SOURCES = %D%/test-reader.c %D%/test-reader-resume.c %D%/test-syncer.c
+%C%_daemon_record_SOURCES = %D%/test-reader.c %D%/test-syncer.c
 %C%_daemon_record_CFLAGS = $(unit_cflags)
 %C%_daemon_record_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 
@@ -140,7 +140,7 @@ unit_programs += %D%/daemon-upkeep
 %C%_daemon_upkeep_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=unlinkat
 
 unit_programs += %D%/daemon-tracefs
-%C%_daemon_tracefs_SOURCES = %D%/test-control.c %D%/test-ledger.c %D%/test-put-back.c
+%C%_daemon_tracefs_SOURCES = %D%/test-control.c %D%/test-ledger.c
 %C%_daemon_tracefs_CFLAGS = $(unit_cflags)
 %C%_daemon_tracefs_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 

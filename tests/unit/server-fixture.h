@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A real Server on a real loop in a child process, and what its peers need; for tests with check.
- */
+/* A real Server on a real loop in a child process, and what its peers need. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +13,16 @@
 extern pid_t server_pid;
 
 void start_server(void);
-void stop_server(void);         /* it must end by itself and with success */
+void stop_server(void); /* it must end by itself and with success */
+static inline void stop_serverp(const pid_t *pid) {
+        stop_server();
+}
+/* One until the end of the block. */
+#define SERVER_CASE                                                                                \
+        _cleanup_(stop_serverp) const pid_t pid __attribute__((unused)) =                          \
+                (start_server(), server_pid)
+#define _cleanup_client_ _cleanup_(client_freep)
+
 void let_group_in(gid_t group); /* its members may call Echo and Keep */
 void check_alive(void);         /* it still serves a new connection */
 void wait_until_alive(void);    /* or will, when it has seen who has hung up */

@@ -43,108 +43,92 @@ static void check_list(Strv v, const char *wanted) {
         strv_done(&v);
 }
 
-START_TEST(roots_are_united_and_each_session_adds_what_no_other_has)
-        {
-                Strv own = {}, all = {}, neighbours = {};
+TEST(roots_are_united_and_each_session_adds_what_no_other_has) {
+        Strv own = {}, all = {}, neighbours = {};
 
-                ck_assert_ptr_null(join("first", "a b", "", (ClaimValues){}));
-                ck_assert_ptr_null(join("second", "b c", "", (ClaimValues){}));
-                ck_assert_int_eq(arbiter_own_roots(&arbiter, claim_of("second"), &own), 0);
-                check_list(own, "c");
-                ck_assert_int_eq(arbiter_all_roots(&arbiter, &all), 0);
-                check_list(all, "a b c");
-                ck_assert_int_eq(arbiter_neighbours(&arbiter, claim_of("first"), &neighbours), 0);
-                check_list(neighbours, "second");
+        ck_assert_ptr_null(join("first", "a b", "", (ClaimValues){}));
+        ck_assert_ptr_null(join("second", "b c", "", (ClaimValues){}));
+        ck_assert_int_eq(arbiter_own_roots(&arbiter, claim_of("second"), &own), 0);
+        check_list(own, "c");
+        ck_assert_int_eq(arbiter_all_roots(&arbiter, &all), 0);
+        check_list(all, "a b c");
+        ck_assert_int_eq(arbiter_neighbours(&arbiter, claim_of("first"), &neighbours), 0);
+        check_list(neighbours, "second");
 
-                arbiter_leave(&arbiter, (Claim *) claim_of("first"));
-                own = all = (Strv){};
-                ck_assert_int_eq(arbiter_own_roots(&arbiter, claim_of("second"), &own), 0);
-                check_list(own, "b c");
-                ck_assert_int_eq(arbiter_all_roots(&arbiter, &all), 0);
-                check_list(all, "b c");
-                arbiter_done(&arbiter);
-        }
-END_TEST
+        arbiter_leave(&arbiter, (Claim *) claim_of("first"));
+        own = all = (Strv){};
+        ck_assert_int_eq(arbiter_own_roots(&arbiter, claim_of("second"), &own), 0);
+        check_list(own, "b c");
+        ck_assert_int_eq(arbiter_all_roots(&arbiter, &all), 0);
+        check_list(all, "b c");
+        arbiter_done(&arbiter);
+}
 
-START_TEST(each_value_that_is_one_for_all_sessions_keeps_others_out_by_its_file)
-        {
-                static const struct {
-                        ClaimValues values;
-                        const char *notrace, *file;
-                } cases[] = {
-                        { { .depth = 3 }, "", "max_graph_depth" },
-                        { {}, "n", "set_graph_notrace" },
-                        { { .thresh_us = 5 }, "", "tracing_thresh" },
-                        { { .no_irqs = true }, "", "options/funcgraph-irqs" },
-                        { { .no_sleep_time = true }, "", "options/sleep-time" },
-                        { { .args = true }, "", "options/funcgraph-args" },
-                };
+TEST(each_value_that_is_one_for_all_sessions_keeps_others_out_by_its_file) {
+        static const struct {
+                ClaimValues values;
+                const char *notrace, *file;
+        } cases[] = {
+                { { .depth = 3 }, "", "max_graph_depth" },
+                { {}, "n", "set_graph_notrace" },
+                { { .thresh_us = 5 }, "", "tracing_thresh" },
+                { { .no_irqs = true }, "", "options/funcgraph-irqs" },
+                { { .no_sleep_time = true }, "", "options/sleep-time" },
+                { { .args = true }, "", "options/funcgraph-args" },
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        const char *what;
-
-                        ck_assert_ptr_null(join("first", "a", "", (ClaimValues){}));
-                        what = join("second", "a", cases[i].notrace, cases[i].values);
-                        ck_assert_ptr_nonnull(what);
-                        ck_assert_str_eq(what, cases[i].file);
-                        arbiter_done(&arbiter);
-
-                        ck_assert_ptr_null(join("first", "a", cases[i].notrace, cases[i].values));
-                        what = join("second", "a", "", (ClaimValues){});
-                        ck_assert_ptr_nonnull(what);
-                        ck_assert_str_eq(what, cases[i].file);
-                        ck_assert_ptr_null(join("equal", "a", cases[i].notrace, cases[i].values));
-                        arbiter_done(&arbiter);
-                }
-        }
-END_TEST
-
-START_TEST(a_depth_is_shared_only_with_the_same_roots)
-        {
-                ck_assert_ptr_null(join("first", "a b", "", (ClaimValues){ .depth = 2 }));
-                ck_assert_ptr_nonnull(join("second", "a", "", (ClaimValues){ .depth = 2 }));
-                ck_assert_ptr_nonnull(join("second", "a c", "", (ClaimValues){ .depth = 2 }));
-                ck_assert_ptr_null(join("second", "a b", "", (ClaimValues){ .depth = 2 }));
-                arbiter_done(&arbiter);
-        }
-END_TEST
-
-START_TEST(a_threshold_is_shared_with_other_roots_only_if_both_are_flat)
-        {
-                const ClaimValues slow = { .thresh_us = 9 };
-                const ClaimValues flat = { .thresh_us = 9, .flat = true };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 const char *what;
 
-                ck_assert_ptr_null(join("first", "a", "", flat));
-                ck_assert_ptr_null(join("second", "b", "", flat));
-                arbiter_done(&arbiter);
-
-                ck_assert_ptr_null(join("first", "a", "", flat));
-                what = join("second", "b", "", slow);
-                ck_assert_ptr_nonnull(what);
-                ck_assert_str_eq(what, "set_graph_function (with --slower, but without --flat)");
-                ck_assert_ptr_null(join("second", "a", "", slow));
-                arbiter_done(&arbiter);
-        }
-END_TEST
-
-START_TEST(who_was_refused_holds_nothing)
-        {
-                Strv all = {};
-
                 ck_assert_ptr_null(join("first", "a", "", (ClaimValues){}));
-                ck_assert_ptr_nonnull(join("second", "b", "", (ClaimValues){ .depth = 1 }));
-                ck_assert_ptr_null(claim_of("second"));
-                ck_assert_int_eq(arbiter_all_roots(&arbiter, &all), 0);
-                check_list(all, "a");
-                arbiter_leave(&arbiter, (Claim *) claim_of("first"));
-                ck_assert_ptr_null(join("second", "b", "", (ClaimValues){ .depth = 1 }));
+                what = join("second", "a", cases[i].notrace, cases[i].values);
+                ck_assert_ptr_nonnull(what);
+                ck_assert_str_eq(what, cases[i].file);
+                arbiter_done(&arbiter);
+
+                ck_assert_ptr_null(join("first", "a", cases[i].notrace, cases[i].values));
+                what = join("second", "a", "", (ClaimValues){});
+                ck_assert_ptr_nonnull(what);
+                ck_assert_str_eq(what, cases[i].file);
+                ck_assert_ptr_null(join("equal", "a", cases[i].notrace, cases[i].values));
                 arbiter_done(&arbiter);
         }
-END_TEST
+}
 
-UNIT_SUITE("arbiter", roots_are_united_and_each_session_adds_what_no_other_has,
-           each_value_that_is_one_for_all_sessions_keeps_others_out_by_its_file,
-           a_depth_is_shared_only_with_the_same_roots,
-           a_threshold_is_shared_with_other_roots_only_if_both_are_flat,
-           who_was_refused_holds_nothing)
+TEST(a_depth_is_shared_only_with_the_same_roots) {
+        ck_assert_ptr_null(join("first", "a b", "", (ClaimValues){ .depth = 2 }));
+        ck_assert_ptr_nonnull(join("second", "a", "", (ClaimValues){ .depth = 2 }));
+        ck_assert_ptr_nonnull(join("second", "a c", "", (ClaimValues){ .depth = 2 }));
+        ck_assert_ptr_null(join("second", "a b", "", (ClaimValues){ .depth = 2 }));
+        arbiter_done(&arbiter);
+}
+
+TEST(a_threshold_is_shared_with_other_roots_only_if_both_are_flat) {
+        const ClaimValues slow = { .thresh_us = 9 };
+        const ClaimValues flat = { .thresh_us = 9, .flat = true };
+        const char *what;
+
+        ck_assert_ptr_null(join("first", "a", "", flat));
+        ck_assert_ptr_null(join("second", "b", "", flat));
+        arbiter_done(&arbiter);
+
+        ck_assert_ptr_null(join("first", "a", "", flat));
+        what = join("second", "b", "", slow);
+        ck_assert_ptr_nonnull(what);
+        ck_assert_str_eq(what, "set_graph_function (with --slower, but without --flat)");
+        ck_assert_ptr_null(join("second", "a", "", slow));
+        arbiter_done(&arbiter);
+}
+
+TEST(who_was_refused_holds_nothing) {
+        Strv all = {};
+
+        ck_assert_ptr_null(join("first", "a", "", (ClaimValues){}));
+        ck_assert_ptr_nonnull(join("second", "b", "", (ClaimValues){ .depth = 1 }));
+        ck_assert_ptr_null(claim_of("second"));
+        ck_assert_int_eq(arbiter_all_roots(&arbiter, &all), 0);
+        check_list(all, "a");
+        arbiter_leave(&arbiter, (Claim *) claim_of("first"));
+        ck_assert_ptr_null(join("second", "b", "", (ClaimValues){ .depth = 1 }));
+        arbiter_done(&arbiter);
+}

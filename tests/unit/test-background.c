@@ -54,17 +54,20 @@ static Job *job_init(Job *j, Background *background, unsigned permits) {
 static sd_event *event;
 static Background *a;
 
-static void setup(void) {
+static int setup(void) {
         story[0] = 0;
         ck_assert_int_ge(sd_event_new(&event), 0);
         ck_assert_int_eq(background_new(&a, event), 0);
         background_open(a);
+        return 0;
 }
 
-static void teardown(void) {
+static void teardown(const int *unused) {
         a = background_free(a);
         event = sd_event_unref(event);
 }
+
+#define CASE _cleanup_(teardown) int is_set_up __attribute__((unused)) = setup()
 
 /* Begins @j, which may return as often. */
 static void begin(Job *j, unsigned permits) {
@@ -76,101 +79,82 @@ static void run_until_idle(void) {
                 ck_assert_int_ge(sd_event_run(event, 10000000), 0);
 }
 
-START_TEST(the_loop_goes_on_between_leaving_and_returning_only)
-        {
-                Job *j = JOB('a', 'b');
+TEST(the_loop_goes_on_between_leaving_and_returning_only) {
+        CASE;
+        Job *j = JOB('a', 'b');
 
-                setup();
-                begin(j, 0);
-                note('-'); /* it has begun, and left */
-                ck_assert(background_is_busy(a));
-                (void) sem_post(&j->may_return);
-                ck_assert_str_eq(story, "a-"); /* it wants to go on, and may not yet */
-                run_until_idle();
-                ck_assert_str_eq(story, "a-b");
-                teardown();
-        }
-END_TEST
+        begin(j, 0);
+        note('-'); /* it has begun, and left */
+        ck_assert(background_is_busy(a));
+        (void) sem_post(&j->may_return);
+        ck_assert_str_eq(story, "a-"); /* it wants to go on, and may not yet */
+        run_until_idle();
+        ck_assert_str_eq(story, "a-b");
+}
 
-START_TEST(tasks_run_one_after_the_other)
-        {
-                Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
+TEST(tasks_run_one_after_the_other) {
+        CASE;
+        Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
 
-                setup();
-                begin(j, 0);
-                begin(k, 1);
-                ck_assert_str_eq(story, "a");
-                (void) sem_post(&j->may_return);
-                run_until_idle();
-                ck_assert_str_eq(story, "abcd");
-                teardown();
-        }
-END_TEST
+        begin(j, 0);
+        begin(k, 1);
+        ck_assert_str_eq(story, "a");
+        (void) sem_post(&j->may_return);
+        run_until_idle();
+        ck_assert_str_eq(story, "abcd");
+}
 
-START_TEST(a_task_that_a_task_begins_comes_after_it)
-        {
-                Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
+TEST(a_task_that_a_task_begins_comes_after_it) {
+        CASE;
+        Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
 
-                setup();
-                j->then = job_init(k, a, 1);
-                begin(j, 1);
-                run_until_idle();
-                ck_assert_str_eq(story, "abcd");
-                teardown();
-        }
-END_TEST
+        j->then = job_init(k, a, 1);
+        begin(j, 1);
+        run_until_idle();
+        ck_assert_str_eq(story, "abcd");
+}
 
-START_TEST(what_has_not_begun_can_be_dropped)
-        {
-                Job *j = JOB('a', 'b'), *k = JOB('c', 'd'), *l = JOB('e', 'f'), *m = JOB('g', 'h');
+TEST(what_has_not_begun_can_be_dropped) {
+        CASE;
+        Job *j = JOB('a', 'b'), *k = JOB('c', 'd'), *l = JOB('e', 'f'), *m = JOB('g', 'h');
 
-                setup();
-                background_drop(NULL, j);
-                background_drop(a, j); /* there is none */
-                begin(j, 0);
-                begin(k, 1);
-                begin(l, 1);
-                begin(k, 1);
-                background_drop(a, k);
-                background_drop(a, j); /* which has begun */
-                begin(m, 1);           /* behind what is left */
-                (void) sem_post(&j->may_return);
-                run_until_idle();
-                ck_assert_str_eq(story, "abefgh");
-                teardown();
-        }
-END_TEST
+        background_drop(NULL, j);
+        background_drop(a, j); /* there is none */
+        begin(j, 0);
+        begin(k, 1);
+        begin(l, 1);
+        begin(k, 1);
+        background_drop(a, k);
+        background_drop(a, j); /* which has begun */
+        begin(m, 1);           /* behind what is left */
+        (void) sem_post(&j->may_return);
+        run_until_idle();
+        ck_assert_str_eq(story, "abefgh");
+}
 
-START_TEST(settling_ends_all_of_them_without_the_loop)
-        {
-                Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
+TEST(settling_ends_all_of_them_without_the_loop) {
+        CASE;
+        Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
 
-                setup();
-                begin(j, 0);
-                begin(k, 1);
-                (void) sem_post(&j->may_return);
-                background_settle(a);
-                ck_assert(!background_is_busy(a));
-                ck_assert_str_eq(story, "abcd");
-                ck_assert_int_eq(sd_event_run(event, 0),
-                                 1); /* that it wanted to go on is no news */
-                ck_assert_int_eq(sd_event_run(event, 0), 0);
-                teardown();
-        }
-END_TEST
+        begin(j, 0);
+        begin(k, 1);
+        (void) sem_post(&j->may_return);
+        background_settle(a);
+        ck_assert(!background_is_busy(a));
+        ck_assert_str_eq(story, "abcd");
+        ck_assert_int_eq(sd_event_run(event, 0), 1); /* that it wanted to go on is no news */
+        ck_assert_int_eq(sd_event_run(event, 0), 0);
+}
 
-START_TEST(a_task_that_settles_waits_for_nobody)
-        {
-                Job *j = JOB('a', 'b');
+TEST(a_task_that_settles_waits_for_nobody) {
+        CASE;
+        Job *j = JOB('a', 'b');
 
-                setup();
-                j->settles = true;
-                begin(j, 1);
-                run_until_idle();
-                ck_assert_str_eq(story, "ab");
-                teardown();
-        }
-END_TEST
+        j->settles = true;
+        begin(j, 1);
+        run_until_idle();
+        ck_assert_str_eq(story, "ab");
+}
 
 static void note_thread(void *userdata) {
         pid_t *tid = userdata;
@@ -178,43 +162,36 @@ static void note_thread(void *userdata) {
         *tid = gettid();
 }
 
-START_TEST(all_tasks_have_one_thread_which_is_not_the_loop_s)
-        {
-                pid_t first = 0, second = 0;
+TEST(all_tasks_have_one_thread_which_is_not_the_loop_s) {
+        CASE;
+        pid_t first = 0, second = 0;
 
-                setup();
-                ck_assert_int_eq(background_run(a, note_thread, &first), 0);
-                ck_assert_int_eq(background_run(a, note_thread, &second), 0);
-                ck_assert_int_eq(first, second);
-                ck_assert_int_ne(first, gettid());
-                teardown();
-        }
-END_TEST
+        ck_assert_int_eq(background_run(a, note_thread, &first), 0);
+        ck_assert_int_eq(background_run(a, note_thread, &second), 0);
+        ck_assert_int_eq(first, second);
+        ck_assert_int_ne(first, gettid());
+}
 
-START_TEST(before_it_is_open_a_task_is_a_call_by_the_same_thread)
-        {
-                pid_t tid = 0;
+TEST(before_it_is_open_a_task_is_a_call_by_the_same_thread) {
+        pid_t tid = 0;
 
-                ck_assert_int_ge(sd_event_new(&event), 0);
-                ck_assert_int_eq(background_new(&a, event), 0);
-                ck_assert_int_eq(background_run(a, note_thread, &tid), 0);
-                ck_assert_int_eq(tid, gettid());
-                ck_assert(!background_is_busy(a));
-                teardown();
-        }
-END_TEST
+        ck_assert_int_ge(sd_event_new(&event), 0);
+        ck_assert_int_eq(background_new(&a, event), 0);
+        ck_assert_int_eq(background_run(a, note_thread, &tid), 0);
+        ck_assert_int_eq(tid, gettid());
+        ck_assert(!background_is_busy(a));
+        teardown(NULL);
+}
 
-START_TEST(without_an_aside_a_task_is_a_call)
-        {
-                Job *j = JOB('a', 'b');
+TEST(without_an_aside_a_task_is_a_call) {
+        Job *j = JOB('a', 'b');
 
-                story[0] = 0;
-                ck_assert_int_eq(background_run(NULL, job_run, job_init(j, NULL, 1)), 0);
-                ck_assert_str_eq(story, "ab");
-                ck_assert(!background_is_busy(NULL));
-                background_settle(NULL);
-        }
-END_TEST
+        story[0] = 0;
+        ck_assert_int_eq(background_run(NULL, job_run, job_init(j, NULL, 1)), 0);
+        ck_assert_str_eq(story, "ab");
+        ck_assert(!background_is_busy(NULL));
+        background_settle(NULL);
+}
 
 static void run_elsewhere_and_leave(void *userdata) {
         Job *j = userdata;
@@ -229,23 +206,19 @@ static void run_elsewhere_and_leave(void *userdata) {
         note(j->returned);
 }
 
-START_TEST(a_task_leaves_after_it_has_run_one_of_somebody_else_s_itself)
-        {
-                Background *closed;
-                Job *j = JOB('a', 'b');
+TEST(a_task_leaves_after_it_has_run_one_of_somebody_else_s_itself) {
+        CASE;
+        Background *closed;
+        Job *j = JOB('a', 'b');
 
-                setup();
-                ck_assert_int_eq(background_new(&closed, event), 0);
-                ck_assert_int_eq(background_run(a, run_elsewhere_and_leave, job_init(j, closed, 0)),
-                                 0);
-                ck_assert_str_eq(story, "a");
-                (void) sem_post(&j->may_return);
-                run_until_idle();
-                ck_assert_str_eq(story, "ab");
-                closed = background_free(closed);
-                teardown();
-        }
-END_TEST
+        ck_assert_int_eq(background_new(&closed, event), 0);
+        ck_assert_int_eq(background_run(a, run_elsewhere_and_leave, job_init(j, closed, 0)), 0);
+        ck_assert_str_eq(story, "a");
+        (void) sem_post(&j->may_return);
+        run_until_idle();
+        ck_assert_str_eq(story, "ab");
+        closed = background_free(closed);
+}
 
 static void leave_twice(void *userdata) {
         background_leave();
@@ -255,29 +228,19 @@ static void leave_twice(void *userdata) {
         background_return();
 }
 
-START_TEST(whoever_leaves_twice_ends_the_process_and_not_in_a_deadlock)
-        {
-                int status;
-                pid_t pid = fork();
+TEST(whoever_leaves_twice_ends_the_process_and_not_in_a_deadlock) {
+        int status;
+        pid_t pid = fork();
 
-                ck_assert_int_ge(pid, 0);
-                if (pid == 0) {
-                        (void) alarm(100);
-                        setup();
-                        (void) background_run(a, leave_twice, NULL);
-                        background_settle(a);
-                        _exit(0);
-                }
-                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-                ck_assert(WIFSIGNALED(status));
-                ck_assert_int_eq(WTERMSIG(status), SIGABRT);
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+                (void) alarm(100);
+                (void) setup();
+                (void) background_run(a, leave_twice, NULL);
+                background_settle(a);
+                _exit(0);
         }
-END_TEST
-
-UNIT_SUITE("background", the_loop_goes_on_between_leaving_and_returning_only,
-           tasks_run_one_after_the_other, a_task_that_a_task_begins_comes_after_it,
-           what_has_not_begun_can_be_dropped, settling_ends_all_of_them_without_the_loop,
-           a_task_that_settles_waits_for_nobody, all_tasks_have_one_thread_which_is_not_the_loop_s,
-           before_it_is_open_a_task_is_a_call_by_the_same_thread, without_an_aside_a_task_is_a_call,
-           a_task_leaves_after_it_has_run_one_of_somebody_else_s_itself,
-           whoever_leaves_twice_ends_the_process_and_not_in_a_deadlock)
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(WIFSIGNALED(status));
+        ck_assert_int_eq(WTERMSIG(status), SIGABRT);
+}

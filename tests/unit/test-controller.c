@@ -23,327 +23,280 @@ static void leave_over(FakeKernel *k) {
         fake_put(k, "options/funcgraph-irqs", "0\n");
 }
 
-START_TEST(a_list_is_hooked_by_its_lines_and_taken_back)
-        {
-                for (int instances = 0; instances < 2; instances++) {
-                        FAKE_CASE(k, c, instances);
-                        SessionMeta *m = fake_session("x", "udp_sendmsg");
-                        Tracer *t;
-
-                        fake_put(k, "set_ftrace_filter", "vfs_read\n");
-
-                        ck_assert_int_eq(
-                                strv_split(&m->spec.hooked, "kfree_* nf_conntrack_in", " "), 0);
-                        t = fake_start(c, m, false);
-                        fake_expect(k,
-                                    instances ? "instances/ftraced-x/set_ftrace_filter"
-                                              : "set_ftrace_filter",
-                                    "kfree_skb\nnf_conntrack_in\nudp_sendmsg\n");
-                        ck_assert_uint_eq(m->n_hooked, 3);
-                        fake_end(t);
-                }
-        }
-END_TEST
-
-START_TEST(a_session_leaves_leftovers_as_it_found_them)
-        {
-                for (int instances = 0; instances < 2; instances++) {
-                        FAKE_CASE(k, c, instances);
-                        SessionMeta *m = fake_session("x", "udp_*");
-                        Tracer *t;
-
-                        leave_over(k);
-                        m->spec.depth = 5;
-                        t = fake_start(c, m, false);
-                        ck_assert_uint_eq(m->roots.n, 2);
-                        ck_assert_uint_eq(m->page_bytes, 4096);
-                        ck_assert_uint_eq(m->n_possible_cpus, 2);
-                        ck_assert_str_eq(m->clock, "mono");
-                        ck_assert_int_eq(!!m->instance, instances);
-                        fake_expect(k, "set_graph_function", "udp_recvmsg\nudp_sendmsg\n");
-                        fake_expect(k, "max_graph_depth", "5\n");
-                        fake_expect(k, "tracing_thresh", "0\n");
-                        fake_expect(k, "options/sleep-time", "1\n");
-                        fake_expect(k, "set_ftrace_pid", instances ? "812\n" : "no pid\n");
-                        ck_assert_int_eq(tracer_set_recording(t, true), 0);
-                        ck_assert_int_eq(tracer_set_recording(t, false), 0);
-                        fake_end(t);
-                        ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
-                }
-        }
-END_TEST
-
-START_TEST(the_function_that_reads_the_trace_clock_is_not_hooked)
-        {
-                FAKE_CASE(k, c, false);
-                SessionMeta *m = fake_session("x", "udp_*");
-                Tracer *t;
-
-                fake_put_root(k, "sys/devices/system/clocksource/clocksource0/current_clocksource",
-                              "hpet\n");
-                leave_over(k);
-                t = fake_start(c, m, false);
-                fake_expect(k, "set_ftrace_notrace", "read_hpet\n");
-                ck_assert_uint_eq(m->warnings.n, 1);
-                ck_assert_ptr_nonnull(strstr(m->warnings.items[0], "read_hpet"));
-                fake_end(t);
-        }
-END_TEST
-
-START_TEST(a_process_is_all_its_threads_and_none_is_left_behind)
-        {
-                FAKE_CASE(k, c, false);
+TEST(a_list_is_hooked_by_its_lines_and_taken_back) {
+        for (int instances = 0; instances < 2; instances++) {
+                FAKE_CASE(k, c, instances);
                 SessionMeta *m = fake_session("x", "udp_sendmsg");
                 Tracer *t;
 
-                ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
-                fake_refuse(c, m, false, REFUSAL_INVALID_SPEC, "no process 700");
-                ck_assert_uint_eq(k->n_steps, 0);
+                fake_put(k, "set_ftrace_filter", "vfs_read\n");
 
-                fake_put_root(k, "proc/700/task/700/comm", "x\n");
-                fake_put_root(k, "proc/700/task/701/comm", "x\n");
+                ck_assert_int_eq(strv_split(&m->spec.hooked, "kfree_* nf_conntrack_in", " "), 0);
                 t = fake_start(c, m, false);
-                fake_expect(k, "set_ftrace_pid", "700\n701\n");
-                /* They end, and with function-fork leave the list. */
-                fake_put(k, "set_ftrace_pid", "");
+                fake_expect(k,
+                            instances ? "instances/ftraced-x/set_ftrace_filter"
+                                      : "set_ftrace_filter",
+                            "kfree_skb\nnf_conntrack_in\nudp_sendmsg\n");
+                ck_assert_uint_eq(m->n_hooked, 3);
                 fake_end(t);
         }
-END_TEST
+}
 
-START_TEST(names_are_refused_before_anything_is_written)
-        {
-                FAKE_CASE(k, c, true);
-
-                fake_refuse(c, fake_session("x", "udp_sendmesg"), false, REFUSAL_FUNCTION_NOT_FOUND,
-                            "no function \"udp_sendmesg\" can be traced here. Did you mean "
-                            "udp_sendmsg, udpv6_sendmsg");
-                fake_refuse(c, fake_session("x", "udp_sendmsg tcp_nothing*"), false,
-                            REFUSAL_NO_FUNCTION_MATCHES, "tcp_nothing*");
-                fake_refuse(c, fake_session("x", "vfs_read:traceoff"), false, REFUSAL_INVALID_NAME,
-                            ":traceoff");
-                fake_refuse(c, fake_session("x", "__ftrace_invalid_address___42"), false,
-                            REFUSAL_FUNCTION_NOT_FOUND, "can be traced");
-                ck_assert_uint_eq(k->n_steps, 0);
-        }
-END_TEST
-
-START_TEST(more_roots_than_allowed_are_refused_with_their_number)
-        {
-                FAKE_CASE(k, c, true);
-                SessionMeta *m = fake_session("x", "*sendmsg");
-                _cleanup_refusal_ Refusal refusal = {};
+TEST(a_session_leaves_leftovers_as_it_found_them) {
+        for (int instances = 0; instances < 2; instances++) {
+                FAKE_CASE(k, c, instances);
+                SessionMeta *m = fake_session("x", "udp_*");
                 Tracer *t;
 
-                m->spec.max_functions = 3;
-
-                ck_assert_int_eq(strv_add(&m->spec.functions, "udp_*"), 0);
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), REFUSED);
-                ck_assert_int_eq((int) refusal.kind, REFUSAL_TOO_MANY_FUNCTIONS);
-                ck_assert_int_eq(json_integer_value(json_object_get(refusal.parameters, "count")),
-                                 4);
-                ck_assert_uint_eq(k->n_steps, 0);
+                leave_over(k);
+                m->spec.depth = 5;
+                t = fake_start(c, m, false);
+                ck_assert_uint_eq(m->roots.n, 2);
+                ck_assert_uint_eq(m->page_bytes, 4096);
+                ck_assert_uint_eq(m->n_possible_cpus, 2);
+                ck_assert_str_eq(m->clock, "mono");
+                ck_assert_int_eq(!!m->instance, instances);
+                fake_expect(k, "set_graph_function", "udp_recvmsg\nudp_sendmsg\n");
+                fake_expect(k, "max_graph_depth", "5\n");
+                fake_expect(k, "tracing_thresh", "0\n");
+                fake_expect(k, "options/sleep-time", "1\n");
+                fake_expect(k, "set_ftrace_pid", instances ? "812\n" : "no pid\n");
+                ck_assert_int_eq(tracer_set_recording(t, true), 0);
+                ck_assert_int_eq(tracer_set_recording(t, false), 0);
+                fake_end(t);
+                ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
         }
-END_TEST
+}
 
-START_TEST(more_roots_than_the_kernel_prints_are_refused_and_nothing_is_written)
-        {
-                FAKE_CASE(k, c, true);
-                SessionMeta *m = fake_session("x", "a_name_*");
-                _cleanup_strv_ Strv names = {};
-                _cleanup_free_ char *text = NULL;
+TEST(the_function_that_reads_the_trace_clock_is_not_hooked) {
+        FAKE_CASE(k, c, false);
+        SessionMeta *m = fake_session("x", "udp_*");
+        Tracer *t;
 
-                for (int i = 0; i < 100; i++)
-                        ck_assert_int_eq(
-                                strv_addf(&names, "a_name_of_forty_characters_and_number_%02d", i),
-                                0);
-                ck_assert_int_eq(strv_add(&names, ""), 0);
-                text = strv_join(&names, "\n");
-                fake_put(k, "available_filter_functions", text);
+        fake_put_root(k, "sys/devices/system/clocksource/clocksource0/current_clocksource",
+                      "hpet\n");
+        leave_over(k);
+        t = fake_start(c, m, false);
+        fake_expect(k, "set_ftrace_notrace", "read_hpet\n");
+        ck_assert_uint_eq(m->warnings.n, 1);
+        ck_assert_ptr_nonnull(strstr(m->warnings.items[0], "read_hpet"));
+        fake_end(t);
+}
 
-                fake_refuse(c, m, false, REFUSAL_TOO_MANY_FUNCTIONS, "have 4,100 bytes");
-                ck_assert_uint_eq(k->n_steps, 0);
+TEST(a_process_is_all_its_threads_and_none_is_left_behind) {
+        FAKE_CASE(k, c, false);
+        SessionMeta *m = fake_session("x", "udp_sendmsg");
+        Tracer *t;
 
-                ck_assert_int_eq(strv_replace(&m->spec.functions, 0, "a_name_*_[1-9]?"), 0);
-                (void) fake_start(c, m, false);
-        }
-END_TEST
+        ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
+        fake_refuse(c, m, false, REFUSAL_INVALID_SPEC, "no process 700");
+        ck_assert_uint_eq(k->n_steps, 0);
 
-START_TEST(without_instances_the_second_session_is_refused_and_the_first_named)
-        {
-                FAKE_CASE(k, c, false);
-                Tracer *t = fake_start(c, fake_session("slow-dns", "udp_sendmsg"), false);
+        fake_put_root(k, "proc/700/task/700/comm", "x\n");
+        fake_put_root(k, "proc/700/task/701/comm", "x\n");
+        t = fake_start(c, m, false);
+        fake_expect(k, "set_ftrace_pid", "700\n701\n");
+        /* They end, and with function-fork leave the list. */
+        fake_put(k, "set_ftrace_pid", "");
+        fake_end(t);
+}
 
-                fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
-                            "session slow-dns (uid ");
-                fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
-                            "Stop it first: ftracectl stop slow-dns; or --wait.");
-                ck_assert_int_eq(tracer_disarm(t), 0);
-        }
-END_TEST
+TEST(names_are_refused_before_anything_is_written) {
+        FAKE_CASE(k, c, true);
 
-START_TEST(sessions_in_instances_share_roots_and_take_only_their_own_away)
-        {
-                FAKE_CASE(k, c, true);
-                SessionMeta *m = fake_session("a", "udp_sendmsg udp_recvmsg"),
-                            *n = fake_session("b", "udp_recvmsg tcp_sendmsg");
-                Tracer *t = fake_start(c, m, false), *u = fake_start(c, n, false);
+        fake_refuse(c, fake_session("x", "udp_sendmesg"), false, REFUSAL_FUNCTION_NOT_FOUND,
+                    "no function \"udp_sendmesg\" can be traced here. Did you mean "
+                    "udp_sendmsg, udpv6_sendmsg");
+        fake_refuse(c, fake_session("x", "udp_sendmsg tcp_nothing*"), false,
+                    REFUSAL_NO_FUNCTION_MATCHES, "tcp_nothing*");
+        fake_refuse(c, fake_session("x", "vfs_read:traceoff"), false, REFUSAL_INVALID_NAME,
+                    ":traceoff");
+        fake_refuse(c, fake_session("x", "__ftrace_invalid_address___42"), false,
+                    REFUSAL_FUNCTION_NOT_FOUND, "can be traced");
+        ck_assert_uint_eq(k->n_steps, 0);
+}
 
-                ck_assert_uint_eq(m->neighbours.n, 0);
-                ck_assert_uint_eq(n->neighbours.n, 1);
-                ck_assert_str_eq(n->neighbours.items[0], "a");
-                ck_assert_int_eq(tracer_disarm(t), 0);
-                fake_expect(k, "set_graph_function", "udp_recvmsg\ntcp_sendmsg\n");
-                fake_end(u);
-        }
-END_TEST
+TEST(more_roots_than_allowed_are_refused_with_their_number) {
+        FAKE_CASE(k, c, true);
+        SessionMeta *m = fake_session("x", "*sendmsg");
+        _cleanup_refusal_ Refusal refusal = {};
+        Tracer *t;
 
-START_TEST(a_root_that_went_with_its_module_is_not_in_the_way_of_the_next_session)
-        {
-                FAKE_CASE(k, c, true);
-                SessionMeta *n = fake_session("b", "tcp_sendmsg");
-                Tracer *t, *u;
+        m->spec.max_functions = 3;
 
-                t = fake_start(c, fake_session("a", "kfree udp_sendmsg"), false);
-                fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
-                u = fake_start(c, n, false);
-                ck_assert_int_eq(tracer_disarm(t), 0);
-                fake_expect(k, "set_graph_function", "tcp_sendmsg\n0xffffffffc05970a0\n");
-                ck_assert_int_eq(tracer_disarm(u), 0);
-                fake_expect(k, "set_graph_function", "#### all functions enabled ####\n");
-        }
-END_TEST
+        ck_assert_int_eq(strv_add(&m->spec.functions, "udp_*"), 0);
+        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), REFUSED);
+        ck_assert_int_eq((int) refusal.kind, REFUSAL_TOO_MANY_FUNCTIONS);
+        ck_assert_int_eq(json_integer_value(json_object_get(refusal.parameters, "count")), 4);
+        ck_assert_uint_eq(k->n_steps, 0);
+}
 
-START_TEST(a_root_whose_module_comes_back_is_a_root_again)
-        {
-                FAKE_CASE(k, c, true);
-                SessionMeta *m = fake_session("a", "kfree udp_sendmsg");
-                _cleanup_strv_ Strv gone = {}, back = {}, away = {}, none = {};
-                Tracer *t = fake_start(c, m, false);
+TEST(more_roots_than_the_kernel_prints_are_refused_and_nothing_is_written) {
+        FAKE_CASE(k, c, true);
+        SessionMeta *m = fake_session("x", "a_name_*");
+        _cleanup_strv_ Strv names = {};
+        _cleanup_free_ char *text = NULL;
 
-                ck_assert_int_eq(tracer_renew_roots(t, m, &none, &none), 0);
-                ck_assert_uint_eq(none.n, 0);
-                fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
-                ck_assert_int_eq(tracer_renew_roots(t, m, &gone, &back), 0);
-                ck_assert_uint_eq(gone.n, 0);
-                ck_assert_uint_eq(back.n, 1);
-                ck_assert_str_eq(back.items[0], "kfree");
-                fake_expect(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\nkfree\n");
-
-                /* Another module's function is where the one that went was. */
-                fake_put(k, "set_graph_function", "udp_sendmsg\nkfree\ntcp_sendmsg\n");
-                ck_assert_int_eq(tracer_renew_roots(t, m, &none, &none), 0);
-                fake_expect(k, "set_graph_function", "udp_sendmsg\nkfree\n");
-                /* None went before: then it is somebody else's doing, and theirs. */
-                fake_put(k, "set_graph_function", "udp_sendmsg\nkfree\ntcp_sendmsg\n");
-                ck_assert_int_eq(tracer_renew_roots(t, m, &none, &none), 0);
-                fake_expect(k, "set_graph_function", "udp_sendmsg\nkfree\ntcp_sendmsg\n");
-
-                fake_put(k, "available_filter_functions", "udp_sendmsg\n");
-                fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
-                strv_done(&back);
-                ck_assert_int_eq(tracer_renew_roots(t, m, &away, &back), 0);
-                ck_assert_uint_eq(back.n, 0);
-                ck_assert_uint_eq(away.n, 1);
-                ck_assert_str_eq(away.items[0], "kfree");
-                fake_expect(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
-                ck_assert_int_eq(tracer_disarm(t), 0);
-        }
-END_TEST
-
-START_TEST(what_is_shown_for_an_address_and_cannot_be_taken_out_goes_in_the_end)
-        {
-                FAKE_CASE(k, c, true);
-                SessionMeta *m = fake_session("a", "kfree udp_sendmsg");
-                _cleanup_strv_ Strv gone = {}, back = {}, roots = {}, away = {};
-                Tracer *t = fake_start(c, m, false), *u;
-
-                fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
-                ck_assert_int_eq(tracer_renew_roots(t, m, &gone, &back), 0);
-                /* In the middle of a function: no write of its name finds it. */
-                fake_put(k, "set_graph_function", "udp_sendmsg\nkfree\nmod_middle\n");
-                ck_assert_int_eq(tracer_renew_roots(t, m, &gone, &back), 0);
-                fake_expect(k, "set_graph_function", "udp_sendmsg\nkfree\nmod_middle\n");
-                ck_assert_int_eq(tracer_get_roots(t, &roots, &away), 0);
-                ck_assert(strv_contains(&roots, "mod_middle") &&
-                          strv_contains(&away, "mod_middle"));
-                u = fake_start(c, fake_session("b", "tcp_sendmsg"), false);
-                ck_assert_int_eq(tracer_disarm(t), 0);
-                fake_put(k, "available_filter_functions", "tcp_sendmsg\nmod_middle\n");
-                ck_assert_int_eq(tracer_disarm(u), 0);
-                fake_expect(k, "set_graph_function", "#### all functions enabled ####\n");
-                /* And is of nobody's session by then. */
-                (void) fake_start(c, fake_session("c", "tcp_sendmsg"), false);
-                fake_put(k, "set_graph_function", "tcp_sendmsg\nmod_middle\n");
-                fake_refuse(c, fake_session("d", "tcp_sendmsg"), false, REFUSAL_BUSY,
-                            "somebody else has written mod_middle");
-        }
-END_TEST
-
-START_TEST(a_depth_that_differs_from_a_live_session_is_refused)
-        {
-                FAKE_CASE(k, c, true);
-                SessionMeta *m = fake_session("a", "udp_sendmsg");
-
-                m->spec.depth = 4;
-                (void) fake_start(c, m, false);
-                fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
-                            "max_graph_depth");
-        }
-END_TEST
-
-START_TEST(a_tracer_of_somebody_else_is_left_alone)
-        {
-                FAKE_CASE(k, c, false);
-
-                fake_put(k, "set_graph_function", "kfree\n");
-                fake_put(k, "current_tracer", "function_graph\n");
-                fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_BUSY,
-                            "is function_graph, set by somebody else");
-                fake_put(k, "current_tracer", "function\n");
-                fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_BUSY,
-                            "is function, set by");
-        }
-END_TEST
-
-START_TEST(function_graph_in_a_foreign_instance_is_in_the_way_and_function_is_not)
-        {
-                FAKE_CASE(k, c, true);
-
-                fake_put(k, "set_graph_function", "kfree\n");
-                fake_put(k, "instances/foo/available_tracers", "function_graph nop\n");
-                fake_put(k, "instances/foo/current_tracer", "function_graph\n");
-                fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_BUSY,
-                            "instances/foo is");
-                fake_put(k, "instances/foo/current_tracer", "nop\n");
-                fake_put(k, "current_tracer", "function\n");
-                (void) fake_start(c, fake_session("x", "udp_sendmsg"), false);
-        }
-END_TEST
-
-START_TEST(what_this_host_cannot_do_is_refused_with_the_way_out)
-        {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k), *none = NULL;
-
-                fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "0\n");
-                fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_NOT_SUPPORTED,
-                            "sysctl kernel.ftrace_enabled=1");
-                fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "1\n");
-                fake_put(k, "available_tracers", "function nop\n");
-                fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_NOT_SUPPORTED,
-                            "no function_graph tracer");
-                fake_put(k, "available_tracers", "function_graph nop\n");
-                fake_put_root(k, "proc/meminfo", "MemAvailable: 10240 kB\n");
-                fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_NO_MEMORY,
-                            "--buffer-size=");
-                ck_assert_int_eq(controller_new(&none, "/nonexistent", k->ledger_fd, k->ledger_fd,
-                                                false, k->root_fd),
+        for (int i = 0; i < 100; i++)
+                ck_assert_int_eq(strv_addf(&names, "a_name_of_forty_characters_and_number_%02d", i),
                                  0);
-                ck_assert_ptr_null(controller_tracefs(none));
-                fake_refuse(none, fake_session("x", "udp_sendmsg"), false, REFUSAL_NOT_SUPPORTED,
-                            "mount -t tracefs tracefs /nonexistent");
-        }
-END_TEST
+        ck_assert_int_eq(strv_add(&names, ""), 0);
+        text = strv_join(&names, "\n");
+        fake_put(k, "available_filter_functions", text);
+
+        fake_refuse(c, m, false, REFUSAL_TOO_MANY_FUNCTIONS, "have 4,100 bytes");
+        ck_assert_uint_eq(k->n_steps, 0);
+
+        ck_assert_int_eq(strv_replace(&m->spec.functions, 0, "a_name_*_[1-9]?"), 0);
+        (void) fake_start(c, m, false);
+}
+
+TEST(without_instances_the_second_session_is_refused_and_the_first_named) {
+        FAKE_CASE(k, c, false);
+        Tracer *t = fake_start(c, fake_session("slow-dns", "udp_sendmsg"), false);
+
+        fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
+                    "session slow-dns (uid ");
+        fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
+                    "Stop it first: ftracectl stop slow-dns; or --wait.");
+        ck_assert_int_eq(tracer_disarm(t), 0);
+}
+
+TEST(sessions_in_instances_share_roots_and_take_only_their_own_away) {
+        FAKE_CASE(k, c, true);
+        SessionMeta *m = fake_session("a", "udp_sendmsg udp_recvmsg"),
+                    *n = fake_session("b", "udp_recvmsg tcp_sendmsg");
+        Tracer *t = fake_start(c, m, false), *u = fake_start(c, n, false);
+
+        ck_assert_uint_eq(m->neighbours.n, 0);
+        ck_assert_uint_eq(n->neighbours.n, 1);
+        ck_assert_str_eq(n->neighbours.items[0], "a");
+        ck_assert_int_eq(tracer_disarm(t), 0);
+        fake_expect(k, "set_graph_function", "udp_recvmsg\ntcp_sendmsg\n");
+        fake_end(u);
+}
+
+TEST(a_root_that_went_with_its_module_is_not_in_the_way_of_the_next_session) {
+        FAKE_CASE(k, c, true);
+        SessionMeta *n = fake_session("b", "tcp_sendmsg");
+        Tracer *t, *u;
+
+        t = fake_start(c, fake_session("a", "kfree udp_sendmsg"), false);
+        fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
+        u = fake_start(c, n, false);
+        ck_assert_int_eq(tracer_disarm(t), 0);
+        fake_expect(k, "set_graph_function", "tcp_sendmsg\n0xffffffffc05970a0\n");
+        ck_assert_int_eq(tracer_disarm(u), 0);
+        fake_expect(k, "set_graph_function", "#### all functions enabled ####\n");
+}
+
+TEST(a_root_whose_module_comes_back_is_a_root_again) {
+        FAKE_CASE(k, c, true);
+        SessionMeta *m = fake_session("a", "kfree udp_sendmsg");
+        _cleanup_strv_ Strv gone = {}, back = {}, away = {}, none = {};
+        Tracer *t = fake_start(c, m, false);
+
+        ck_assert_int_eq(tracer_renew_roots(t, m, &none, &none), 0);
+        ck_assert_uint_eq(none.n, 0);
+        fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
+        ck_assert_int_eq(tracer_renew_roots(t, m, &gone, &back), 0);
+        ck_assert_uint_eq(gone.n, 0);
+        ck_assert_uint_eq(back.n, 1);
+        ck_assert_str_eq(back.items[0], "kfree");
+        fake_expect(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\nkfree\n");
+
+        /* Another module's function is where the one that went was. */
+        fake_put(k, "set_graph_function", "udp_sendmsg\nkfree\ntcp_sendmsg\n");
+        ck_assert_int_eq(tracer_renew_roots(t, m, &none, &none), 0);
+        fake_expect(k, "set_graph_function", "udp_sendmsg\nkfree\n");
+        /* None went before: then it is somebody else's doing, and theirs. */
+        fake_put(k, "set_graph_function", "udp_sendmsg\nkfree\ntcp_sendmsg\n");
+        ck_assert_int_eq(tracer_renew_roots(t, m, &none, &none), 0);
+        fake_expect(k, "set_graph_function", "udp_sendmsg\nkfree\ntcp_sendmsg\n");
+
+        fake_put(k, "available_filter_functions", "udp_sendmsg\n");
+        fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
+        strv_done(&back);
+        ck_assert_int_eq(tracer_renew_roots(t, m, &away, &back), 0);
+        ck_assert_uint_eq(back.n, 0);
+        ck_assert_uint_eq(away.n, 1);
+        ck_assert_str_eq(away.items[0], "kfree");
+        fake_expect(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
+        ck_assert_int_eq(tracer_disarm(t), 0);
+}
+
+TEST(what_is_shown_for_an_address_and_cannot_be_taken_out_goes_in_the_end) {
+        FAKE_CASE(k, c, true);
+        SessionMeta *m = fake_session("a", "kfree udp_sendmsg");
+        _cleanup_strv_ Strv gone = {}, back = {}, roots = {}, away = {};
+        Tracer *t = fake_start(c, m, false), *u;
+
+        fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
+        ck_assert_int_eq(tracer_renew_roots(t, m, &gone, &back), 0);
+        /* In the middle of a function: no write of its name finds it. */
+        fake_put(k, "set_graph_function", "udp_sendmsg\nkfree\nmod_middle\n");
+        ck_assert_int_eq(tracer_renew_roots(t, m, &gone, &back), 0);
+        fake_expect(k, "set_graph_function", "udp_sendmsg\nkfree\nmod_middle\n");
+        ck_assert_int_eq(tracer_get_roots(t, &roots, &away), 0);
+        ck_assert(strv_contains(&roots, "mod_middle") && strv_contains(&away, "mod_middle"));
+        u = fake_start(c, fake_session("b", "tcp_sendmsg"), false);
+        ck_assert_int_eq(tracer_disarm(t), 0);
+        fake_put(k, "available_filter_functions", "tcp_sendmsg\nmod_middle\n");
+        ck_assert_int_eq(tracer_disarm(u), 0);
+        fake_expect(k, "set_graph_function", "#### all functions enabled ####\n");
+        /* And is of nobody's session by then. */
+        (void) fake_start(c, fake_session("c", "tcp_sendmsg"), false);
+        fake_put(k, "set_graph_function", "tcp_sendmsg\nmod_middle\n");
+        fake_refuse(c, fake_session("d", "tcp_sendmsg"), false, REFUSAL_BUSY,
+                    "somebody else has written mod_middle");
+}
+
+TEST(a_tracer_of_somebody_else_is_left_alone) {
+        FAKE_CASE(k, c, false);
+
+        fake_put(k, "set_graph_function", "kfree\n");
+        fake_put(k, "current_tracer", "function_graph\n");
+        fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_BUSY,
+                    "is function_graph, set by somebody else");
+        fake_put(k, "current_tracer", "function\n");
+        fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_BUSY,
+                    "is function, set by");
+}
+
+TEST(function_graph_in_a_foreign_instance_is_in_the_way_and_function_is_not) {
+        FAKE_CASE(k, c, true);
+
+        fake_put(k, "set_graph_function", "kfree\n");
+        fake_put(k, "instances/foo/available_tracers", "function_graph nop\n");
+        fake_put(k, "instances/foo/current_tracer", "function_graph\n");
+        fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_BUSY, "instances/foo is");
+        fake_put(k, "instances/foo/current_tracer", "nop\n");
+        fake_put(k, "current_tracer", "function\n");
+        (void) fake_start(c, fake_session("x", "udp_sendmsg"), false);
+}
+
+TEST(what_this_host_cannot_do_is_refused_with_the_way_out) {
+        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+        _cleanup_(controller_freep) Controller *c = fake_controller(k), *none = NULL;
+
+        fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "0\n");
+        fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_NOT_SUPPORTED,
+                    "sysctl kernel.ftrace_enabled=1");
+        fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "1\n");
+        fake_put(k, "available_tracers", "function nop\n");
+        fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_NOT_SUPPORTED,
+                    "no function_graph tracer");
+        fake_put(k, "available_tracers", "function_graph nop\n");
+        fake_put_root(k, "proc/meminfo", "MemAvailable: 10240 kB\n");
+        fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_NO_MEMORY,
+                    "--buffer-size=");
+        ck_assert_int_eq(controller_new(&none, "/nonexistent", k->ledger_fd, k->ledger_fd, false,
+                                        k->root_fd),
+                         0);
+        ck_assert_ptr_null(controller_tracefs(none));
+        fake_refuse(none, fake_session("x", "udp_sendmsg"), false, REFUSAL_NOT_SUPPORTED,
+                    "mount -t tracefs tracefs /nonexistent");
+}
 
 /* What the steps are counted over: two sessions come and go, or one where only one can be. */
 static void story(FakeKernel *k) {
@@ -403,147 +356,79 @@ static void survive(FakeFault fault, bool instances, void (*tell)(FakeKernel *k)
         ck_assert_uint_gt(at, 51);
 }
 
-START_TEST(death_at_any_step_is_undone_by_the_next_controller)
-        { survive(FAKE_DIE, false, story); }
-END_TEST
-
-START_TEST(death_at_any_step_with_instances_is_undone_by_the_next_controller)
-        { survive(FAKE_DIE, true, story); }
-END_TEST
-
-START_TEST(failure_at_any_step_leaves_nothing_behind)
-        { survive(FAKE_FAIL, false, story); }
-END_TEST
-
-START_TEST(failure_at_any_step_with_instances_leaves_nothing_behind)
-        { survive(FAKE_FAIL, true, story); }
-END_TEST
-
-START_TEST(a_short_write_at_any_step_leaves_nothing_behind)
-        { survive(FAKE_SHORT, false, story); }
-END_TEST
-
-START_TEST(a_short_write_at_any_step_with_instances_leaves_nothing_behind)
-        { survive(FAKE_SHORT, true, story); }
-END_TEST
-
-START_TEST(death_at_any_step_beside_a_filtered_session_is_undone_by_the_next_controller)
-        { survive(FAKE_DIE, true, filtered_story); }
-END_TEST
-
-START_TEST(failure_at_any_step_beside_a_filtered_session_leaves_nothing_behind)
-        { survive(FAKE_FAIL, true, filtered_story); }
-END_TEST
-
-START_TEST(a_tracer_held_open_keeps_its_records_until_it_is_free)
-        {
-                for (int instances = 0; instances < 2; instances++) {
-                        FAKE_CASE(k, c, instances);
-                        _cleanup_free_ char *before = fake_dump(k);
-                        Tracer *t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
-
-                        k->is_busy = true;
-                        ck_assert_int_eq(tracer_disarm(t), -EBUSY);
-                        fake_expect(k, "set_graph_function", "udp_sendmsg\n");
-                        c = controller_free(c);
-                        fake_expect(k, "set_graph_function", "udp_sendmsg\n");
-                        c = fake_controller(k);
-                        ck_assert_uint_eq(controller_n_restored(c), 0);
-                        fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
-                                    "left on by an earlier ftraced");
-                        k->is_busy = false;
-                        c = controller_free(c);
-                        fake_expect_all(k, before);
-                }
+#define SURVIVES(name, fault, instances, story)                                                    \
+        TEST(name) {                                                                               \
+                survive((fault), (instances), (story));                                            \
         }
-END_TEST
 
-START_TEST(the_ledger_of_another_boot_is_dropped)
-        {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                static const char ledger[] =
-                        "{ \"version\": 1, \"boot_id\": \"other\", \"tracefs\": \"\", "
-                        "\"records\": [ { \"session\": \"a\", \"kind\": \"file\", \"file\": "
-                        "\"tracing_thresh\", \"old\": \"7\" } ] }";
-                _cleanup_(controller_freep) Controller *c = NULL;
+SURVIVES(death_at_any_step_is_undone_by_the_next_controller, FAKE_DIE, false, story)
+SURVIVES(the_same_with_instances, FAKE_DIE, true, story)
+SURVIVES(the_same_beside_a_filtered_session, FAKE_DIE, true, filtered_story)
+SURVIVES(failure_at_any_step_leaves_nothing_behind, FAKE_FAIL, false, story)
+SURVIVES(failure_with_instances_leaves_nothing_behind, FAKE_FAIL, true, story)
+SURVIVES(failure_beside_a_filtered_session_leaves_nothing_behind, FAKE_FAIL, true, filtered_story)
+SURVIVES(a_short_write_at_any_step_leaves_nothing_behind, FAKE_SHORT, false, story)
+SURVIVES(a_short_write_with_instances_leaves_nothing_behind, FAKE_SHORT, true, story)
 
-                ck_assert_int_eq(file_replace(k->ledger_fd, "ledger", ledger, strlen(ledger), 0600),
-                                 0);
-                c = fake_controller(k);
-                fake_expect(k, "tracing_thresh", "0\n");
-                ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
-        }
-END_TEST
-
-START_TEST(a_ledger_that_makes_no_sense_is_set_aside_and_nothing_guessed)
-        {
-                static const char *const bad[] = {
-                        "",
-                        "{",
-                        "[]",
-                        "{ \"version\": 2, \"boot_id\": \"this-boot\", \"records\": [] }",
-                        "{ \"version\": 1, \"boot_id\": \"this-boot\", \"records\": [ 1 ] }",
-                        "{ \"version\": 1, \"boot_id\": \"this-boot\", \"records\": [ { "
-                        "\"session\": \"a\", \"kind\": \"file\", \"file\": \"../root/x\", "
-                        "\"old\": \"\" } ] }",
-                };
-
-                for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                        Controller *c = NULL;
-
-                        ck_assert_int_eq(
-                                file_replace(k->ledger_fd, "ledger", bad[i], strlen(bad[i]), 0600),
-                                0);
-                        k->n_steps = 0;
-                        c = fake_controller(k);
-                        ck_assert_int_eq(faccessat(k->ledger_fd, "ledger.bad", F_OK, 0), 0);
-                        ck_assert_uint_eq(k->n_steps, 0);
-                        controller_free(c);
-                }
-        }
-END_TEST
-
-START_TEST(the_account_counts_from_arming_and_survives_a_cleared_buffer)
-        {
-                FAKE_CASE(k, c, false);
-
-                CpuAccount a = { .cpu = 0, .n_pages = 5 };
-                ClockTuple clocks;
+TEST(a_tracer_held_open_keeps_its_records_until_it_is_free) {
+        for (int instances = 0; instances < 2; instances++) {
+                FAKE_CASE(k, c, instances);
+                _cleanup_free_ char *before = fake_dump(k);
                 Tracer *t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
 
-                fake_put(k, "per_cpu/cpu0/stats",
-                         "overrun: 9\ncommit overrun: 1\nread events: 3\n");
-                ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), 0);
-                ck_assert_uint_eq(a.overrun, 2);
-                ck_assert_uint_eq(a.commit_overrun, 1);
-                ck_assert_uint_eq(a.read_events, 0);
-                ck_assert_uint_eq(a.n_pages, 5);
-                fake_put(k, "per_cpu/cpu0/stats",
-                         "overrun: 4\ncommit overrun: 0\nread events: 3\n");
-                ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), INSTANCE_E_EMPTIED);
-                ck_assert_uint_eq(a.overrun, 6);
-                ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), 0);
-
-                /* What is in it may be read meanwhile, but not become less by itself. */
-                a.cpu = 1;
-                fake_put(k, "per_cpu/cpu0/stats", "");
-                ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), 0);
-                fake_put(k, "per_cpu/cpu1/stats",
-                         "entries: 10\noverrun: 0\ncommit overrun: 0\nread events: 6\n");
-                ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), 0);
-                fake_put(k, "per_cpu/cpu1/stats",
-                         "entries: 4\noverrun: 0\ncommit overrun: 0\nread events: 6\n");
-                ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), 0);
-                fake_put(k, "per_cpu/cpu1/stats",
-                         "entries: 3\noverrun: 0\ncommit overrun: 0\nread events: 6\n");
-                ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), INSTANCE_E_EMPTIED);
-                a.cpu = 9;
-                ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), -ENOENT);
-                ck_assert_int_eq(tracer_read_clocks(t, &clocks), 0);
-                ck_assert_uint_eq(clocks.trace_ns, clocks.monotonic_ns);
+                k->is_busy = true;
+                ck_assert_int_eq(tracer_disarm(t), -EBUSY);
+                fake_expect(k, "set_graph_function", "udp_sendmsg\n");
+                c = controller_free(c);
+                fake_expect(k, "set_graph_function", "udp_sendmsg\n");
+                c = fake_controller(k);
+                ck_assert_uint_eq(controller_n_restored(c), 0);
+                fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
+                            "left on by an earlier ftraced");
+                k->is_busy = false;
+                c = controller_free(c);
+                fake_expect_all(k, before);
         }
-END_TEST
+}
+
+TEST(the_account_counts_from_arming_and_survives_a_cleared_buffer) {
+        static const struct {
+                uint32_t cpu;
+                const char *stats;
+                int r;
+                uint64_t overrun;
+        } turns[] = {
+                { 0, "overrun: 9\ncommit overrun: 1\nread events: 3\n", 0, 2 },
+                { 0, "overrun: 4\ncommit overrun: 0\nread events: 3\n", INSTANCE_E_EMPTIED, 6 },
+                { 0, "overrun: 4\ncommit overrun: 0\nread events: 3\n", 0, 6 },
+                { 0, "", 0, 6 }, /* a line that is missing is no news */
+                /* What is in it may be read meanwhile, but not become less by itself. */
+                { 1, "entries: 10\noverrun: 0\ncommit overrun: 0\nread events: 6\n", 0, 0 },
+                { 1, "entries: 4\noverrun: 0\ncommit overrun: 0\nread events: 6\n", 0, 0 },
+                { 1, "entries: 3\noverrun: 0\ncommit overrun: 0\nread events: 6\n",
+                  INSTANCE_E_EMPTIED, 0 },
+        };
+        FAKE_CASE(k, c, false);
+        CpuAccount accounts[] = { { .cpu = 0, .n_pages = 5 }, { .cpu = 1 }, { .cpu = 9 } };
+        Tracer *t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
+        ClockTuple clocks;
+
+        for (size_t i = 0; i < ELEMENTSOF(turns); i++) {
+                CpuAccount *a = &accounts[turns[i].cpu];
+
+                fake_put(k, TRACEFS_PATH("per_cpu/cpu%u/stats", turns[i].cpu), turns[i].stats);
+                ck_assert_int_eq(instance_read_account(tracer_instance(t), a), turns[i].r);
+                ck_assert_uint_eq(a->overrun, turns[i].overrun);
+                if (i > 0)
+                        continue;
+                ck_assert_uint_eq(a->commit_overrun, 1);
+                ck_assert_uint_eq(a->read_events, 0);
+                ck_assert_uint_eq(a->n_pages, 5);
+        }
+        ck_assert_int_eq(instance_read_account(tracer_instance(t), &accounts[2]), -ENOENT);
+        ck_assert_int_eq(tracer_read_clocks(t, &clocks), 0);
+        ck_assert_uint_eq(clocks.trace_ns, clocks.monotonic_ns);
+}
 
 static const char *state_of(const json_t *checks, const char *name) {
         json_t *check;
@@ -556,70 +441,34 @@ static const char *state_of(const json_t *checks, const char *name) {
         return "none";
 }
 
-START_TEST(checks_tell_good_from_leftover_from_bad)
-        {
-                FAKE_CASE(k, c, true);
-                json_t *checks = controller_check(c);
+/* "NAME=STATE NAME=STATE ..." are among what is found. */
+static void expect_states(Controller *c, const char *states) {
+        _cleanup_strv_ Strv wanted = {};
+        json_auto_t *checks = controller_check(c);
 
-                ck_assert_str_eq(state_of(checks, "tracefs"), "good");
-                ck_assert_str_eq(state_of(checks, "function_graph"), "good");
-                ck_assert_str_eq(state_of(checks, "symbols"), "good");
-                ck_assert_str_eq(state_of(checks, "leftovers"), "good");
-                ck_assert_str_eq(state_of(checks, "sessions"), "good");
-                ck_assert_str_eq(state_of(checks, "comm"), "good");
-                ck_assert_str_eq(state_of(checks, "retval"), "absent");
-                ck_assert_str_eq(state_of(checks, "clock-tai"), "absent");
-                json_decref(checks);
-                fake_put(k, "dynamic_events", "");
-                fake_put(k, "kprobe_events", "");
-                checks = controller_check(c);
-                ck_assert_str_eq(state_of(checks, "retval"), "good"); /* by probes */
-                json_decref(checks);
-                fake_put(k, "options/funcgraph-retval", "0\n");
-                fake_put(k, "trace_clock", "[local] tai\n");
-                checks = controller_check(c);
-                ck_assert_str_eq(state_of(checks, "retval"), "good");
-                ck_assert_str_eq(state_of(checks, "clock-tai"), "good");
-                json_decref(checks);
-                leave_over(k);
-                fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "0\n");
-                fake_put_root(k, "proc/kallsyms", "0000000000000000 T _text\n");
-                fake_put(k, "current_tracer", "function_graph\n");
-                checks = controller_check(c);
-                ck_assert_str_eq(state_of(checks, "symbols"), "warning");
-                ck_assert_str_eq(state_of(checks, "leftovers"), "warning");
-                ck_assert_str_eq(state_of(checks, "ftrace_enabled"), "bad");
-                ck_assert_str_eq(state_of(checks, "tracer"), "bad");
-                json_decref(checks);
+        ck_assert_int_eq(strv_split(&wanted, states, " "), 0);
+        for (size_t i = 0; i < wanted.n; i++) {
+                char *state = strchr(wanted.items[i], '=');
+
+                *state++ = 0;
+                ck_assert_str_eq(state_of(checks, wanted.items[i]), state);
         }
-END_TEST
+}
 
-UNIT_SUITE("controller", a_list_is_hooked_by_its_lines_and_taken_back,
-           a_session_leaves_leftovers_as_it_found_them,
-           the_function_that_reads_the_trace_clock_is_not_hooked,
-           a_process_is_all_its_threads_and_none_is_left_behind,
-           names_are_refused_before_anything_is_written,
-           more_roots_than_allowed_are_refused_with_their_number,
-           more_roots_than_the_kernel_prints_are_refused_and_nothing_is_written,
-           without_instances_the_second_session_is_refused_and_the_first_named,
-           sessions_in_instances_share_roots_and_take_only_their_own_away,
-           a_root_that_went_with_its_module_is_not_in_the_way_of_the_next_session,
-           a_root_whose_module_comes_back_is_a_root_again,
-           what_is_shown_for_an_address_and_cannot_be_taken_out_goes_in_the_end,
-           a_depth_that_differs_from_a_live_session_is_refused,
-           a_tracer_of_somebody_else_is_left_alone,
-           function_graph_in_a_foreign_instance_is_in_the_way_and_function_is_not,
-           what_this_host_cannot_do_is_refused_with_the_way_out,
-           death_at_any_step_is_undone_by_the_next_controller,
-           death_at_any_step_with_instances_is_undone_by_the_next_controller,
-           failure_at_any_step_leaves_nothing_behind,
-           failure_at_any_step_with_instances_leaves_nothing_behind,
-           a_short_write_at_any_step_leaves_nothing_behind,
-           a_short_write_at_any_step_with_instances_leaves_nothing_behind,
-           death_at_any_step_beside_a_filtered_session_is_undone_by_the_next_controller,
-           failure_at_any_step_beside_a_filtered_session_leaves_nothing_behind,
-           a_tracer_held_open_keeps_its_records_until_it_is_free,
-           the_ledger_of_another_boot_is_dropped,
-           a_ledger_that_makes_no_sense_is_set_aside_and_nothing_guessed,
-           the_account_counts_from_arming_and_survives_a_cleared_buffer,
-           checks_tell_good_from_leftover_from_bad)
+TEST(checks_tell_good_from_leftover_from_bad) {
+        FAKE_CASE(k, c, true);
+
+        expect_states(c, "tracefs=good function_graph=good symbols=good leftovers=good "
+                         "sessions=good comm=good retval=absent clock-tai=absent");
+        fake_put(k, "dynamic_events", "");
+        fake_put(k, "kprobe_events", "");
+        expect_states(c, "retval=good"); /* by probes */
+        fake_put(k, "options/funcgraph-retval", "0\n");
+        fake_put(k, "trace_clock", "[local] tai\n");
+        expect_states(c, "retval=good clock-tai=good");
+        leave_over(k);
+        fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "0\n");
+        fake_put_root(k, "proc/kallsyms", "0000000000000000 T _text\n");
+        fake_put(k, "current_tracer", "function_graph\n");
+        expect_states(c, "symbols=warning leftovers=warning ftrace_enabled=bad tracer=bad");
+}

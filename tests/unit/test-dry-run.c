@@ -155,16 +155,28 @@ static void expect_script(FakeKernel *k, Controller *c, SessionMeta *m, const ch
         ck_assert_msg(streq(text, wanted), "these are the lines:\n%s", text);
 }
 
-/* clang-format off */
-START_TEST(the_top_level_is_programmed_and_put_back_by_these_lines)
-        {
-                FAKE_CASE(k, c, false);
-                SessionMeta *m = fake_session("x", "udp_*");
+/* These are among the lines of a dry run, in this order: what the two scripts below do not have. */
+static void expect_lines(FakeKernel *k, Controller *c, SessionMeta *m, const char *lines) {
+        _cleanup_free_ char *text = script(k, c, m);
+        const char *at = text;
 
-                fake_put(k, "buffer_size_kb", "7 (expanded: 1408)\n");
-                fake_put(k, "set_graph_notrace", "vfs_write\nkfree\n");
-                m->spec.depth = 5;
-                expect_script(k, c, m, HEAD("x") CD
+        for (const char *line = lines; *line; line += strcspn(line, "\n") + 1) {
+                _cleanup_free_ char *wanted = strndup(line, strcspn(line, "\n") + 1);
+
+                at = strstr(at, wanted);
+                ck_assert_msg(at, "no %s in:\n%s", wanted, text);
+        }
+}
+
+/* clang-format off */
+TEST(the_top_level_is_programmed_and_put_back_by_these_lines) {
+        FAKE_CASE(k, c, false);
+        SessionMeta *m = fake_session("x", "udp_*");
+
+        fake_put(k, "buffer_size_kb", "7 (expanded: 1408)\n");
+        fake_put(k, "set_graph_notrace", "vfs_write\nkfree\n");
+        m->spec.depth = 5;
+        expect_script(k, c, m, HEAD("x") CD
 "echo 0 > tracing_on                                     # was 1\n"
 "echo mono > trace_clock                                 # was local\n"
 "echo 8192 > buffer_size_kb                              # was 7 (expanded: 1408)\n"
@@ -184,21 +196,19 @@ ENTER
 "echo > set_graph_function\n"
 "echo vfs_write kfree > set_graph_notrace\n"
 "echo 0 > max_graph_depth\n");
-        }
-END_TEST
+}
 
-START_TEST(an_instance_is_made_beside_those_of_others_by_these_lines)
-        {
-                FAKE_CASE(k, c, true);
-                SessionMeta *m = fake_session("y", "tcp_sendmsg udp_recvmsg"),
-                                                          *other = fake_session("a", "udp_recvmsg");
+TEST(an_instance_is_made_beside_those_of_others_by_these_lines) {
+        FAKE_CASE(k, c, true);
+        SessionMeta *m = fake_session("y", "tcp_sendmsg udp_recvmsg"),
+                                                  *other = fake_session("a", "udp_recvmsg");
 
-                fake_put_root(k, "proc/700/task/700/comm", "x\n");
-                fake_put_root(k, "proc/700/task/701/comm", "x\n");
-                (void) fake_start(c, other, false);
-                ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
-                ck_assert_int_eq(strv_split(&m->spec.hooked, "kfree_* udp_* vfs_read", " "), 0);
-                expect_script(k, c, m, HEAD("y") NEW_DIR CD
+        fake_put_root(k, "proc/700/task/700/comm", "x\n");
+        fake_put_root(k, "proc/700/task/701/comm", "x\n");
+        (void) fake_start(c, other, false);
+        ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
+        ck_assert_int_eq(strv_split(&m->spec.hooked, "kfree_* udp_* vfs_read", " "), 0);
+        expect_script(k, c, m, HEAD("y") NEW_DIR CD
 "mkdir instances/ftraced-y\n"
 "echo 0 > instances/ftraced-y/tracing_on                 # was 1, in a new instance\n"
 "echo mono > instances/ftraced-y/trace_clock             # was local, in a new instance\n"
@@ -227,46 +237,34 @@ ENTER
 "echo $$ >> instances/ftraced-a/set_ftrace_pid\n"
 "exec 3>&-\n"
 "echo > instances/ftraced-a/set_ftrace_pid\n");
-        }
-END_TEST
+}
 
-START_TEST(triggers_are_hung_by_these_lines_and_taken_down_again)
-        {
-                FAKE_CASE(k, c, true);
-                SessionMeta *m = fake_session("x", "udp_sendmsg");
+TEST(triggers_are_hung_by_these_lines_and_taken_down_again) {
+        FAKE_CASE(k, c, true);
+        SessionMeta *m = fake_session("x", "udp_sendmsg");
 
-                fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
-                ck_assert_int_eq(strv_add(&m->spec.triggers, "start function:kfree_skb"), 0);
-                ck_assert_int_eq(strv_add(&m->spec.triggers,
-                                          "stop event:sched:sched_switch:prev_comm==\"x\""), 0);
-                expect_script(k, c, m, HEAD("x") NEW_DIR CD
+        fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
+        ck_assert_int_eq(strv_add(&m->spec.triggers, "start function:kfree_skb"), 0);
+        ck_assert_int_eq(strv_add(&m->spec.triggers,
+                                  "stop event:sched:sched_switch:prev_comm==\"x\""), 0);
+        expect_lines(k, c, m,
 "mkdir instances/ftraced.bell-x-0\n"
-"echo 16 > instances/ftraced.bell-x-0/buffer_size_kb     # was 1408, in a new instance\n"
-"echo 0 > instances/ftraced.bell-x-0/buffer_percent      # was 50, in a new instance\n"
 "# Lines of available_filter_functions, which hold until a module comes or goes, for 1:\n"
 "# kfree_skb\n"
 "echo 7 > instances/ftraced.bell-x-0/set_ftrace_filter   # was #### all functions enabled ####, in a new instance\n"
 "echo function > instances/ftraced.bell-x-0/current_tracer  # was nop, in a new instance\n"
 "mkdir instances/ftraced.bell-x-1\n"
-"echo 16 > instances/ftraced.bell-x-1/buffer_size_kb     # was 1408, in a new instance\n"
-"echo 0 > instances/ftraced.bell-x-1/buffer_percent      # was 50, in a new instance\n"
 "echo 'prev_comm==\"x\"' >> instances/ftraced.bell-x-1/events/sched/sched_switch/filter\n"
 "echo 1 > instances/ftraced.bell-x-1/events/sched/sched_switch/enable  # was 0, in a new instance\n"
 "mkdir instances/ftraced-x\n"
-"echo 0 > instances/ftraced-x/tracing_on                 # was 1, in a new instance\n"
-"echo mono > instances/ftraced-x/trace_clock             # was local, in a new instance\n"
-"echo 8192 > instances/ftraced-x/buffer_size_kb          # was 1408, in a new instance\n"
-"echo 25 > instances/ftraced-x/buffer_percent            # was 50, in a new instance\n"
 "echo udp_sendmsg > instances/ftraced-x/set_ftrace_filter  # was #### all functions enabled ####, in a new instance\n"
 "echo udp_sendmsg > set_graph_function                   # was #### all functions enabled ####\n"
 "echo function_graph > instances/ftraced-x/current_tracer  # was nop\n"
 "echo kfree_skb:traceon:1 >> instances/ftraced-x/set_ftrace_filter\n"
-"\n"
 "# It is armed now: when a trigger fires, tracing_on becomes 1, and what the roots call is hooked if it\n"
 "# was not.  Enter puts everything back.\n"
 "read -r answer || :\n"
 "set +e\n"
-"\n"
 "echo nop > instances/ftraced-x/current_tracer\n"
 "echo '!kfree_skb:traceon:1' >> instances/ftraced-x/set_ftrace_filter\n"
 "echo 0 > instances/ftraced.bell-x-1/events/sched/sched_switch/enable\n"
@@ -274,35 +272,26 @@ START_TEST(triggers_are_hung_by_these_lines_and_taken_down_again)
 "rmdir instances/ftraced.bell-x-1\n"
 "rmdir instances/ftraced.bell-x-0\n"
 "echo > set_graph_function\n");
-        }
-END_TEST
+}
 
-START_TEST(probes_of_values_are_made_by_these_lines_and_removed_again)
-        {
-                FAKE_CASE(k, c, true);
-                SessionMeta *m = fake_session("x", "udp_sendmsg");
+TEST(probes_of_values_are_made_by_these_lines_and_removed_again) {
+        FAKE_CASE(k, c, true);
+        SessionMeta *m = fake_session("x", "udp_sendmsg");
 
-                fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
-                fake_put(k, "dynamic_events", "");
-                fake_put(k, "kprobe_events", "");
-                fake_put(k, "README", "\tf[:[<group>/][<event>]] <func-name>[%return] [<args>]\n");
-                m->spec.retval = true;
-                ck_assert_int_eq(strv_add(&m->spec.retval_functions, "kfree"), 0);
-                expect_script(k, c, m, HEAD("x") NEW_DIR CD
+        fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
+        fake_put(k, "dynamic_events", "");
+        fake_put(k, "kprobe_events", "");
+        fake_put(k, "README", "\tf[:[<group>/][<event>]] <func-name>[%return] [<args>]\n");
+        m->spec.retval = true;
+        ck_assert_int_eq(strv_add(&m->spec.retval_functions, "kfree"), 0);
+        expect_lines(k, c, m,
 "echo 'f1024:ftraced/ftraced_af63f54c86021707_f0 kfree%return ret=$retval' >> dynamic_events\n"
 "echo 'f1024:ftraced/ftraced_af63f54c86021707_f1 udp_sendmsg%return ret=$retval' >> dynamic_events\n"
 "mkdir instances/ftraced-x\n"
-"echo 0 > instances/ftraced-x/tracing_on                 # was 1, in a new instance\n"
-"echo mono > instances/ftraced-x/trace_clock             # was local, in a new instance\n"
-"echo 8192 > instances/ftraced-x/buffer_size_kb          # was 1408, in a new instance\n"
-"echo 25 > instances/ftraced-x/buffer_percent            # was 50, in a new instance\n"
 "echo 1 > instances/ftraced-x/events/ftraced/ftraced_af63f54c86021707_f0/enable  # was 0, in a new instance\n"
 "echo 1 > instances/ftraced-x/events/ftraced/ftraced_af63f54c86021707_f1/enable  # was 0, in a new instance\n"
 "echo udp_sendmsg > set_graph_function                   # was #### all functions enabled ####\n"
 "echo function_graph > instances/ftraced-x/current_tracer  # was nop\n"
-"echo 1 > instances/ftraced-x/tracing_on                 # was 0\n"
-ENTER
-"echo 0 > instances/ftraced-x/tracing_on\n"
 "echo nop > instances/ftraced-x/current_tracer\n"
 "echo 0 > instances/ftraced-x/events/ftraced/ftraced_af63f54c86021707_f1/enable\n"
 "echo 0 > instances/ftraced-x/events/ftraced/ftraced_af63f54c86021707_f0/enable\n"
@@ -310,42 +299,31 @@ ENTER
 "echo -:ftraced/ftraced_af63f54c86021707_f0 >> dynamic_events\n"
 "rmdir instances/ftraced-x\n"
 "echo > set_graph_function\n");
-        }
-END_TEST
+}
 
-START_TEST(a_stopwatch_is_made_by_these_lines_and_removed_again)
-        {
-                FAKE_CASE(k, c, true);
-                SessionMeta *m = fake_session("x", "udp_sendmsg");
+TEST(a_stopwatch_is_made_by_these_lines_and_removed_again) {
+        FAKE_CASE(k, c, true);
+        SessionMeta *m = fake_session("x", "udp_sendmsg");
 
-                fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
-                fake_put(k, "dynamic_events", "");
-                fake_put(k, "kprobe_events", "");
-                fake_put(k, "synthetic_events", "");
-                fake_put(k, "events/sched/sched_switch/hist", "");
-                ck_assert_int_eq(strv_add(&m->spec.triggers, "stop slower:5ms"), 0);
-                expect_script(k, c, m, HEAD("x") NEW_DIR CD
+        fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
+        fake_put(k, "dynamic_events", "");
+        fake_put(k, "kprobe_events", "");
+        fake_put(k, "synthetic_events", "");
+        fake_put(k, "events/sched/sched_switch/hist", "");
+        ck_assert_int_eq(strv_add(&m->spec.triggers, "stop slower:5ms"), 0);
+        expect_lines(k, c, m,
 "echo 'p:ftraced/ftraced_af63f54c86021707_0_in0 udp_sendmsg' >> dynamic_events\n"
 "echo 'r512:ftraced/ftraced_af63f54c86021707_0_out0 udp_sendmsg' >> dynamic_events\n"
 "echo 's:ftraced_af63f54c86021707_0 u64 lat' >> dynamic_events\n"
 "mkdir instances/ftraced.bell-x-0\n"
-"echo 16 > instances/ftraced.bell-x-0/buffer_size_kb     # was 1408, in a new instance\n"
-"echo 0 > instances/ftraced.bell-x-0/buffer_percent      # was 50, in a new instance\n"
 "echo 'lat >= 5000' >> instances/ftraced.bell-x-0/events/synthetic/ftraced_af63f54c86021707_0/filter\n"
 "echo 1 > instances/ftraced.bell-x-0/events/synthetic/ftraced_af63f54c86021707_0/enable  # was 0, in a new instance\n"
 "echo 'hist:keys=common_pid:ts0=common_timestamp.usecs:size=8192' >> instances/ftraced.bell-x-0/events/ftraced/ftraced_af63f54c86021707_0_in0/trigger\n"
 "echo 'hist:keys=common_pid:lat0=common_timestamp.usecs-$ts0:onmatch(ftraced.ftraced_af63f54c86021707_0_in0).trace(ftraced_af63f54c86021707_0,$lat0):size=8192' >> instances/ftraced.bell-x-0/events/ftraced/ftraced_af63f54c86021707_0_out0/trigger\n"
 "mkdir instances/ftraced-x\n"
-"echo 0 > instances/ftraced-x/tracing_on                 # was 1, in a new instance\n"
-"echo mono > instances/ftraced-x/trace_clock             # was local, in a new instance\n"
-"echo 8192 > instances/ftraced-x/buffer_size_kb          # was 1408, in a new instance\n"
-"echo 25 > instances/ftraced-x/buffer_percent            # was 50, in a new instance\n"
 "echo udp_sendmsg > set_graph_function                   # was #### all functions enabled ####\n"
 "echo function_graph > instances/ftraced-x/current_tracer  # was nop\n"
-"echo 1 > instances/ftraced-x/tracing_on                 # was 0\n"
 "echo 'traceoff:1 if lat >= 5000' >> instances/ftraced-x/events/synthetic/ftraced_af63f54c86021707_0/trigger\n"
-ENTER
-"echo 0 > instances/ftraced-x/tracing_on\n"
 "echo nop > instances/ftraced-x/current_tracer\n"
 "echo '!traceoff:1 if lat >= 5000' >> instances/ftraced-x/events/synthetic/ftraced_af63f54c86021707_0/trigger\n"
 "echo '!hist:keys=common_pid:lat0=common_timestamp.usecs-$ts0:onmatch(ftraced.ftraced_af63f54c86021707_0_in0).trace(ftraced_af63f54c86021707_0,$lat0):size=8192' >> instances/ftraced.bell-x-0/events/ftraced/ftraced_af63f54c86021707_0_out0/trigger\n"
@@ -357,8 +335,7 @@ ENTER
 "rmdir instances/ftraced-x\n"
 "rmdir instances/ftraced.bell-x-0\n"
 "echo > set_graph_function\n");
-        }
-END_TEST
+}
 /* clang-format on */
 
 /* With all that a session overrides set otherwise. */
@@ -400,121 +377,106 @@ static void compare_all(bool instances, bool shares_options) {
         expect_same(k, c, o);
 }
 
-START_TEST(what_is_printed_is_what_is_written)
-        {
-                compare_all(false, false);
-                compare_all(true, false);
-                compare_all(true, true);
-        }
-END_TEST
+TEST(what_is_printed_is_what_is_written) {
+        compare_all(false, false);
+        compare_all(true, false);
+        compare_all(true, true);
+}
 
-START_TEST(whether_there_are_instances_is_told_by_the_release_without_making_one)
-        {
-                static const struct {
-                        const char *release;
-                        bool has;
-                } releases[] = { { "6.1.0-41-amd64\n", false },
-                                 { "6.10.9\n", false },
-                                 { "6.11.0\n", true },
-                                 { "7.2.0-rc1\n", true },
-                                 { "unheard of\n", false } };
+TEST(whether_there_are_instances_is_told_by_the_release_without_making_one) {
+        static const struct {
+                const char *release;
+                bool has;
+        } releases[] = { { "6.1.0-41-amd64\n", false },
+                         { "6.10.9\n", false },
+                         { "6.11.0\n", true },
+                         { "7.2.0-rc1\n", true },
+                         { "unheard of\n", false } };
 
-                for (size_t i = 0; i < ELEMENTSOF(releases); i++) {
-                        FAKE_CASE(k, c, true);
-                        SessionMeta *m = fake_session("x", "udp_sendmsg");
-                        _cleanup_free_ char *text = NULL;
-
-                        fake_put_root(k, "proc/sys/kernel/osrelease", releases[i].release);
-                        text = script(k, c, m);
-                        ck_assert_int_eq(strstr(text, "mkdir instances/ftraced-x\n") != NULL,
-                                         releases[i].has);
-                }
-        }
-END_TEST
-
-START_TEST(what_arming_refuses_a_dry_run_refuses)
-        {
+        for (size_t i = 0; i < ELEMENTSOF(releases); i++) {
                 FAKE_CASE(k, c, true);
-                SessionMeta *m = fake_session("x", "udp_sendmesg"),
-                            *n = fake_session("x", "udp_sendmsg");
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
+                _cleanup_free_ char *text = NULL;
 
-                refuse(c, m, REFUSAL_FUNCTION_NOT_FOUND, "udp_sendmesg");
-                fake_put(k, "set_graph_function", "kfree\n");
-                fake_put(k, "current_tracer", "function_graph\n");
-                refuse(c, n, REFUSAL_BUSY, "somebody else");
+                fake_put_root(k, "proc/sys/kernel/osrelease", releases[i].release);
+                text = script(k, c, m);
+                ck_assert_int_eq(strstr(text, "mkdir instances/ftraced-x\n") != NULL,
+                                 releases[i].has);
         }
-END_TEST
+}
+
+TEST(what_arming_refuses_a_dry_run_refuses) {
+        FAKE_CASE(k, c, true);
+        SessionMeta *m = fake_session("x", "udp_sendmesg"), *n = fake_session("x", "udp_sendmsg");
+
+        refuse(c, m, REFUSAL_FUNCTION_NOT_FOUND, "udp_sendmesg");
+        fake_put(k, "set_graph_function", "kfree\n");
+        fake_put(k, "current_tracer", "function_graph\n");
+        refuse(c, n, REFUSAL_BUSY, "somebody else");
+}
 
 /* As on Linux 5.10: who has no CAP_DAC_OVERRIDE cannot write them.  Tests may have it. */
 static void make_read_only(FakeKernel *k, const char *path) {
         ck_assert_int_eq(fchmodat(k->tracefs_fd, path, 0444, 0), 0);
 }
 
-START_TEST(how_full_a_buffer_wakes_is_not_set_where_nobody_may_set_it)
-        {
-                for (int has_instances = 0; has_instances <= 1; has_instances++) {
-                        FAKE_CASE(k, c, has_instances);
-                        SessionMeta *m = fake_session("x", "udp_sendmsg");
-                        _cleanup_free_ char *text = NULL;
+TEST(how_full_a_buffer_wakes_is_not_set_where_nobody_may_set_it) {
+        for (int has_instances = 0; has_instances <= 1; has_instances++) {
+                FAKE_CASE(k, c, has_instances);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
+                _cleanup_free_ char *text = NULL;
 
-                        make_read_only(k, "buffer_percent");
-                        text = script(k, c, m);
-                        ck_assert(strstr(text, "buffer_size_kb"));
-                        ck_assert_msg(!strstr(text, "buffer_percent"), "it is:\n%s", text);
-                }
+                make_read_only(k, "buffer_percent");
+                text = script(k, c, m);
+                ck_assert(strstr(text, "buffer_size_kb"));
+                ck_assert_msg(!strstr(text, "buffer_percent"), "it is:\n%s", text);
         }
-END_TEST
+}
 
-START_TEST(sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out)
-        {
-                FAKE_CASE(k, c, false);
+TEST(sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out) {
+        FAKE_CASE(k, c, false);
+        SessionMeta *m = fake_session("x", "udp_sendmsg");
+
+        fake_put_root(k, "proc/sys/kernel/osrelease", "5.10.0-46-amd64\n");
+        fake_put(k, "buffer_size_kb", "X\n");
+        make_read_only(k, "per_cpu/cpu0/buffer_size_kb");
+        refuse(c, m, REFUSAL_NOT_SUPPORTED, "> buffer_size_kb");
+}
+
+TEST(what_nobody_may_write_is_a_refusal_that_names_it) {
+        for (int has_instances = 0; has_instances <= 1; has_instances++) {
+                FAKE_CASE(k, c, has_instances);
                 SessionMeta *m = fake_session("x", "udp_sendmsg");
 
-                fake_put_root(k, "proc/sys/kernel/osrelease", "5.10.0-46-amd64\n");
-                fake_put(k, "buffer_size_kb", "X\n");
-                make_read_only(k, "per_cpu/cpu0/buffer_size_kb");
-                refuse(c, m, REFUSAL_NOT_SUPPORTED, "> buffer_size_kb");
+                make_read_only(k, "buffer_size_kb");
+                refuse(c, m, REFUSAL_NOT_SUPPORTED, "tracefs/buffer_size_kb");
         }
-END_TEST
+}
 
-START_TEST(what_nobody_may_write_is_a_refusal_that_names_it)
-        {
-                for (int has_instances = 0; has_instances <= 1; has_instances++) {
-                        FAKE_CASE(k, c, has_instances);
-                        SessionMeta *m = fake_session("x", "udp_sendmsg");
+TEST(steps_are_json_with_what_they_replace) {
+        FAKE_CASE(k, c, true);
+        SessionMeta *m = fake_session("x", "udp_sendmsg");
+        _cleanup_refusal_ Refusal refusal = {};
+        _cleanup_plan_ Plan plan = {};
+        json_auto_t *steps = NULL;
+        const char *operation, *file, *text, *was;
+        size_t n_arm;
+        int is_new;
 
-                        make_read_only(k, "buffer_size_kb");
-                        refuse(c, m, REFUSAL_NOT_SUPPORTED, "tracefs/buffer_size_kb");
-                }
-        }
-END_TEST
-
-START_TEST(steps_are_json_with_what_they_replace)
-        {
-                FAKE_CASE(k, c, true);
-                SessionMeta *m = fake_session("x", "udp_sendmsg");
-                _cleanup_refusal_ Refusal refusal = {};
-                _cleanup_plan_ Plan plan = {};
-                json_auto_t *steps = NULL;
-                const char *operation, *file, *text, *was;
-                size_t n_arm;
-                int is_new;
-
-                (void) controller_has_instances(c);
-                ck_assert_int_eq(controller_rehearse(c, &plan, &n_arm, m, false, &refusal), 0);
-                steps = script_steps(&plan, 0, n_arm);
-                ck_assert_uint_eq(json_array_size(steps), n_arm);
-                ck_assert_int_eq(json_unpack(json_array_get(steps, 2), "{ss ss ss ss sb !}", "op",
-                                             &operation, "file", &file, "text", &text, "was", &was,
-                                             "new", &is_new),
-                                 0);
-                ck_assert_str_eq(operation, "write");
-                ck_assert_str_eq(file, "instances/ftraced-x/trace_clock");
-                ck_assert_str_eq(text, "mono");
-                ck_assert_str_eq(was, "local");
-                ck_assert_int_eq(is_new, 1);
-        }
-END_TEST
+        (void) controller_has_instances(c);
+        ck_assert_int_eq(controller_rehearse(c, &plan, &n_arm, m, false, &refusal), 0);
+        steps = script_steps(&plan, 0, n_arm);
+        ck_assert_uint_eq(json_array_size(steps), n_arm);
+        ck_assert_int_eq(json_unpack(json_array_get(steps, 2), "{ss ss ss ss sb !}", "op",
+                                     &operation, "file", &file, "text", &text, "was", &was, "new",
+                                     &is_new),
+                         0);
+        ck_assert_str_eq(operation, "write");
+        ck_assert_str_eq(file, "instances/ftraced-x/trace_clock");
+        ck_assert_str_eq(text, "mono");
+        ck_assert_str_eq(was, "local");
+        ck_assert_int_eq(is_new, 1);
+}
 
 /* A task that compares names: until it is told, or for a while. */
 typedef struct Comparison {
@@ -536,70 +498,51 @@ static void compare_for_a_while(void *userdata) {
         c->is_over = true;
 }
 
-START_TEST(the_list_of_functions_stays_while_a_task_compares_names_with_it)
-        {
-                for (int has_changed = 0; has_changed < 2; has_changed++) {
-                        FAKE_CASE(k, c, false);
-                        _cleanup_lean_cache_ LeanCache seen = {};
-                        _cleanup_strv_ Strv roots = {};
-                        Comparison comparison = { .is_told = !has_changed };
-                        sd_event *event = NULL;
-                        Background *a = NULL;
-                        int fd;
+TEST(the_list_of_functions_stays_while_a_task_compares_names_with_it) {
+        for (int has_changed = 0; has_changed < 2; has_changed++) {
+                FAKE_CASE(k, c, false);
+                _cleanup_lean_cache_ LeanCache seen = {};
+                _cleanup_strv_ Strv roots = {};
+                Comparison comparison = { .is_told = !has_changed };
+                sd_event *event = NULL;
+                Background *a = NULL;
+                int fd;
 
-                        ck_assert_int_ge(sd_event_new(&event), 0);
-                        ck_assert_int_eq(background_new(&a, event), 0);
-                        background_open(a);
-                        controller_set_aside(c, a);
-                        fd = controller_list_functions(c, NULL);
-                        ck_assert_int_ge(fd, 0);
-                        safe_close(fd);
-                        ck_assert_int_ge(strv_add(&roots, "udp_sendmsg"), 0);
-                        ck_assert_int_eq(sem_init(&comparison.has_left, 0, 0), 0);
-                        ck_assert_int_eq(sem_init(&comparison.may_return, 0, 0), 0);
-                        ck_assert_int_eq(background_run(a, compare_for_a_while, &comparison), 0);
-                        while (sem_wait(&comparison.has_left) < 0)
-                                ;
-                        if (has_changed)
-                                fake_put_root(k, "proc/modules", "veth 1 0 - Live 0x0\n");
-                        (void) controller_learn(c, &roots, "6.13.0", &seen);
-                        ck_assert_int_eq(comparison.is_over, has_changed);
-                        (void) sem_post(&comparison.may_return);
-                        controller_set_aside(c, NULL);
-                        a = background_free(a);
-                        (void) sd_event_unref(event);
-                }
+                ck_assert_int_ge(sd_event_new(&event), 0);
+                ck_assert_int_eq(background_new(&a, event), 0);
+                background_open(a);
+                controller_set_aside(c, a);
+                fd = controller_list_functions(c, NULL);
+                ck_assert_int_ge(fd, 0);
+                safe_close(fd);
+                ck_assert_int_ge(strv_add(&roots, "udp_sendmsg"), 0);
+                ck_assert_int_eq(sem_init(&comparison.has_left, 0, 0), 0);
+                ck_assert_int_eq(sem_init(&comparison.may_return, 0, 0), 0);
+                ck_assert_int_eq(background_run(a, compare_for_a_while, &comparison), 0);
+                while (sem_wait(&comparison.has_left) < 0)
+                        ;
+                if (has_changed)
+                        fake_put_root(k, "proc/modules", "veth 1 0 - Live 0x0\n");
+                (void) controller_learn(c, &roots, "6.13.0", &seen);
+                ck_assert_int_eq(comparison.is_over, has_changed);
+                (void) sem_post(&comparison.may_return);
+                controller_set_aside(c, NULL);
+                a = background_free(a);
+                (void) sd_event_unref(event);
         }
-END_TEST
+}
 
-START_TEST(what_takes_long_is_told_in_a_sentence)
-        {
-                ControllerOutlook outlook = { .n_words = 1,
-                                              .n_functions = 44813,
-                                              .words_ns = 1400 * NSEC_PER_MSEC };
-                _cleanup_free_ char *one = NULL, *three = NULL;
+TEST(what_takes_long_is_told_in_a_sentence) {
+        ControllerOutlook outlook = { .n_words = 1,
+                                      .n_functions = 44813,
+                                      .words_ns = 1400 * NSEC_PER_MSEC };
+        _cleanup_free_ char *one = NULL, *three = NULL;
 
-                ck_assert_int_eq(controller_outlook_tell(&outlook, &one), 0);
-                ck_assert_str_eq(one, "arming takes about 1.4 s, for the kernel compares 1 name "
-                                      "with its 44,813 functions");
-                outlook.n_words = 3;
-                ck_assert_int_eq(controller_outlook_tell(&outlook, &three), 0);
-                ck_assert_str_eq(three, "arming takes about 1.4 s, for the kernel compares each of "
-                                        "3 names with its 44,813 functions");
-        }
-END_TEST
-
-UNIT_SUITE("dry-run", the_top_level_is_programmed_and_put_back_by_these_lines,
-           an_instance_is_made_beside_those_of_others_by_these_lines,
-           triggers_are_hung_by_these_lines_and_taken_down_again,
-           a_stopwatch_is_made_by_these_lines_and_removed_again,
-           probes_of_values_are_made_by_these_lines_and_removed_again,
-           what_is_printed_is_what_is_written,
-           whether_there_are_instances_is_told_by_the_release_without_making_one,
-           what_arming_refuses_a_dry_run_refuses,
-           how_full_a_buffer_wakes_is_not_set_where_nobody_may_set_it,
-           what_nobody_may_write_is_a_refusal_that_names_it,
-           sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out,
-           steps_are_json_with_what_they_replace,
-           the_list_of_functions_stays_while_a_task_compares_names_with_it,
-           what_takes_long_is_told_in_a_sentence)
+        ck_assert_int_eq(controller_outlook_tell(&outlook, &one), 0);
+        ck_assert_str_eq(one, "arming takes about 1.4 s, for the kernel compares 1 name "
+                              "with its 44,813 functions");
+        outlook.n_words = 3;
+        ck_assert_int_eq(controller_outlook_tell(&outlook, &three), 0);
+        ck_assert_str_eq(three, "arming takes about 1.4 s, for the kernel compares each of "
+                                "3 names with its 44,813 functions");
+}

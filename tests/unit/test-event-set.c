@@ -23,226 +23,184 @@ static void expect_file(FakeKernel *k, const char *file, const char *text) {
                     text);
 }
 
-START_TEST(an_event_is_on_with_its_filter_and_off_again)
-        {
-                for (int instances = 0; instances < 2; instances++) {
-                        FAKE_CASE(k, c, instances);
-                        _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
-                        Tracer *t;
-
-                        fake_put_root(k, "proc/812/task/812/comm", "x\n");
-                        fake_put(k, "events/sched/sched_switch/filter", "next_pid == 7\n");
-                        t = fake_start(c, with_event("sched:sched_switch:prev_pid > 0", "812"),
-                                       false);
-                        expect_file(k, "events/sched/sched_switch/filter", "prev_pid > 0\n");
-                        expect_file(k, "events/sched/sched_switch/enable", "1\n");
-                        expect_file(k, "set_event_pid", "812\n");
-                        expect_file(k, "options/event-fork", "1\n");
-                        fake_end(t);
-
-                        t = fake_start(c, with_event("sched:sched_switch", NULL), false);
-                        expect_file(k, "events/sched/sched_switch/filter", "none\n");
-                        fake_end(t);
-                }
-        }
-END_TEST
-
-START_TEST(a_list_of_processes_that_have_all_ended_is_put_back_although_it_looks_like_none)
-        {
-                FAKE_CASE(k, c, false);
+TEST(an_event_is_on_with_its_filter_and_off_again) {
+        for (int instances = 0; instances < 2; instances++) {
+                FAKE_CASE(k, c, instances);
                 Tracer *t;
 
                 fake_put_root(k, "proc/812/task/812/comm", "x\n");
-                t = fake_start(c, with_event("sched:sched_switch", "812"), false);
-                fake_put(k, "set_event_pid", "");
-                strv_done(&k->log);
-                ck_assert_int_eq(tracer_disarm(t), 0);
-                ck_assert(strv_contains(&k->log, "truncate set_event_pid"));
+                fake_put(k, "events/sched/sched_switch/filter", "next_pid == 7\n");
+                t = fake_start(c, with_event("sched:sched_switch:prev_pid > 0", "812"), false);
+                expect_file(k, "events/sched/sched_switch/filter", "prev_pid > 0\n");
+                expect_file(k, "events/sched/sched_switch/enable", "1\n");
+                expect_file(k, "set_event_pid", "812\n");
+                expect_file(k, "options/event-fork", "1\n");
+                fake_end(t);
+
+                t = fake_start(c, with_event("sched:sched_switch", NULL), false);
+                expect_file(k, "events/sched/sched_switch/filter", "none\n");
+                fake_end(t);
         }
-END_TEST
+}
 
-START_TEST(what_cannot_be_recorded_beside_calls_is_refused_with_the_reason)
-        {
-                static const struct {
-                        const char *event, *reason;
-                        RefusalKind kind;
-                } cases[] = {
-                        { "sched:sched_swich", "Did you mean sched:sched_switch",
-                          REFUSAL_EVENT_NOT_FOUND },
-                        { "x:y", "available_events", REFUSAL_EVENT_NOT_FOUND },
-                        { "sched:sched_switch:no_field == 3", "Field not found",
-                          REFUSAL_INVALID_SPEC },
-                };
+TEST(a_list_of_processes_that_have_all_ended_is_put_back_although_it_looks_like_none) {
+        FAKE_CASE(k, c, false);
+        Tracer *t;
 
-                for (size_t i = 0; i < 2 * ELEMENTSOF(cases); i++) {
-                        FAKE_CASE(k, c, i % 2);
+        fake_put_root(k, "proc/812/task/812/comm", "x\n");
+        t = fake_start(c, with_event("sched:sched_switch", "812"), false);
+        fake_put(k, "set_event_pid", "");
+        strv_done(&k->log);
+        ck_assert_int_eq(tracer_disarm(t), 0);
+        ck_assert(strv_contains(&k->log, "truncate set_event_pid"));
+}
 
-                        fake_refuse(c, with_event(cases[i / 2].event, NULL), false,
-                                    cases[i / 2].kind, cases[i / 2].reason);
-                }
+TEST(what_cannot_be_recorded_beside_calls_is_refused_with_the_reason) {
+        static const struct {
+                const char *event, *reason;
+                RefusalKind kind;
+        } cases[] = {
+                { "sched:sched_swich", "Did you mean sched:sched_switch", REFUSAL_EVENT_NOT_FOUND },
+                { "x:y", "available_events", REFUSAL_EVENT_NOT_FOUND },
+                { "sched:sched_switch:no_field == 3", "Field not found", REFUSAL_INVALID_SPEC },
+        };
+
+        for (size_t i = 0; i < 2 * ELEMENTSOF(cases); i++) {
+                FAKE_CASE(k, c, i % 2);
+
+                fake_refuse(c, with_event(cases[i / 2].event, NULL), false, cases[i / 2].kind,
+                            cases[i / 2].reason);
         }
-END_TEST
+}
 
-START_TEST(arguments_are_recorded_where_the_kernel_can)
-        {
-                FAKE_CASE(k, c, false);
-                SessionMeta *m = fake_session("x", "udp_sendmsg");
-                Tracer *t;
+TEST(arguments_are_recorded_where_the_kernel_can) {
+        FAKE_CASE(k, c, false);
+        SessionMeta *m = fake_session("x", "udp_sendmsg");
+        Tracer *t;
 
-                m->spec.args = true;
+        m->spec.args = true;
 
-                fake_refuse(c, m, false, REFUSAL_NOT_SUPPORTED, "6.15");
-                fake_put(k, "options/funcgraph-args", "0\n");
-                t = fake_start(c, m, false);
-                fake_expect(k, "options/funcgraph-args", "1\n");
-                ck_assert_int_eq(tracer_disarm(t), 0);
-                fake_expect(k, "options/funcgraph-args", "0\n");
-        }
-END_TEST
+        fake_refuse(c, m, false, REFUSAL_NOT_SUPPORTED, "6.15");
+        fake_put(k, "options/funcgraph-args", "0\n");
+        t = fake_start(c, m, false);
+        fake_expect(k, "options/funcgraph-args", "1\n");
+        ck_assert_int_eq(tracer_disarm(t), 0);
+        fake_expect(k, "options/funcgraph-args", "0\n");
+}
 
 #define VALUES "ftraced_af63f54c86021707_f0" /* of session "x" */
 
-START_TEST(a_module_without_types_is_named_if_arguments_are_recorded)
-        {
-                FAKE_CASE(k, c, false);
+TEST(a_module_without_types_is_named_if_arguments_are_recorded) {
+        FAKE_CASE(k, c, false);
 
-                fake_put(k, "dynamic_events", "");
-                fake_put(k, "kprobe_events", "");
-                fake_put(k, "events/ftraced/ftraced_af63f54c86021707_e0/enable", "0\n");
-                fake_put_root(k, "sys/kernel/btf/vmlinux", "");
-                for (int has_types = 0; has_types < 2; has_types++) {
-                        SessionMeta *m = fake_session("x", "nf_conntrack_in");
-                        Tracer *t;
-
-                        if (has_types)
-                                fake_put_root(k, "sys/kernel/btf/nf_conntrack", "");
-                        m->spec.args = true;
-                        t = fake_start(c, m, false);
-                        ck_assert_uint_eq(m->probe_events.n, 1);
-                        ck_assert_uint_eq(m->warnings.n, has_types ? 0 : 1);
-                        if (!has_types)
-                                ck_assert_ptr_nonnull(strstr(m->warnings.items[0],
-                                                             "/sys/kernel/btf/nf_conntrack"));
-                        ck_assert_int_eq(tracer_disarm(t), 0);
-                }
-        }
-END_TEST
-
-START_TEST(what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session)
-        {
-                FAKE_CASE(k, c, false);
-                SessionMeta *m = fake_session("x", "udp_sendmsg");
-                _cleanup_refusal_ Refusal refusal = {}, none = {};
-                _cleanup_free_ char *events = NULL;
-                size_t off = 0, out = 0;
+        fake_put(k, "dynamic_events", "");
+        fake_put(k, "kprobe_events", "");
+        fake_put(k, "events/ftraced/ftraced_af63f54c86021707_e0/enable", "0\n");
+        fake_put_root(k, "sys/kernel/btf/vmlinux", "");
+        for (int has_types = 0; has_types < 2; has_types++) {
+                SessionMeta *m = fake_session("x", "nf_conntrack_in");
                 Tracer *t;
 
-                m->spec.retval = true;
-                fake_refuse(c, m, false, REFUSAL_NOT_SUPPORTED, "CONFIG_KPROBE_EVENTS");
-
-                fake_put(k, "dynamic_events", "");
-                fake_put(k, "kprobe_events", "");
-                fake_put(k, "events/ftraced/" VALUES "/enable", "0\n");
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &none), 0);
-                events = fake_get(k, "dynamic_events");
-                ck_assert_str_eq(events,
-                                 "f1024:ftraced/" VALUES " udp_sendmsg%return ret=$retval\n");
-                fake_expect(k, "events/ftraced/" VALUES "/enable", "1\n");
-                ck_assert_uint_eq(m->probe_events.n, 1);
-                ck_assert_str_eq(m->probe_events.items[0], "ftraced:" VALUES ":udp_sendmsg");
-                strv_done(&k->log);
-                ck_assert_int_eq(tracer_disarm(t), 0);
-                fake_expect(k, "events/ftraced/" VALUES "/enable", "0\n");
-                for (size_t i = 0; i < k->log.n; i++) {
-                        if (startswith(k->log.items[i], "write events/ftraced/" VALUES "/enable 0"))
-                                off = i + 1;
-                        if (startswith(k->log.items[i], "write dynamic_events -:ftraced/" VALUES))
-                                out = i + 1;
-                }
-                ck_assert_uint_gt(off, 0);
-                ck_assert_uint_gt(out, off); /* an event that is on cannot go */
-        }
-END_TEST
-
-START_TEST(a_kernel_that_records_what_calls_return_gets_no_probes)
-        {
-                FAKE_CASE(k, c, false);
-                SessionMeta *m = fake_session("x", "udp_sendmsg");
-                Tracer *t;
-
-                m->spec.retval = true;
-                ck_assert_int_eq(strv_add(&m->spec.retval_functions, "kfree"), 0);
-                fake_put(k, "dynamic_events", "");
-                fake_put(k, "options/funcgraph-retval", "0\n");
+                if (has_types)
+                        fake_put_root(k, "sys/kernel/btf/nf_conntrack", "");
+                m->spec.args = true;
                 t = fake_start(c, m, false);
-                fake_expect(k, "dynamic_events", "");
-                ck_assert_uint_eq(m->probe_events.n, 0);
+                ck_assert_uint_eq(m->probe_events.n, 1);
+                ck_assert_uint_eq(m->warnings.n, has_types ? 0 : 1);
+                if (!has_types)
+                        ck_assert_ptr_nonnull(
+                                strstr(m->warnings.items[0], "/sys/kernel/btf/nf_conntrack"));
                 ck_assert_int_eq(tracer_disarm(t), 0);
         }
-END_TEST
+}
 
-START_TEST(functions_whose_values_are_asked_for_exist_and_are_few)
-        {
-                FAKE_CASE(k, c, false);
-                SessionMeta *m = fake_session("x", "udp_sendmsg");
-                _cleanup_refusal_ Refusal refusal = {}, many = {};
-                _cleanup_buf_ Buf names = BUF_INIT;
-                _cleanup_free_ char *text = NULL;
+TEST(what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session) {
+        FAKE_CASE(k, c, false);
+        SessionMeta *m = fake_session("x", "udp_sendmsg");
+        size_t off = 0, out = 0;
+        Tracer *t;
+
+        m->spec.retval = true;
+        fake_refuse(c, m, false, REFUSAL_NOT_SUPPORTED, "CONFIG_KPROBE_EVENTS");
+
+        fake_put(k, "dynamic_events", "");
+        fake_put(k, "kprobe_events", "");
+        fake_put(k, "events/ftraced/" VALUES "/enable", "0\n");
+        t = fake_start(c, m, false);
+        fake_expect(k, "dynamic_events",
+                    "f1024:ftraced/" VALUES " udp_sendmsg%return ret=$retval\n");
+        fake_expect(k, "events/ftraced/" VALUES "/enable", "1\n");
+        ck_assert_uint_eq(m->probe_events.n, 1);
+        ck_assert_str_eq(m->probe_events.items[0], "ftraced:" VALUES ":udp_sendmsg");
+        strv_done(&k->log);
+        ck_assert_int_eq(tracer_disarm(t), 0);
+        fake_expect(k, "events/ftraced/" VALUES "/enable", "0\n");
+        for (size_t i = 0; i < k->log.n; i++) {
+                if (startswith(k->log.items[i], "write events/ftraced/" VALUES "/enable 0"))
+                        off = i + 1;
+                if (startswith(k->log.items[i], "write dynamic_events -:ftraced/" VALUES))
+                        out = i + 1;
+        }
+        ck_assert_uint_gt(off, 0);
+        ck_assert_uint_gt(out, off); /* an event that is on cannot go */
+}
+
+TEST(a_kernel_that_records_what_calls_return_gets_no_probes) {
+        FAKE_CASE(k, c, false);
+        SessionMeta *m = fake_session("x", "udp_sendmsg");
+        Tracer *t;
+
+        m->spec.retval = true;
+        ck_assert_int_eq(strv_add(&m->spec.retval_functions, "kfree"), 0);
+        fake_put(k, "dynamic_events", "");
+        fake_put(k, "options/funcgraph-retval", "0\n");
+        t = fake_start(c, m, false);
+        fake_expect(k, "dynamic_events", "");
+        ck_assert_uint_eq(m->probe_events.n, 0);
+        ck_assert_int_eq(tracer_disarm(t), 0);
+}
+
+TEST(functions_whose_values_are_asked_for_exist_and_are_few) {
+        FAKE_CASE(k, c, false);
+        SessionMeta *m = fake_session("x", "udp_sendmsg");
+        _cleanup_buf_ Buf names = BUF_INIT;
+        _cleanup_free_ char *text = NULL;
+
+        fake_put(k, "dynamic_events", "");
+        fake_put(k, "kprobe_events", "");
+        for (int i = 0; i < 65; i++)
+                buf_printf(&names, "f_%d\n", i);
+        buf_adds(&names, "udp_sendmsg\n");
+        ck_assert_int_eq(buf_take_string(&names, &text), 0);
+        fake_put(k, "available_filter_functions", text);
+        ck_assert_int_eq(strv_add(&m->spec.retval_functions, "udp_sendmsgg"), 0);
+        fake_refuse(c, m, false, REFUSAL_FUNCTION_NOT_FOUND, "Did you mean udp_sendmsg");
+        strv_done(&m->spec.retval_functions);
+        ck_assert_int_eq(strv_add(&m->spec.retval_functions, "f_*"), 0);
+        fake_refuse(c, m, false, REFUSAL_INVALID_SPEC, "at most 64, and these are 65");
+        fake_expect(k, "dynamic_events", "");
+}
+
+TEST(markers_are_copied_into_an_instance_where_the_kernel_can_and_else_refused) {
+        for (int instances = 0; instances < 2; instances++) {
+                FAKE_CASE(k, c, instances);
                 Tracer *t;
 
-                fake_put(k, "dynamic_events", "");
-                fake_put(k, "kprobe_events", "");
-                for (int i = 0; i < 65; i++)
-                        buf_printf(&names, "f_%d\n", i);
-                buf_adds(&names, "udp_sendmsg\n");
-                ck_assert_int_eq(buf_take_string(&names, &text), 0);
-                fake_put(k, "available_filter_functions", text);
-                ck_assert_int_eq(strv_add(&m->spec.retval_functions, "udp_sendmsgg"), 0);
-                fake_refuse(c, m, false, REFUSAL_FUNCTION_NOT_FOUND, "Did you mean udp_sendmsg");
-                strv_done(&m->spec.retval_functions);
-                ck_assert_int_eq(strv_add(&m->spec.retval_functions, "f_*"), 0);
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &many), REFUSED);
-                ck_assert_ptr_nonnull(
-                        strstr(refusal_message(&many), "at most 64, and these are 65"));
-                fake_expect(k, "dynamic_events", "");
-        }
-END_TEST
-
-START_TEST(markers_are_copied_into_an_instance_where_the_kernel_can_and_else_refused)
-        {
-                for (int instances = 0; instances < 2; instances++) {
-                        FAKE_CASE(k, c, instances);
-                        _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL, *o = NULL;
-                        Tracer *t;
-
-                        fake_refuse(c, with_event("ftrace:print:ip > 0", NULL), false,
-                                    REFUSAL_INVALID_SPEC, "takes no filter");
-                        if (instances) {
-                                fake_refuse(c, with_event("ftrace:print", NULL), false,
-                                            REFUSAL_NOT_SUPPORTED,
-                                            "instances/ftraced-x/trace_marker");
-                                fake_put(k, "options/copy_trace_marker", "0\n");
-                        }
-                        fake_put(k, "options/markers", "0\n");
-                        t = fake_start(c, with_event("ftrace:print", NULL), false);
-                        if (instances) {
-                                fake_expect(k, "instances/ftraced-x/options/copy_trace_marker",
-                                            "1\n");
-                                fake_expect(k, "instances/ftraced-x/options/markers", "1\n");
-                                fake_expect(k, "options/copy_trace_marker", "0\n");
-                        } else
-                                fake_expect(k, "options/markers", "1\n");
-                        fake_end(t);
+                fake_refuse(c, with_event("ftrace:print:ip > 0", NULL), false, REFUSAL_INVALID_SPEC,
+                            "takes no filter");
+                if (instances) {
+                        fake_refuse(c, with_event("ftrace:print", NULL), false,
+                                    REFUSAL_NOT_SUPPORTED, "instances/ftraced-x/trace_marker");
+                        fake_put(k, "options/copy_trace_marker", "0\n");
                 }
+                fake_put(k, "options/markers", "0\n");
+                t = fake_start(c, with_event("ftrace:print", NULL), false);
+                if (instances) {
+                        fake_expect(k, "instances/ftraced-x/options/copy_trace_marker", "1\n");
+                        fake_expect(k, "instances/ftraced-x/options/markers", "1\n");
+                        fake_expect(k, "options/copy_trace_marker", "0\n");
+                } else
+                        fake_expect(k, "options/markers", "1\n");
+                fake_end(t);
         }
-END_TEST
-
-UNIT_SUITE("event-set", a_module_without_types_is_named_if_arguments_are_recorded,
-           what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session,
-           a_kernel_that_records_what_calls_return_gets_no_probes,
-           functions_whose_values_are_asked_for_exist_and_are_few,
-           an_event_is_on_with_its_filter_and_off_again,
-           a_list_of_processes_that_have_all_ended_is_put_back_although_it_looks_like_none,
-           what_cannot_be_recorded_beside_calls_is_refused_with_the_reason,
-           arguments_are_recorded_where_the_kernel_can,
-           markers_are_copied_into_an_instance_where_the_kernel_can_and_else_refused)
+}

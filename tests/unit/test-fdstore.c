@@ -48,64 +48,54 @@ static void receive(int fd, char text[static 256], size_t *ret_n) {
         }
 }
 
-START_TEST(both_descriptors_of_a_cpu_are_sent_together_and_never_polled)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(fdstore_freep) FdStore *f = NULL;
-                int notify = listen_at(&s), fds[2];
-                char text[256];
-                size_t n;
+TEST(both_descriptors_of_a_cpu_are_sent_together_and_never_polled) {
+        _cleanup_scratch_ Scratch s = SCRATCH;
+        _cleanup_(fdstore_freep) FdStore *f = NULL;
+        int notify = listen_at(&s), fds[2];
+        char text[256];
+        size_t n;
 
-                ck_assert_int_eq(pipe(fds), 0);
-                ck_assert_int_eq(fdstore_new(&f, true), 0);
-                ck_assert(fdstore_is_there(f));
-                ck_assert_int_eq(fdstore_put(f, ID, 12, fds[1], fds[0]), 0);
-                receive(notify, text, &n);
-                ck_assert_str_eq(text, "FDSTORE=1\nFDPOLL=0\nFDNAME=ftraced-" ID "-12");
-                ck_assert_uint_eq(n, 2);
-                ck_assert_int_eq(fdstore_remove(f, ID, 12), 0);
-                receive(notify, text, &n);
-                ck_assert_str_eq(text, "FDSTOREREMOVE=1\nFDNAME=ftraced-" ID "-12");
-                (void) unsetenv("NOTIFY_SOCKET");
-                (void) close(notify);
-                (void) close(fds[0]);
-                (void) close(fds[1]);
-        }
-END_TEST
+        ck_assert_int_eq(pipe(fds), 0);
+        ck_assert_int_eq(fdstore_new(&f, true), 0);
+        ck_assert(fdstore_is_there(f));
+        ck_assert_int_eq(fdstore_put(f, ID, 12, fds[1], fds[0]), 0);
+        receive(notify, text, &n);
+        ck_assert_str_eq(text, "FDSTORE=1\nFDPOLL=0\nFDNAME=ftraced-" ID "-12");
+        ck_assert_uint_eq(n, 2);
+        ck_assert_int_eq(fdstore_remove(f, ID, 12), 0);
+        receive(notify, text, &n);
+        ck_assert_str_eq(text, "FDSTOREREMOVE=1\nFDNAME=ftraced-" ID "-12");
+        (void) unsetenv("NOTIFY_SOCKET");
+        (void) close(notify);
+        (void) close(fds[0]);
+        (void) close(fds[1]);
+}
 
-START_TEST(without_a_manager_nothing_is_said_and_nothing_fails)
-        {
-                _cleanup_(fdstore_freep) FdStore *f = NULL;
-                int raw_fd, pipe_fd;
+TEST(without_a_manager_nothing_is_said_and_nothing_fails) {
+        _cleanup_(fdstore_freep) FdStore *f = NULL;
+        int raw_fd, pipe_fd;
 
-                ck_assert_int_eq(fdstore_new(&f, true), 0);
-                ck_assert(!fdstore_is_there(f));
-                ck_assert_int_eq(fdstore_put(f, ID, 0, 0, 1), 0);
-                ck_assert_int_eq(fdstore_barrier(f), 0);
-                fdstore_take(f, ID, 0, &raw_fd, &pipe_fd);
-                ck_assert_int_eq(raw_fd, -EBADF);
-                ck_assert_int_eq(pipe_fd, -EBADF);
-                ck_assert_uint_eq(fdstore_drop_rest(f), 0);
-        }
-END_TEST
+        ck_assert_int_eq(fdstore_new(&f, true), 0);
+        ck_assert(!fdstore_is_there(f));
+        ck_assert_int_eq(fdstore_put(f, ID, 0, 0, 1), 0);
+        ck_assert_int_eq(fdstore_barrier(f), 0);
+        fdstore_take(f, ID, 0, &raw_fd, &pipe_fd);
+        ck_assert_int_eq(raw_fd, -EBADF);
+        ck_assert_int_eq(pipe_fd, -EBADF);
+        ck_assert_uint_eq(fdstore_drop_rest(f), 0);
+}
 
-START_TEST(sockets_and_the_managers_own_are_left_alone)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(fdstore_freep) FdStore *f = NULL;
-                int notify = listen_at(&s);
+TEST(sockets_and_the_managers_own_are_left_alone) {
+        _cleanup_scratch_ Scratch s = SCRATCH;
+        _cleanup_(fdstore_freep) FdStore *f = NULL;
+        int notify = listen_at(&s);
 
-                ck_assert_int_eq(fdstore_new(&f, false), 0); /* a private daemon's */
-                ck_assert(!fdstore_is_there(f));
-                (void) unsetenv("NOTIFY_SOCKET");
-                (void) close(notify);
-                ck_assert(fdstore_owns_name("ftraced-" ID "-0"));
-                ck_assert(!fdstore_owns_name("ftraced.socket"));
-                ck_assert(!fdstore_owns_name("ftraced-private"));
-                ck_assert(!fdstore_owns_name("unknown"));
-        }
-END_TEST
-
-UNIT_SUITE("fdstore", both_descriptors_of_a_cpu_are_sent_together_and_never_polled,
-           without_a_manager_nothing_is_said_and_nothing_fails,
-           sockets_and_the_managers_own_are_left_alone)
+        ck_assert_int_eq(fdstore_new(&f, false), 0); /* a private daemon's */
+        ck_assert(!fdstore_is_there(f));
+        (void) unsetenv("NOTIFY_SOCKET");
+        (void) close(notify);
+        ck_assert(fdstore_owns_name("ftraced-" ID "-0"));
+        ck_assert(!fdstore_owns_name("ftraced.socket"));
+        ck_assert(!fdstore_owns_name("ftraced-private"));
+        ck_assert(!fdstore_owns_name("unknown"));
+}

@@ -15,60 +15,76 @@ static const char listing[] = "vfs_write\nudp_sendmsg\nudp_sendmsg\nudpv6_sendms
                               "nf_conntrack_in [nf_conntrack]\n";
 
 /* A tracefs and a root in one directory. */
-static Tracefs fake_tracefs(const Scratch *s) {
-        ck_assert_int_eq(
-                file_replace(s->fd, "available_filter_functions", listing, strlen(listing), 0600),
-                0);
-        ck_assert_int_eq(dir_make(s->fd, "proc", 0700), 0);
-        return (Tracefs){ .fd = s->fd, .root_fd = s->fd };
+typedef struct Case {
+        Scratch s;
+        Tracefs fs;
+        Functions f;
+} Case;
+
+static void put(Case *c, const char *path, const char *text, size_t n) {
+        ck_assert_int_eq(file_replace(c->s.fd, path, text, n, 0600), 0);
 }
 
-static void set_modules(const Scratch *s, const char *text) {
-        ck_assert_int_eq(file_replace(s->fd, "proc/modules", text, strlen(text), 0600), 0);
+static void load(Case *c, const char *text, size_t n) {
+        put(c, "available_filter_functions", text, n);
+        ck_assert_int_eq(functions_load(&c->f, &c->fs), 0);
 }
 
-START_TEST(globs_mean_what_they_mean_to_the_kernel)
-        {
-                static const struct {
-                        const char *pattern, *name;
-                        bool matches;
-                } cases[] = {
-                        { "udp_*", "udp_sendmsg", true },
-                        { "udp_*", "xudp_sendmsg", false },
-                        { "*msg", "udp_sendmsg", true },
-                        { "*msg", "udp_sendmsg.isra.0", false },
-                        { "*send*", "udp_sendmsg", true },
-                        { "u*s*g", "udp_sendmsg", true },
-                        { "u*s*z", "udp_sendmsg", false },
-                        { "a*ab", "aab", true },
-                        { "a*ab", "aaab", true },
-                        { "*", "", true },
-                        { "**", "x", true },
-                        { "?", "", false },
-                        { "?dp_sendms?", "udp_sendmsg", true },
-                        { "ud[a-z]_sendmsg", "udp_sendmsg", true },
-                        { "ud[a-c]_sendmsg", "udp_sendmsg", false },
-                        { "ud[!a-c]_sendmsg", "udp_sendmsg", true },
-                        { "ud[^a-c]_sendmsg", "udp_sendmsg", false }, /* '^' is a character */
-                        { "ud[^p]_sendmsg", "udp_sendmsg", true },
-                        { "ud[]p]_sendmsg", "udp_sendmsg", true },
-                        { "ud[p-]_sendmsg", "ud-_sendmsg", true },
-                        { "a[b", "a[b", true }, /* never closed: stands for itself */
-                        { "a[b", "ab", false },
-                        { "a[b-", "a[b-", true },
-                        { "*[ab", "xx[ab", true },
-                        { "", "", true },
-                        { "", "x", false },
-                };
+static void case_init(Case *c) {
+        *c = (Case){ .s = SCRATCH };
+        c->fs = (Tracefs){ .fd = c->s.fd, .root_fd = c->s.fd };
+        ck_assert_int_eq(dir_make(c->s.fd, "proc", 0700), 0);
+}
 
-                uint64_t n_steps = 0;
+static void case_done(Case *c) {
+        functions_done(&c->f);
+        scratch_done(&c->s);
+}
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++)
-                        ck_assert_msg(function_glob_matches(cases[i].pattern, cases[i].name,
-                                                            &n_steps) == cases[i].matches,
-                                      "\"%s\" and \"%s\"", cases[i].pattern, cases[i].name);
-        }
-END_TEST
+#define CASE(c)                                                                                    \
+        _cleanup_(case_done) Case c;                                                               \
+        case_init(&c)
+
+TEST(globs_mean_what_they_mean_to_the_kernel) {
+        static const struct {
+                const char *pattern, *name;
+                bool matches;
+        } cases[] = {
+                { "udp_*", "udp_sendmsg", true },
+                { "udp_*", "xudp_sendmsg", false },
+                { "*msg", "udp_sendmsg", true },
+                { "*msg", "udp_sendmsg.isra.0", false },
+                { "*send*", "udp_sendmsg", true },
+                { "u*s*g", "udp_sendmsg", true },
+                { "u*s*z", "udp_sendmsg", false },
+                { "a*ab", "aab", true },
+                { "a*ab", "aaab", true },
+                { "*", "", true },
+                { "**", "x", true },
+                { "?", "", false },
+                { "?dp_sendms?", "udp_sendmsg", true },
+                { "ud[a-z]_sendmsg", "udp_sendmsg", true },
+                { "ud[a-c]_sendmsg", "udp_sendmsg", false },
+                { "ud[!a-c]_sendmsg", "udp_sendmsg", true },
+                { "ud[^a-c]_sendmsg", "udp_sendmsg", false }, /* '^' is a character */
+                { "ud[^p]_sendmsg", "udp_sendmsg", true },
+                { "ud[]p]_sendmsg", "udp_sendmsg", true },
+                { "ud[p-]_sendmsg", "ud-_sendmsg", true },
+                { "a[b", "a[b", true }, /* never closed: stands for itself */
+                { "a[b", "ab", false },
+                { "a[b-", "a[b-", true },
+                { "*[ab", "xx[ab", true },
+                { "", "", true },
+                { "", "x", false },
+        };
+
+        uint64_t n_steps = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+                ck_assert_msg(function_glob_matches(cases[i].pattern, cases[i].name, &n_steps) ==
+                                      cases[i].matches,
+                              "\"%s\" and \"%s\"", cases[i].pattern, cases[i].name);
+}
 
 /* How many functions one pattern stands for; they are added. */
 static int expand(const Functions *f, const char *pattern, Strv *ret) {
@@ -87,202 +103,166 @@ static int expand(const Functions *f, const char *pattern, Strv *ret) {
 }
 
 /* Functions called by all words of three letters out of @letters. */
-static void load_many(Functions *f, const Scratch *s, const char *letters) {
+static void load_many(Case *c, const char *letters) {
         _cleanup_buf_ Buf b = BUF_INIT;
-        Tracefs fs = fake_tracefs(s);
 
         for (const char *x = letters; *x; x++)
                 for (const char *y = letters; *y; y++)
                         for (const char *z = letters; *z; z++)
                                 for (int n = 0; n < 3; n++)
                                         buf_printf(&b, "%c%c_%c%.*s\n", *x, *y, *z, n, "xy");
-        ck_assert_int_eq(file_replace(s->fd, "available_filter_functions", b.data, b.n_data, 0600),
-                         0);
-        ck_assert_int_eq(functions_load(f, &fs), 0);
+        load(c, b.data, b.n_data);
 }
 
 static const char *const fragments[] = { "a", "b",    "_",    "ab", "_c", "x",  "*",
                                          "?", "[ab]", "[!a]", "*",  "xy", "[a", "*" };
 
-START_TEST(many_globs_together_stand_for_what_each_stands_for)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                unsigned seed = (unsigned) time(NULL);
+TEST(many_globs_together_stand_for_what_each_stands_for) {
+        CASE(c);
+        unsigned seed = (unsigned) time(NULL);
 
-                printf("# seed %u\n", seed);
-                load_many(&f, &s, "abcdefg");
-                for (int round = 0; round < 50; round++) {
-                        _cleanup_strv_ Strv patterns = {}, found = {}, wanted = {};
-                        size_t n_patterns = 1 + (size_t) rand_r(&seed) % 40, n = 0;
+        printf("# seed %u\n", seed);
+        load_many(&c, "abcdefg");
+        for (int round = 0; round < 50; round++) {
+                _cleanup_strv_ Strv patterns = {}, found = {}, wanted = {};
+                size_t n_patterns = 1 + (size_t) rand_r(&seed) % 40, n = 0;
 
-                        while (patterns.n < n_patterns) {
-                                char text[64] = "";
-                                uint64_t n_steps = 0;
-                                bool any = false;
+                while (patterns.n < n_patterns) {
+                        char text[64] = "";
+                        uint64_t n_steps = 0;
+                        bool any = false;
 
-                                for (int k = rand_r(&seed) % 5; k >= 0; k--)
-                                        strcat(text, fragments[(size_t) rand_r(&seed) %
-                                                               ELEMENTSOF(fragments)]);
-                                for (size_t i = 0; i < f.n; i++)
-                                        if (function_glob_matches(text, f.names[i], &n_steps)) {
-                                                ck_assert_int_eq(strv_add(&wanted, f.names[i]), 0);
-                                                any = true;
-                                        }
-                                if (any)
-                                        ck_assert_int_eq(strv_add(&patterns, text), 0);
-                        }
-                        strv_sort_unique(&wanted);
-                        ck_assert_int_eq(functions_expand(&f, &patterns, SIZE_MAX, &found, &n), 0);
-                        ck_assert_uint_eq(n, wanted.n);
-                        ck_assert(strv_equal(&found, &wanted));
+                        for (int k = rand_r(&seed) % 5; k >= 0; k--)
+                                strcat(text,
+                                       fragments[(size_t) rand_r(&seed) % ELEMENTSOF(fragments)]);
+                        for (size_t i = 0; i < c.f.n; i++)
+                                if (function_glob_matches(text, c.f.names[i], &n_steps)) {
+                                        ck_assert_int_eq(strv_add(&wanted, c.f.names[i]), 0);
+                                        any = true;
+                                }
+                        if (any)
+                                ck_assert_int_eq(strv_add(&patterns, text), 0);
                 }
+                strv_sort_unique(&wanted);
+                ck_assert_int_eq(functions_expand(&c.f, &patterns, SIZE_MAX, &found, &n), 0);
+                ck_assert_uint_eq(n, wanted.n);
+                ck_assert(strv_equal(&found, &wanted));
         }
-END_TEST
+}
 
-START_TEST(more_than_are_wanted_are_counted_and_not_told)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv patterns = {}, found = {};
-                size_t n;
+TEST(more_than_are_wanted_are_counted_and_not_told) {
+        CASE(c);
+        _cleanup_strv_ Strv patterns = {}, found = {};
+        size_t n;
 
-                load_many(&f, &s, "abcd");
-                for (int i = 0; i < 30; i++) /* all of them, each time */
-                        ck_assert_int_eq(strv_addf(&patterns, "*%.*s", i, "******************"), 0);
-                ck_assert_int_eq(functions_expand(&f, &patterns, 10, &found, &n), 0);
-                ck_assert_uint_eq(n, f.n);
-                ck_assert_uint_eq(found.n, 0);
-        }
-END_TEST
+        load_many(&c, "abcd");
+        for (int i = 0; i < 30; i++) /* all of them, each time */
+                ck_assert_int_eq(strv_addf(&patterns, "*%.*s", i, "******************"), 0);
+        ck_assert_int_eq(functions_expand(&c.f, &patterns, 10, &found, &n), 0);
+        ck_assert_uint_eq(n, c.f.n);
+        ck_assert_uint_eq(found.n, 0);
+}
 
-START_TEST(the_pattern_that_stands_for_nothing_is_told)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv patterns = {}, found = {};
-                size_t n;
+TEST(the_pattern_that_stands_for_nothing_is_told) {
+        CASE(c);
+        _cleanup_strv_ Strv patterns = {}, found = {};
+        size_t n;
 
-                load_many(&f, &s, "abcd");
-                for (int i = 0; i < 20; i++)
-                        ck_assert_int_eq(strv_add(&patterns, i == 17 ? "*b*zz*" : "*b*"), 0);
-                ck_assert_int_eq(functions_expand(&f, &patterns, SIZE_MAX, &found, &n),
-                                 FUNCTIONS_E_NOTHING);
-                ck_assert_uint_eq(n, 17);
-        }
-END_TEST
+        load_many(&c, "abcd");
+        for (int i = 0; i < 20; i++)
+                ck_assert_int_eq(strv_add(&patterns, i == 17 ? "*b*zz*" : "*b*"), 0);
+        ck_assert_int_eq(functions_expand(&c.f, &patterns, SIZE_MAX, &found, &n),
+                         FUNCTIONS_E_NOTHING);
+        ck_assert_uint_eq(n, 17);
+}
 
 /* The work counts, whatever it is of: names that many globs nearly match, or one glob that goes back and
  * forth in each. */
-START_TEST(what_would_take_long_is_not_done)
-        {
-                static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCD";
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv patterns = {}, found = {};
-                uint64_t since_ns;
-                size_t n;
+TEST(what_would_take_long_is_not_done) {
+        static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCD";
+        CASE(c);
+        _cleanup_strv_ Strv patterns = {}, found = {};
+        uint64_t since_ns;
+        size_t n;
 
-                load_many(&f, &s, letters); /* 81,000 */
-                for (int i = 0; i < 4096; i++)
-                        ck_assert_int_eq(strv_addf(&patterns, "?%c*%c*%c*%.*s", letters[i % 30],
-                                                   letters[i / 30 % 30], "xy_"[i % 2], i % 7,
-                                                   "*******"),
-                                         0);
-                since_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
-                ck_assert_int_eq(functions_expand(&f, &patterns, SIZE_MAX, &found, &n),
-                                 FUNCTIONS_E_COSTLY);
-                ck_assert_uint_lt(now_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns, 20 * NSEC_PER_SEC);
+        load_many(&c, letters); /* 81,000 */
+        for (int i = 0; i < 4096; i++)
+                ck_assert_int_eq(strv_addf(&patterns, "?%c*%c*%c*%.*s", letters[i % 30],
+                                           letters[i / 30 % 30], "xy_"[i % 2], i % 7, "*******"),
+                                 0);
+        since_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+        ck_assert_int_eq(functions_expand(&c.f, &patterns, SIZE_MAX, &found, &n),
+                         FUNCTIONS_E_COSTLY);
+        ck_assert_uint_lt(now_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns, 20 * NSEC_PER_SEC);
+}
+
+TEST(modules_are_dropped_from_names_and_invalid_places_from_the_list) {
+        CASE(c);
+        _cleanup_strv_ Strv found = {};
+
+        load(&c, listing, strlen(listing));
+        ck_assert_uint_eq(c.f.n, 6);
+        ck_assert(functions_contain(&c.f, "nf_conntrack_in"));
+        ck_assert(!functions_contain(&c.f, "__ftrace_invalid_address___17"));
+        ck_assert_int_eq(expand(&c.f, "*", &found), 6);
+        ck_assert_int_eq(expand(&c.f, "__ftrace*", &found), 0);
+}
+
+TEST(an_exact_name_stands_for_itself_alone) {
+        CASE(c);
+        _cleanup_strv_ Strv found = {};
+
+        load(&c, listing, strlen(listing));
+        ck_assert_int_eq(expand(&c.f, "udp_sendmsg", &found), 1);
+        ck_assert_int_eq(expand(&c.f, "udp_send", &found), 0);
+        ck_assert_uint_eq(found.n, 1);
+}
+
+TEST(the_list_is_read_again_when_modules_come_and_not_when_they_are_used) {
+        static const struct {
+                const char *modules;
+                size_t n; /* of functions that are known */
+        } turns[] = { { "dummy 16384 0 - Live 0x0\n", 6 },
+                      { "dummy 16384 1 veth, Live 0x0\n", 6 },
+                      { "veth 4096 0 - Live 0x0\ndummy 16384 1 veth, Live 0x0\n", 1 } };
+        CASE(c);
+
+        for (size_t i = 0; i < ELEMENTSOF(turns); i++) {
+                put(&c, "proc/modules", turns[i].modules, strlen(turns[i].modules));
+                load(&c, i == 0 ? listing : "kfree\n", i == 0 ? strlen(listing) : 6);
+                ck_assert_uint_eq(c.f.n, turns[i].n);
         }
-END_TEST
+}
 
-START_TEST(modules_are_dropped_from_names_and_invalid_places_from_the_list)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv found = {};
-                Tracefs fs = fake_tracefs(&s);
+TEST(suggestions_are_near_and_few_and_the_nearest_is_first) {
+        CASE(c);
+        _cleanup_strv_ Strv like = {}, none = {}, swapped = {};
 
-                ck_assert_int_eq(functions_load(&f, &fs), 0);
-                ck_assert_uint_eq(f.n, 6);
-                ck_assert(functions_contain(&f, "nf_conntrack_in"));
-                ck_assert(!functions_contain(&f, "__ftrace_invalid_address___17"));
-                ck_assert_int_eq(expand(&f, "*", &found), 6);
-                ck_assert_int_eq(expand(&f, "__ftrace*", &found), 0);
-        }
-END_TEST
+        load(&c, listing, strlen(listing));
+        ck_assert_int_eq(typo_suggest(c.f.names, c.f.n, "udp_sendmesg", &like), 0);
+        ck_assert_uint_eq(like.n, 3);
+        ck_assert_str_eq(like.items[0], "udp_sendmsg");
+        ck_assert_str_eq(like.items[1], "udpv6_sendmsg");
+        ck_assert_int_eq(typo_suggest(c.f.names, c.f.n, "completely_different", &none), 0);
+        ck_assert_uint_eq(none.n, 0);
+        ck_assert_int_eq(typo_suggest(c.f.names, c.f.n, "vsf_write", &swapped), 0);
+        ck_assert_uint_eq(swapped.n, 1);
+        ck_assert_str_eq(swapped.items[0], "vfs_write");
+}
 
-START_TEST(an_exact_name_stands_for_itself_alone)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv found = {};
-                Tracefs fs = fake_tracefs(&s);
+TEST(the_memfd_cannot_be_changed_by_who_gets_it) {
+        CASE(c);
+        _cleanup_free_ char *text = NULL;
+        _cleanup_close_ int fd = -EBADF;
 
-                ck_assert_int_eq(functions_load(&f, &fs), 0);
-                ck_assert_int_eq(expand(&f, "udp_sendmsg", &found), 1);
-                ck_assert_int_eq(expand(&f, "udp_send", &found), 0);
-                ck_assert_uint_eq(found.n, 1);
-        }
-END_TEST
-
-START_TEST(the_list_is_read_again_when_modules_come_and_not_when_they_are_used)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                Tracefs fs = fake_tracefs(&s);
-
-                set_modules(&s, "dummy 16384 0 - Live 0x0\n");
-                ck_assert_int_eq(functions_load(&f, &fs), 0);
-                ck_assert_int_eq(
-                        file_replace(s.fd, "available_filter_functions", "kfree\n", 6, 0600), 0);
-                set_modules(&s, "dummy 16384 1 veth, Live 0x0\n");
-                ck_assert_int_eq(functions_load(&f, &fs), 0);
-                ck_assert_uint_eq(f.n, 6);
-                set_modules(&s, "veth 4096 0 - Live 0x0\ndummy 16384 1 veth, Live 0x0\n");
-                ck_assert_int_eq(functions_load(&f, &fs), 0);
-                ck_assert_uint_eq(f.n, 1);
-        }
-END_TEST
-
-START_TEST(suggestions_are_near_and_few_and_the_nearest_is_first)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv like = {}, none = {}, swapped = {};
-                Tracefs fs = fake_tracefs(&s);
-
-                ck_assert_int_eq(functions_load(&f, &fs), 0);
-                ck_assert_int_eq(typo_suggest(f.names, f.n, "udp_sendmesg", &like), 0);
-                ck_assert_uint_eq(like.n, 3);
-                ck_assert_str_eq(like.items[0], "udp_sendmsg");
-                ck_assert_str_eq(like.items[1], "udpv6_sendmsg");
-                ck_assert_int_eq(typo_suggest(f.names, f.n, "completely_different", &none), 0);
-                ck_assert_uint_eq(none.n, 0);
-                ck_assert_int_eq(typo_suggest(f.names, f.n, "vsf_write", &swapped), 0);
-                ck_assert_uint_eq(swapped.n, 1);
-                ck_assert_str_eq(swapped.items[0], "vfs_write");
-        }
-END_TEST
-
-START_TEST(the_memfd_cannot_be_changed_by_who_gets_it)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_free_ char *text = NULL;
-                _cleanup_close_ int fd = -EBADF;
-                Tracefs fs = fake_tracefs(&s);
-
-                ck_assert_int_eq(functions_load(&f, &fs), 0);
-                fd = functions_open_list(&f);
-                ck_assert_int_ge(fd, 0);
-                ck_assert_int_lt(write(fd, "x", 1), 0);
-                ck_assert_int_lt(ftruncate(fd, 0), 0);
-                ck_assert_int_eq(fd_read(fd, &text, NULL, 4096), 0);
-                ck_assert_ptr_eq(strstr(text, "nf_conntrack_in [nf_conntrack]\ntcp_sendmsg\n"),
-                                 text);
-        }
-END_TEST
+        load(&c, listing, strlen(listing));
+        fd = functions_open_list(&c.f);
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_lt(write(fd, "x", 1), 0);
+        ck_assert_int_lt(ftruncate(fd, 0), 0);
+        ck_assert_int_eq(fd_read(fd, &text, NULL, 4096), 0);
+        ck_assert_ptr_eq(strstr(text, "nf_conntrack_in [nf_conntrack]\ntcp_sendmsg\n"), text);
+}
 
 static void check_short(const Functions *f, const char *names, const char *globs,
                         const char *wanted) {
@@ -296,47 +276,25 @@ static void check_short(const Functions *f, const char *names, const char *globs
         ck_assert_str_eq(joined, wanted);
 }
 
-START_TEST(many_names_become_globs_that_stand_for_nothing_else)
-        {
-                static const char many[] =
-                        "a\nvfs_a\nvfs_b\nvfs_c\nvfs_d_x\nvfs_d_y\nvfs_e\nvfs_e_x\n"
-                        "vfsmount\nb_send\nc_send\nd_send\ne_send\nf_send\ng_sendto\n";
-                static const char vfs[] = "vfs_a vfs_b vfs_c vfs_d_x vfs_d_y vfs_e vfs_e_x";
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                Tracefs fs = fake_tracefs(&s);
-                Functions f = {};
+TEST(many_names_become_globs_that_stand_for_nothing_else) {
+        static const char many[] = "a\nvfs_a\nvfs_b\nvfs_c\nvfs_d_x\nvfs_d_y\nvfs_e\nvfs_e_x\n"
+                                   "vfsmount\nb_send\nc_send\nd_send\ne_send\nf_send\ng_sendto\n";
+        static const char vfs[] = "vfs_a vfs_b vfs_c vfs_d_x vfs_d_y vfs_e vfs_e_x";
+        CASE(c);
 
-                set_modules(&s, "");
-                ck_assert_int_eq(
-                        file_replace(s.fd, "available_filter_functions", many, strlen(many), 0600),
-                        0);
-                ck_assert_int_eq(functions_load(&f, &fs), 0);
-                ck_assert_uint_gt(f.read_ns, 0);
-                check_short(&f, vfs, "", "vfs_*");
-                check_short(&f, vfs, "vfs_* vfs_?", "vfs_*");
-                /* What is not wanted is not matched. */
-                check_short(&f, "vfs_b vfs_c vfs_d_x vfs_d_y vfs_e vfs_e_x vfsmount a", "",
-                            "vfs_b vfs_c vfs_d_x vfs_d_y vfs_e vfs_e_x vfsmount a");
-                check_short(&f, "b_send c_send d_send e_send f_send", "*_send", "*_send");
-                check_short(&f, "b_send c_send d_send e_send f_send", "*_send*",
-                            "b_send c_send d_send e_send f_send");
-                check_short(&f, "b_send c_send d_send e_send f_send a", "*_send", "*_send a");
-                /* A few are as well written by name, and who is not known can only be. */
-                check_short(&f, "vfs_d_x vfs_d_y", "vfs_d*", "vfs_d_x vfs_d_y");
-                check_short(&f, "gone vfs_a vfs_b vfs_c vfs_d_x vfs_d_y vfs_e vfs_e_x", "",
-                            "gone vfs_*");
-                check_short(&f, "", "", "");
-                functions_done(&f);
-        }
-END_TEST
-
-UNIT_SUITE("functions", many_names_become_globs_that_stand_for_nothing_else,
-           globs_mean_what_they_mean_to_the_kernel,
-           many_globs_together_stand_for_what_each_stands_for,
-           more_than_are_wanted_are_counted_and_not_told,
-           the_pattern_that_stands_for_nothing_is_told, what_would_take_long_is_not_done,
-           modules_are_dropped_from_names_and_invalid_places_from_the_list,
-           an_exact_name_stands_for_itself_alone,
-           the_list_is_read_again_when_modules_come_and_not_when_they_are_used,
-           suggestions_are_near_and_few_and_the_nearest_is_first,
-           the_memfd_cannot_be_changed_by_who_gets_it)
+        load(&c, many, strlen(many));
+        ck_assert_uint_gt(c.f.read_ns, 0);
+        check_short(&c.f, vfs, "", "vfs_*");
+        check_short(&c.f, vfs, "vfs_* vfs_?", "vfs_*");
+        /* What is not wanted is not matched. */
+        check_short(&c.f, "vfs_b vfs_c vfs_d_x vfs_d_y vfs_e vfs_e_x vfsmount a", "",
+                    "vfs_b vfs_c vfs_d_x vfs_d_y vfs_e vfs_e_x vfsmount a");
+        check_short(&c.f, "b_send c_send d_send e_send f_send", "*_send", "*_send");
+        check_short(&c.f, "b_send c_send d_send e_send f_send", "*_send*",
+                    "b_send c_send d_send e_send f_send");
+        check_short(&c.f, "b_send c_send d_send e_send f_send a", "*_send", "*_send a");
+        /* A few are as well written by name, and who is not known can only be. */
+        check_short(&c.f, "vfs_d_x vfs_d_y", "vfs_d*", "vfs_d_x vfs_d_y");
+        check_short(&c.f, "gone vfs_a vfs_b vfs_c vfs_d_x vfs_d_y vfs_e vfs_e_x", "", "gone vfs_*");
+        check_short(&c.f, "", "", "");
+}

@@ -54,39 +54,32 @@ static int fail_here(void) {
         return ORIGIN(-EXDEV);
 }
 
-START_TEST(an_error_of_the_system_says_where_it_began)
-        {
-                char line[64];
+TEST(an_error_of_the_system_says_where_it_began) {
+        char line[64];
 
-                setup();
-                (void) fail_here();
-                journal_tell(&(JournalEntry){ JOURNAL_REFUSED, .uid = 1000, .pid = 7,
-                                              .error = "org.ftraced.SystemError", .number = EXDEV },
-                             "Refused uid %u", 1000U);
-                (void) snprintf(line, sizeof(line), "CODE_LINE=%i\n", line_of_failure);
-                ck_assert(has("MESSAGE=Refused uid 1000\n"));
-                ck_assert(has("FTRACED_USER=1000\n"));
-                ck_assert(has("FTRACED_ERROR=org.ftraced.SystemError\n"));
-                ck_assert(has("ERRNO=18\n"));
-                ck_assert(has("CODE_FILE=tests/unit/test-journal.c\n"));
-                ck_assert(has("CODE_FUNC=fail_here\n"));
-                ck_assert(has(line));
-        }
-END_TEST
+        setup();
+        (void) fail_here();
+        journal_tell(&(JournalEntry){ JOURNAL_REFUSED, .uid = 1000, .pid = 7,
+                                      .error = "org.ftraced.SystemError", .number = EXDEV },
+                     "Refused uid %u", 1000U);
+        (void) snprintf(line, sizeof(line), "CODE_LINE=%i\n", line_of_failure);
+        ck_assert(has("MESSAGE=Refused uid 1000\n"));
+        ck_assert(has("FTRACED_USER=1000\n"));
+        ck_assert(has("FTRACED_ERROR=org.ftraced.SystemError\n"));
+        ck_assert(has("ERRNO=18\n"));
+        ck_assert(has("CODE_FILE=tests/unit/test-journal.c\n"));
+        ck_assert(has("CODE_FUNC=fail_here\n"));
+        ck_assert(has(line));
+}
 
-START_TEST(without_an_error_or_one_that_nobody_noted_no_place_is_told)
-        {
-                setup();
-                (void) fail_here();
-                journal_tell(&(JournalEntry){ JOURNAL_REFUSED, .number = ENOSPC }, "no");
-                ck_assert(has("ERRNO=28\n"));
-                ck_assert(!has("CODE_FILE="));
-                journal_tell(&(JournalEntry){ JOURNAL_RELOADED }, "The configuration was read.");
-                ck_assert(has("MESSAGE=The configuration was read.\n"));
-                ck_assert(!has("ERRNO="));
-                ck_assert(!has("CODE_FILE="));
-        }
-END_TEST
-
-UNIT_SUITE("journal", an_error_of_the_system_says_where_it_began,
-           without_an_error_or_one_that_nobody_noted_no_place_is_told)
+TEST(without_an_error_or_one_that_nobody_noted_no_place_is_told) {
+        setup();
+        (void) fail_here();
+        journal_tell(&(JournalEntry){ JOURNAL_REFUSED, .number = ENOSPC }, "no");
+        ck_assert(has("ERRNO=28\n"));
+        ck_assert(!has("CODE_FILE="));
+        journal_tell(&(JournalEntry){ JOURNAL_RELOADED }, "The configuration was read.");
+        ck_assert(has("MESSAGE=The configuration was read.\n"));
+        ck_assert(!has("ERRNO="));
+        ck_assert(!has("CODE_FILE="));
+}

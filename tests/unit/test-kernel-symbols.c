@@ -36,6 +36,10 @@ static void host_done(Host *h) {
         scratch_done(&h->scratch);
 }
 
+#define CASE(h, init)                                                                              \
+        _cleanup_(host_done) Host h;                                                               \
+        init(&h)
+
 /* --- the kernel's ------------------------------------------------------------------------------- */
 
 static SymbolNames stored(Host *h) {
@@ -45,96 +49,80 @@ static SymbolNames stored(Host *h) {
         return *names;
 }
 
-START_TEST(addresses_that_are_all_zero_are_hidden)
-        {
-                static const char *const texts[] = {
-                        "0000000000000000 A fixed_percpu_data\n0000000000000000 T _stext\n", ""
-                };
+TEST(addresses_that_are_all_zero_are_hidden) {
+        static const char *const texts[] = {
+                "0000000000000000 A fixed_percpu_data\n0000000000000000 T _stext\n", ""
+        };
+        CASE(h, host_init);
+        const SymbolNames *names;
+
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                put(&h, A, texts[i]);
+                ck_assert_int_eq(kernel_symbols_store(&h.symbols, h.symbols_fd, &names),
+                                 KERNEL_SYMBOLS_E_HIDDEN);
+        }
+}
+
+TEST(symbols_are_read_again_only_when_modules_changed) {
+        static const struct {
+                const char *before, *after;
+                bool is_new;
+        } cases[] = {
+                { A, A, false },
+                { A, "new 16384 0 - Live 0x0000000000000000\n", true },
+                /* how often and by whom it is used */
+                { "nf_nat 65536 1 iptable_nat, Live 0xffffffffc0200000\n" A,
+                  "nf_nat 65536 3 iptable_nat,xt_MASQUERADE, Live 0xffffffffc0200000\n" A, false },
+                /* loaded again */
+                { "b 4096 0 - Live 0xffffffffc0200000\n" A,
+                  A "b 4096 0 - Live 0xffffffffc0200000\n", true },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 _cleanup_(host_done) Host h;
-                const SymbolNames *names;
+                SymbolNames first;
 
                 host_init(&h);
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        put(&h, A, texts[i]);
-                        ck_assert_int_eq(kernel_symbols_store(&h.symbols, h.symbols_fd, &names),
-                                         KERNEL_SYMBOLS_E_HIDDEN);
-                }
+                put(&h, cases[i].before, KERNEL);
+                first = stored(&h);
+                put(&h, cases[i].after, KERNEL "ffffffffc0000000 t new [new]\n");
+                ck_assert_msg(!streq(first.symbols, stored(&h).symbols) == cases[i].is_new, "%s",
+                              cases[i].after);
         }
-END_TEST
+}
 
-START_TEST(symbols_are_read_again_only_when_modules_changed)
-        {
-                static const struct {
-                        const char *before, *after;
-                        bool is_new;
-                } cases[] = {
-                        { A, A, false },
-                        { A, "new 16384 0 - Live 0x0000000000000000\n", true },
-                        /* how often and by whom it is used */
-                        { "nf_nat 65536 1 iptable_nat, Live 0xffffffffc0200000\n" A,
-                          "nf_nat 65536 3 iptable_nat,xt_MASQUERADE, Live 0xffffffffc0200000\n" A,
-                          false },
-                        /* loaded again */
-                        { "b 4096 0 - Live 0xffffffffc0200000\n" A,
-                          A "b 4096 0 - Live 0xffffffffc0200000\n", true },
-                };
+TEST(the_list_has_what_does_not_change_at_every_use) {
+        _cleanup_free_ char *text = NULL;
+        CASE(h, host_init);
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_(host_done) Host h;
-                        SymbolNames first;
+        put(&h,
+            "nf_nat 65536 1 iptable_nat, Live 0xffffffffc0200000\n"
+            "ext4 991232 1 - Live 0xffffffffc0100000 (OE)\n",
+            KERNEL);
+        ck_assert_int_eq(symbol_file_load(h.symbols_fd, stored(&h).modules, &text, NULL), 0);
+        ck_assert_str_eq(text, "nf_nat 65536 Live 0xffffffffc0200000 -\n"
+                               "ext4 991232 Live 0xffffffffc0100000 (OE)\n");
+}
 
-                        host_init(&h);
-                        put(&h, cases[i].before, KERNEL);
-                        first = stored(&h);
-                        put(&h, cases[i].after, KERNEL "ffffffffc0000000 t new [new]\n");
-                        ck_assert_msg(!streq(first.symbols, stored(&h).symbols) == cases[i].is_new,
-                                      "%s", cases[i].after);
-                }
+TEST(symbols_whose_file_went_are_stored_again) {
+        CASE(h, host_init);
+        char path[96];
+
+        (void) snprintf(path, sizeof(path), "%s.zst", stored(&h).symbols);
+        ck_assert_int_eq(unlinkat(h.symbols_fd, path, 0), 0);
+        (void) stored(&h);
+        ck_assert_int_eq(faccessat(h.symbols_fd, path, F_OK, 0), 0);
+}
+
+TEST(a_kernel_without_modules_has_no_list) {
+        CASE(h, host_init);
+
+        ck_assert_int_eq(unlinkat(h.scratch.fd, "modules", 0), 0);
+        for (int i = 0; i < 2; i++) {
+                ck_assert_str_ne(stored(&h).symbols, "");
+                ck_assert_str_eq(stored(&h).modules, "");
         }
-END_TEST
-
-START_TEST(the_list_has_what_does_not_change_at_every_use)
-        {
-                _cleanup_free_ char *text = NULL;
-                _cleanup_(host_done) Host h;
-
-                host_init(&h);
-                put(&h,
-                    "nf_nat 65536 1 iptable_nat, Live 0xffffffffc0200000\n"
-                    "ext4 991232 1 - Live 0xffffffffc0100000 (OE)\n",
-                    KERNEL);
-                ck_assert_int_eq(symbol_file_load(h.symbols_fd, stored(&h).modules, &text, NULL),
-                                 0);
-                ck_assert_str_eq(text, "nf_nat 65536 Live 0xffffffffc0200000 -\n"
-                                       "ext4 991232 Live 0xffffffffc0100000 (OE)\n");
-        }
-END_TEST
-
-START_TEST(symbols_whose_file_went_are_stored_again)
-        {
-                _cleanup_(host_done) Host h;
-                char path[96];
-
-                host_init(&h);
-                (void) snprintf(path, sizeof(path), "%s.zst", stored(&h).symbols);
-                ck_assert_int_eq(unlinkat(h.symbols_fd, path, 0), 0);
-                (void) stored(&h);
-                ck_assert_int_eq(faccessat(h.symbols_fd, path, F_OK, 0), 0);
-        }
-END_TEST
-
-START_TEST(a_kernel_without_modules_has_no_list)
-        {
-                _cleanup_(host_done) Host h;
-
-                host_init(&h);
-                ck_assert_int_eq(unlinkat(h.scratch.fd, "modules", 0), 0);
-                for (int i = 0; i < 2; i++) {
-                        ck_assert_str_ne(stored(&h).symbols, "");
-                        ck_assert_str_eq(stored(&h).modules, "");
-                }
-        }
-END_TEST
+}
 
 /* --- a session's -------------------------------------------------------------------------------- */
 
@@ -147,117 +135,89 @@ static int look(Host *h, uint64_t trace_ns) {
         return symbol_watch_look(&h->watch, &h->symbols, h->symbols_fd, h->meta, trace_ns);
 }
 
-START_TEST(a_change_lies_between_two_looks)
-        {
-                _cleanup_(host_done) Host h;
-                const SymbolMap *map;
+TEST(a_change_lies_between_two_looks) {
+        CASE(h, begin);
+        const SymbolMap *map;
 
-                begin(&h);
-                ck_assert_int_eq(look(&h, 1000), 0);
-                ck_assert_int_eq(look(&h, 2000), 0);
-                put(&h, "b 4096 0 - Live 0xffffffffc0000000\n",
-                    KERNEL "ffffffffc0000000 t b_f\t[b]\n");
-                ck_assert_int_eq(look(&h, 3000), SYMBOL_WATCH_E_CHANGED);
-                ck_assert_uint_eq(h.meta->symbol_maps.n, 1);
-                map = &h.meta->symbol_maps.items[0];
-                ck_assert_uint_eq(map->unchanged_ns, 2000);
-                ck_assert_uint_gt(map->from_ns, 3000); /* reading takes its time */
-                ck_assert_str_ne(map->symbols, h.meta->symbols);
-                ck_assert_str_ne(map->modules, h.meta->modules);
-                ck_assert_int_eq(look(&h, map->from_ns + 1), 0);
+        ck_assert_int_eq(look(&h, 1000), 0);
+        ck_assert_int_eq(look(&h, 2000), 0);
+        put(&h, "b 4096 0 - Live 0xffffffffc0000000\n", KERNEL "ffffffffc0000000 t b_f\t[b]\n");
+        ck_assert_int_eq(look(&h, 3000), SYMBOL_WATCH_E_CHANGED);
+        ck_assert_uint_eq(h.meta->symbol_maps.n, 1);
+        map = &h.meta->symbol_maps.items[0];
+        ck_assert_uint_eq(map->unchanged_ns, 2000);
+        ck_assert_uint_gt(map->from_ns, 3000); /* reading takes its time */
+        ck_assert_str_ne(map->symbols, h.meta->symbols);
+        ck_assert_str_ne(map->modules, h.meta->modules);
+        ck_assert_int_eq(look(&h, map->from_ns + 1), 0);
+}
+
+TEST(modules_that_return_have_the_first_files_again) {
+        CASE(h, begin);
+        uint64_t later;
+
+        put(&h, "", KERNEL);
+        ck_assert_int_eq(look(&h, 1000), SYMBOL_WATCH_E_CHANGED);
+        ck_assert_ptr_null(h.meta->symbol_maps.items[0].modules);
+        later = h.meta->symbol_maps.items[0].from_ns + 1000;
+        put(&h, "a 4096 7 - Live 0xffffffffc0000000\n", KERNEL "ffffffffc0000000 t a_f\t[a]\n");
+        ck_assert_int_eq(look(&h, later), SYMBOL_WATCH_E_CHANGED);
+        ck_assert_str_eq(h.meta->symbol_maps.items[1].symbols, h.meta->symbols);
+        ck_assert_str_eq(h.meta->symbol_maps.items[1].modules, h.meta->modules);
+}
+
+TEST(a_map_that_was_taken_away_is_found_again) {
+        CASE(h, begin);
+
+        ck_assert_int_eq(look(&h, 1000), 0);
+        put(&h, "", KERNEL);
+        ck_assert_int_eq(look(&h, 2000), SYMBOL_WATCH_E_CHANGED);
+        symbol_maps_drop_last(&h.meta->symbol_maps);
+        ck_assert_int_eq(look(&h, 3000), SYMBOL_WATCH_E_CHANGED);
+        ck_assert_uint_eq(h.meta->symbol_maps.items[0].unchanged_ns, 1000);
+}
+
+TEST(maps_have_a_bound) {
+        CASE(h, begin);
+        int r = 0;
+
+        for (int i = 0; i <= SYMBOL_MAPS_MAX; i++) {
+                char modules[64];
+
+                ck_assert_int_eq(r, i == 0 ? 0 : SYMBOL_WATCH_E_CHANGED);
+                (void) snprintf(modules, sizeof(modules), "m%d 1 0 - Live 0x1\n", i);
+                put(&h, modules, KERNEL);
+                r = look(&h, (uint64_t) (i + 1) * 1000000000);
         }
-END_TEST
+        ck_assert_int_eq(r, -ENOSPC);
+        ck_assert_uint_eq(h.meta->symbol_maps.n, SYMBOL_MAPS_MAX);
+}
 
-START_TEST(modules_that_return_have_the_first_files_again)
-        {
-                _cleanup_(host_done) Host h;
-                uint64_t later;
+TEST(after_a_failure_the_next_looks_are_left_out) {
+        CASE(h, begin);
+        int n_failed = 0, fd;
 
-                begin(&h);
-                put(&h, "", KERNEL);
-                ck_assert_int_eq(look(&h, 1000), SYMBOL_WATCH_E_CHANGED);
-                ck_assert_ptr_null(h.meta->symbol_maps.items[0].modules);
-                later = h.meta->symbol_maps.items[0].from_ns + 1000;
-                put(&h, "a 4096 7 - Live 0xffffffffc0000000\n",
-                    KERNEL "ffffffffc0000000 t a_f\t[a]\n");
-                ck_assert_int_eq(look(&h, later), SYMBOL_WATCH_E_CHANGED);
-                ck_assert_str_eq(h.meta->symbol_maps.items[1].symbols, h.meta->symbols);
-                ck_assert_str_eq(h.meta->symbol_maps.items[1].modules, h.meta->modules);
-        }
-END_TEST
+        put(&h, "", KERNEL);
+        fd = h.symbols_fd;
+        h.symbols_fd = -EBADF;
+        for (int i = 0; i < 100; i++)
+                n_failed += look(&h, 1000) < 0;
+        ck_assert_int_ge(n_failed, 2);
+        ck_assert_int_le(n_failed, 8);
+        h.symbols_fd = fd;
+        for (int i = 0; i < 40 && h.meta->symbol_maps.n == 0; i++)
+                (void) look(&h, 2000);
+        ck_assert_uint_eq(h.meta->symbol_maps.n, 1);
+}
 
-START_TEST(a_map_that_was_taken_away_is_found_again)
-        {
-                _cleanup_(host_done) Host h;
+TEST(a_session_whose_symbols_were_hidden_is_left_alone) {
+        CASE(h, host_init);
 
-                begin(&h);
-                ck_assert_int_eq(look(&h, 1000), 0);
-                put(&h, "", KERNEL);
-                ck_assert_int_eq(look(&h, 2000), SYMBOL_WATCH_E_CHANGED);
-                symbol_maps_drop_last(&h.meta->symbol_maps);
-                ck_assert_int_eq(look(&h, 3000), SYMBOL_WATCH_E_CHANGED);
-                ck_assert_uint_eq(h.meta->symbol_maps.items[0].unchanged_ns, 1000);
-        }
-END_TEST
-
-START_TEST(maps_have_a_bound)
-        {
-                _cleanup_(host_done) Host h;
-                int r = 0;
-
-                begin(&h);
-                for (int i = 0; i <= SYMBOL_MAPS_MAX; i++) {
-                        char modules[64];
-
-                        ck_assert_int_eq(r, i == 0 ? 0 : SYMBOL_WATCH_E_CHANGED);
-                        (void) snprintf(modules, sizeof(modules), "m%d 1 0 - Live 0x1\n", i);
-                        put(&h, modules, KERNEL);
-                        r = look(&h, (uint64_t) (i + 1) * 1000000000);
-                }
-                ck_assert_int_eq(r, -ENOSPC);
-                ck_assert_uint_eq(h.meta->symbol_maps.n, SYMBOL_MAPS_MAX);
-        }
-END_TEST
-
-START_TEST(after_a_failure_the_next_looks_are_left_out)
-        {
-                _cleanup_(host_done) Host h;
-                int n_failed = 0, fd;
-
-                begin(&h);
-                put(&h, "", KERNEL);
-                fd = h.symbols_fd;
-                h.symbols_fd = -EBADF;
-                for (int i = 0; i < 100; i++)
-                        n_failed += look(&h, 1000) < 0;
-                ck_assert_int_ge(n_failed, 2);
-                ck_assert_int_le(n_failed, 8);
-                h.symbols_fd = fd;
-                for (int i = 0; i < 40 && h.meta->symbol_maps.n == 0; i++)
-                        (void) look(&h, 2000);
-                ck_assert_uint_eq(h.meta->symbol_maps.n, 1);
-        }
-END_TEST
-
-START_TEST(a_session_whose_symbols_were_hidden_is_left_alone)
-        {
-                _cleanup_(host_done) Host h;
-
-                host_init(&h);
-                put(&h, "a 4096 0 - Live 0x0\n", "0000000000000000 T startup_64\n");
-                ck_assert_int_eq(symbol_watch_begin(&h.symbols, h.symbols_fd, h.meta),
-                                 KERNEL_SYMBOLS_E_HIDDEN);
-                ck_assert_ptr_null(h.meta->symbols);
-                put(&h, "", KERNEL);
-                ck_assert_int_eq(look(&h, 1000), 0);
-                ck_assert_uint_eq(h.meta->symbol_maps.n, 0);
-        }
-END_TEST
-
-UNIT_SUITE("kernel-symbols", addresses_that_are_all_zero_are_hidden,
-           symbols_are_read_again_only_when_modules_changed,
-           the_list_has_what_does_not_change_at_every_use, symbols_whose_file_went_are_stored_again,
-           a_kernel_without_modules_has_no_list, a_change_lies_between_two_looks,
-           modules_that_return_have_the_first_files_again, a_map_that_was_taken_away_is_found_again,
-           maps_have_a_bound, after_a_failure_the_next_looks_are_left_out,
-           a_session_whose_symbols_were_hidden_is_left_alone)
+        put(&h, "a 4096 0 - Live 0x0\n", "0000000000000000 T startup_64\n");
+        ck_assert_int_eq(symbol_watch_begin(&h.symbols, h.symbols_fd, h.meta),
+                         KERNEL_SYMBOLS_E_HIDDEN);
+        ck_assert_ptr_null(h.meta->symbols);
+        put(&h, "", KERNEL);
+        ck_assert_int_eq(look(&h, 1000), 0);
+        ck_assert_uint_eq(h.meta->symbol_maps.n, 0);
+}

@@ -94,317 +94,271 @@ static void case_done(Case *k) {
         _cleanup_(case_done) Case k;                                                               \
         case_init(&k, (cache))
 
+/* A host that is busy with @rate's function, whose hook costs 100 ns, over 10 ms. */
+static Load busy_with(CallRate *rate) {
+        return (Load){ { rate, 1 }, .window_ns = 10000000, .hook_ns = 100, .is_work = true };
+}
+
 static void check_words(const Strv *words, const char *expected) {
         _cleanup_free_ char *text = strv_join(words, " ");
 
         ck_assert_str_eq(text, expected);
 }
 
-START_TEST(a_cache_that_is_not_as_we_write_it_is_invalid)
-        {
-                static const char *const texts[] = {
-                        "",
-                        "ftraced lean 2\nkfree 0 0 0\n",
-                        HEAD,
-                        HEAD "kfree 0 1",
-                        HEAD "kfree\n",
-                        HEAD "kfree 0\n",
-                        HEAD "kfree 2 1\n",
-                        HEAD "kfree 0 4294967296\n",
-                        HEAD "kfree 0 -1\n",
-                        HEAD "udp_* 0 1\n",
-                        HEAD "../x 0 1\n",
-                        HEAD "\n",
-                        HEAD " udp_sendmsg\nkfree 0 1\n",
-                        HEAD "kfree 0 1\n a b\n",
-                        HEAD "kfree 0 1\n *\n",
-                        "ftraced lean 3\ncalls x\nkfree 0 1\n",
-                };
+TEST(a_cache_that_is_not_as_we_write_it_is_invalid) {
+        static const char *const texts[] = {
+                "",
+                "ftraced lean 2\nkfree 0 0 0\n",
+                HEAD,
+                HEAD "kfree 0 1",
+                HEAD "kfree\n",
+                HEAD "kfree 0\n",
+                HEAD "kfree 2 1\n",
+                HEAD "kfree 0 4294967296\n",
+                HEAD "kfree 0 -1\n",
+                HEAD "udp_* 0 1\n",
+                HEAD "../x 0 1\n",
+                HEAD "\n",
+                HEAD " udp_sendmsg\nkfree 0 1\n",
+                HEAD "kfree 0 1\n a b\n",
+                HEAD "kfree 0 1\n *\n",
+                "ftraced lean 3\ncalls x\nkfree 0 1\n",
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        LeanCache c;
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                LeanCache c;
 
-                        ck_assert_msg(lean_cache_parse(&c, texts[i]) == LEAN_CACHE_E_INVALID, "%s",
-                                      texts[i]);
-                }
+                ck_assert_msg(lean_cache_parse(&c, texts[i]) == LEAN_CACHE_E_INVALID, "%s",
+                              texts[i]);
         }
-END_TEST
+}
 
-START_TEST(what_is_learned_is_read_back_and_grows)
-        {
-                CASE(k, NULL);
-                _cleanup_lean_cache_ LeanCache first = { .n_calls = 60 },
-                                               second = { .n_calls = 70 }, all = {};
-                char key[LEAN_KEY_CHARS + 1];
+TEST(what_is_learned_is_read_back_and_grows) {
+        CASE(k, NULL);
+        _cleanup_lean_cache_ LeanCache first = { .n_calls = 60 }, second = { .n_calls = 70 },
+                                       all = {};
+        char key[LEAN_KEY_CHARS + 1];
 
-                ck_assert_int_eq(lean_tree_add(&first.tree, "my_helper", true, 500), 0);
-                ck_assert_int_eq(lean_tree_add(&first.tree, "not_of_this_kernel", true, 1), 0);
-                ck_assert_int_eq(lean_tree_add(&second.tree, "my_helper", false, 400), 0);
-                ck_assert_int_eq(lean_tree_add_caller(&second.tree, "my_root"), 0);
-                ck_assert_int_eq(lean_tree_add(&second.tree, "kfree", true, 2000000), 0);
-                ck_assert_int_eq(lean_learn(k.s.fd, k.s.fd, &k.f, &k.roots, "6.12", &first), 0);
-                ck_assert_int_eq(lean_learn(k.s.fd, k.s.fd, &k.f, &k.roots, "6.12", &second), 0);
-                ck_assert_int_eq(lean_cache_load(&all, k.s.fd, k.s.fd, &k.f, &k.roots, key), 0);
-                ck_assert_uint_eq(all.n_calls, 130);
-                ck_assert_uint_gt(all.learned_ns, 0);
-                ck_assert_uint_eq(all.tree.n, 2);
-                ck_assert_str_eq(all.tree.functions[0].name, "kfree");
-                ck_assert_uint_eq(all.tree.functions[0].share_ppm, 1000000);
-                ck_assert(!all.tree.functions[1].leaf);
-                ck_assert_uint_eq(all.tree.functions[1].share_ppm, 500);
-                check_words(&all.tree.functions[1].callers, "my_root");
-        }
-END_TEST
+        ck_assert_int_eq(lean_tree_add(&first.tree, "my_helper", true, 500), 0);
+        ck_assert_int_eq(lean_tree_add(&first.tree, "not_of_this_kernel", true, 1), 0);
+        ck_assert_int_eq(lean_tree_add(&second.tree, "my_helper", false, 400), 0);
+        ck_assert_int_eq(lean_tree_add_caller(&second.tree, "my_root"), 0);
+        ck_assert_int_eq(lean_tree_add(&second.tree, "kfree", true, 2000000), 0);
+        ck_assert_int_eq(lean_learn(k.s.fd, k.s.fd, &k.f, &k.roots, "6.12", &first), 0);
+        ck_assert_int_eq(lean_learn(k.s.fd, k.s.fd, &k.f, &k.roots, "6.12", &second), 0);
+        ck_assert_int_eq(lean_cache_load(&all, k.s.fd, k.s.fd, &k.f, &k.roots, key), 0);
+        ck_assert_uint_eq(all.n_calls, 130);
+        ck_assert_uint_gt(all.learned_ns, 0);
+        ck_assert_uint_eq(all.tree.n, 2);
+        ck_assert_str_eq(all.tree.functions[0].name, "kfree");
+        ck_assert_uint_eq(all.tree.functions[0].share_ppm, 1000000);
+        ck_assert(!all.tree.functions[1].leaf);
+        ck_assert_uint_eq(all.tree.functions[1].share_ppm, 500);
+        check_words(&all.tree.functions[1].callers, "my_root");
+}
 
-START_TEST(another_kernel_or_set_of_modules_has_other_keys)
-        {
-                CASE(k, NULL);
-                char keys[3][LEAN_KEY_CHARS + 1];
+TEST(another_kernel_or_set_of_modules_has_other_keys) {
+        CASE(k, NULL);
+        char keys[3][LEAN_KEY_CHARS + 1];
 
-                ck_assert_int_eq(lean_cache_make_key(k.s.fd, &k.f, &k.roots, keys[0]), 0);
-                free(k.f.modules);
-                k.f.modules = strdup("nf_nat 2 3 - Live 0x0\n");
-                ck_assert_int_eq(lean_cache_make_key(k.s.fd, &k.f, &k.roots, keys[1]), 0);
-                ck_assert_str_eq(keys[0], keys[1]); /* its size does not matter */
-                free(k.f.modules);
-                k.f.modules = strdup("nf_nat 1 0\nnfs 1 0\n");
-                ck_assert_int_eq(lean_cache_make_key(k.s.fd, &k.f, &k.roots, keys[2]), 0);
-                ck_assert_str_ne(keys[0], keys[2]);
-        }
-END_TEST
+        ck_assert_int_eq(lean_cache_make_key(k.s.fd, &k.f, &k.roots, keys[0]), 0);
+        free(k.f.modules);
+        k.f.modules = strdup("nf_nat 2 3 - Live 0x0\n");
+        ck_assert_int_eq(lean_cache_make_key(k.s.fd, &k.f, &k.roots, keys[1]), 0);
+        ck_assert_str_eq(keys[0], keys[1]); /* its size does not matter */
+        free(k.f.modules);
+        k.f.modules = strdup("nf_nat 1 0\nnfs 1 0\n");
+        ck_assert_int_eq(lean_cache_make_key(k.s.fd, &k.f, &k.roots, keys[2]), 0);
+        ck_assert_str_ne(keys[0], keys[2]);
+}
 
-START_TEST(the_tree_is_hooked_with_where_tasks_wait)
-        {
-                CASE(k, HEAD TREE);
-                _cleanup_lean_choice_ LeanChoice learned = {}, shipped = {};
+TEST(the_tree_is_hooked_with_where_tasks_wait) {
+        CASE(k, HEAD TREE);
+        _cleanup_lean_choice_ LeanChoice learned = {}, shipped = {};
 
-                choose(&learned, &k, &(Wish){});
-                check_words(&learned.hooks.names,
-                            "irq_enter_rcu kfree my_helper my_root schedule sysvec_my_timer");
-                ck_assert_uint_eq(learned.hooks.lines.n, 7); /* kfree is there twice */
-                ck_assert_int_eq((int) learned.tree_from, TREE_LEARNED);
-                ck_assert_uint_eq(learned.n_known, 2);
-                ck_assert_uint_eq(learned.learned_calls, 600);
-                ck_assert(!learned.callees_unknown && !learned.learns);
-                check_words(&learned.callees_unknown_of, "irq_enter_rcu schedule sysvec_my_timer");
-                choose(&shipped, &k, &(Wish){ .root = "udp_sendmsg" });
-                ck_assert_int_eq((int) shipped.tree_from, TREE_SHIPPED);
-                ck_assert(strv_finds(&shipped.hooks.names, "ip_make_skb"));
-                ck_assert(!strv_finds(&shipped.hooks.names, "my_helper"));
-                ck_assert_uint_eq(k.warnings.n, 0);
-        }
-END_TEST
+        choose(&learned, &k, &(Wish){});
+        check_words(&learned.hooks.names,
+                    "irq_enter_rcu kfree my_helper my_root schedule sysvec_my_timer");
+        ck_assert_uint_eq(learned.hooks.lines.n, 7); /* kfree is there twice */
+        ck_assert_int_eq((int) learned.tree_from, TREE_LEARNED);
+        ck_assert_uint_eq(learned.n_known, 2);
+        ck_assert_uint_eq(learned.learned_calls, 600);
+        ck_assert(!learned.callees_unknown && !learned.learns);
+        check_words(&learned.callees_unknown_of, "irq_enter_rcu schedule sysvec_my_timer");
+        choose(&shipped, &k, &(Wish){ .root = "udp_sendmsg" });
+        ck_assert_int_eq((int) shipped.tree_from, TREE_SHIPPED);
+        ck_assert(strv_finds(&shipped.hooks.names, "ip_make_skb"));
+        ck_assert(!strv_finds(&shipped.hooks.names, "my_helper"));
+        ck_assert_uint_eq(k.warnings.n, 0);
+}
 
-START_TEST(while_the_roots_are_not_called_usual_loads_count)
-        {
-                CASE(k, HEAD TREE);
-                _cleanup_lean_choice_ LeanChoice quiet = {}, work = {}, kept = {};
-                CallRate rates[] = { { (char *) "kfree", 2500 } };
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                Load load = { .is_work = false };
+TEST(while_the_roots_are_not_called_usual_loads_count) {
+        CASE(k, HEAD TREE);
+        _cleanup_lean_choice_ LeanChoice quiet = {}, work = {}, kept = {};
+        CallRate rate = { (char *) "kfree", 2500 };
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        Load load = { .is_work = false };
 
-                ck_assert_int_eq(session_meta_new(&m), 0);
-                choose(&quiet, &k, &(Wish){ .load = &load });
-                check_words(&quiet.left_out, "kfree");
-                check_words(&quiet.left_out_why, "usual");
-                /* It waits, but not below the roots, as far as anybody knows: nothing is missing. */
-                ck_assert(!strv_finds(&quiet.hooks.names, "schedule"));
-                ck_assert_int_eq(lean_choice_tell(&quiet, m), 0);
-                check_words(&m->left_out_why, "usual");
-                load = (Load){
-                        { rates, 1 }, .window_ns = 10000000, .hook_ns = 100, .is_work = true
-                };
-                choose(&work, &k, &(Wish){ .load = &load });
-                check_words(&work.left_out_why, "cost");
-                ck_assert(strv_finds(&work.hooks.names, "schedule"));
-                ck_assert_int_eq(lean_choice_tell(&work, m), 0);
-                check_words(&m->left_out, "kfree");
-                check_words(&m->left_out_why, "cost");
-                /* Before it records everything is hooked: what begins is recorded. */
-                choose(&kept, &k, &(Wish){});
-                ck_assert_uint_eq(kept.left_out.n, 0);
-        }
-END_TEST
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        choose(&quiet, &k, &(Wish){ .load = &load });
+        check_words(&quiet.left_out, "kfree");
+        check_words(&quiet.left_out_why, "usual");
+        /* It waits, but not below the roots, as far as anybody knows: nothing is missing. */
+        ck_assert(!strv_finds(&quiet.hooks.names, "schedule"));
+        ck_assert_int_eq(lean_choice_tell(&quiet, m), 0);
+        check_words(&m->left_out_why, "usual");
+        load = busy_with(&rate);
+        choose(&work, &k, &(Wish){ .load = &load });
+        check_words(&work.left_out_why, "cost");
+        ck_assert(strv_finds(&work.hooks.names, "schedule"));
+        ck_assert_int_eq(lean_choice_tell(&work, m), 0);
+        check_words(&m->left_out, "kfree");
+        check_words(&m->left_out_why, "cost");
+        /* Before it records everything is hooked: what begins is recorded. */
+        choose(&kept, &k, &(Wish){});
+        ck_assert_uint_eq(kept.left_out.n, 0);
+}
 
-START_TEST(what_nobody_knows_is_learned_as_it_is_asked_for)
-        {
-                static const struct {
-                        Wish wish;
-                        TreeOrigin from;
-                        bool learns, hooks_all;
-                        const char *warning;
-                } cases[] = {
-                        { {}, TREE_LESSON, true, true, "learning what my_root calls: 0.3 s" },
-                        { { .lesson = LESSON_NO }, TREE_UNKNOWN, true, false, "(Lesson=no)" },
-                        { { .lesson = LESSON_WHOLE }, TREE_ALL, true, true, NULL },
-                        { { .depth = 3 }, TREE_ALL, false, true, "not learned from a part" },
-                        { { .depth = 3, .lesson = LESSON_NO },
-                          TREE_UNKNOWN,
-                          false,
-                          false,
-                          "(Lesson=no)" },
-                        { { .lean = LEAN_OFF }, TREE_ALL, true, true, NULL },
-                        { { .scope = LEAN_LESSON }, TREE_LESSON, true, true, NULL },
-                        { { .scope = LEAN_ROOTS }, TREE_UNKNOWN, true, false, NULL },
-                };
-                CASE(k, NULL);
+TEST(what_nobody_knows_is_learned_as_it_is_asked_for) {
+        static const struct {
+                Wish wish;
+                TreeOrigin from;
+                bool learns, hooks_all;
+                const char *warning;
+        } cases[] = {
+                { {}, TREE_LESSON, true, true, "learning what my_root calls: 0.3 s" },
+                { { .lesson = LESSON_NO }, TREE_UNKNOWN, true, false, "(Lesson=no)" },
+                { { .lesson = LESSON_WHOLE }, TREE_ALL, true, true, NULL },
+                { { .depth = 3 }, TREE_ALL, false, true, "not learned from a part" },
+                { { .depth = 3, .lesson = LESSON_NO }, TREE_UNKNOWN, false, false, "(Lesson=no)" },
+                { { .lean = LEAN_OFF }, TREE_ALL, true, true, NULL },
+                { { .scope = LEAN_LESSON }, TREE_LESSON, true, true, NULL },
+                { { .scope = LEAN_ROOTS }, TREE_UNKNOWN, true, false, NULL },
+        };
+        CASE(k, NULL);
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_lean_choice_ LeanChoice c = {};
-
-                        strv_done(&k.warnings);
-                        choose(&c, &k, &cases[i].wish);
-                        ck_assert_msg((c.hooks.names.n == 0) == cases[i].hooks_all, "%zu", i);
-                        ck_assert_msg(c.tree_from == cases[i].from, "%zu", i);
-                        ck_assert_msg(c.learns == cases[i].learns, "%zu", i);
-                        ck_assert_uint_eq(k.warnings.n, cases[i].warning ? 1 : 0);
-                        if (cases[i].warning)
-                                ck_assert_ptr_nonnull(
-                                        strstr(k.warnings.items[0], cases[i].warning));
-                        ck_assert(c.callees_unknown == !cases[i].hooks_all);
-                }
-        }
-END_TEST
-
-START_TEST(what_was_learned_from_few_calls_is_used_and_learned_on)
-        {
-                CASE(k, "ftraced lean 3\nlearned 1\ncalls 3\n" TREE);
-                _cleanup_lean_choice_ LeanChoice few = {}, damaged = {};
-
-                choose(&few, &k, &(Wish){});
-                ck_assert(strv_finds(&few.hooks.names, "my_helper"));
-                ck_assert(few.learns && few.tree_from == TREE_LEARNED);
-                ck_assert_uint_eq(k.warnings.n, 0);
-                put_cache(&k, "garbage\n");
-                choose(&damaged, &k, &(Wish){});
-                ck_assert_int_eq((int) damaged.tree_from, TREE_LESSON);
-                ck_assert_ptr_nonnull(strstr(k.warnings.items[0], "is damaged"));
-        }
-END_TEST
-
-START_TEST(of_a_list_is_told_what_of_the_tree_it_lacks)
-        {
-                CASE(k, NULL);
-                _cleanup_lean_choice_ LeanChoice unknown = {}, known = {};
-
-                choose(&unknown, &k, &(Wish){ .hooked = "kfree" });
-                check_words(&unknown.hooks.names, "kfree my_root");
-                ck_assert(unknown.callees_unknown && unknown.tree_from == TREE_FILE);
-                put_cache(&k, HEAD TREE);
-                choose(&known, &k, &(Wish){ .hooked = "kfree" });
-                check_words(&known.left_out, "my_helper");
-                check_words(&known.left_out_in, "my_root");
-                check_words(&known.left_out_why, "filter");
-                ck_assert(!known.callees_unknown);
-        }
-END_TEST
-
-START_TEST(a_function_of_many_callers_is_said_to_have_others)
-        {
-                CASE(k, HEAD "root my_root\nkfree 1 2\n ip_make_skb\n my_helper\n my_root\n"
-                             " udp_sendmsg\nmy_helper 0 600000\n my_root\n");
-                _cleanup_lean_choice_ LeanChoice busy = {};
-                CallRate rates[] = { { (char *) "kfree", 2500 } };
-                Load load = { .rates = { rates, 1 },
-                              .window_ns = 10000000,
-                              .hook_ns = 100,
-                              .is_work = true };
-
-                choose(&busy, &k, &(Wish){ .load = &load });
-                check_words(&busy.left_out_in, "ip_make_skb my_helper my_root udp_sendmsg ...");
-        }
-END_TEST
-
-START_TEST(what_costs_others_too_much_is_left_out_and_told_for_good)
-        {
-                CASE(k, HEAD TREE);
-                _cleanup_lean_choice_ LeanChoice busy = {}, watched = {}, quiet = {};
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                CallRate rates[] = { { (char *) "kfree", 2500 } };
-                Load load = { .rates = { rates, 1 },
-                              .window_ns = 10000000,
-                              .hook_ns = 100,
-                              .is_work = true };
-
-                ck_assert_int_eq(session_meta_new(&m), 0);
-                choose(&busy, &k, &(Wish){ .load = &load });
-                check_words(&busy.left_out, "kfree");
-                check_words(&busy.left_out_in, "my_helper");
-                check_words(&busy.left_out_why, "cost");
-                ck_assert(!strv_finds(&busy.hooks.names, "kfree"));
-                ck_assert_int_eq(lean_choice_tell(&busy, m), 0);
-                choose(&watched, &k, &(Wish){ .load = &load, .lesson = LESSON_WHOLE });
-                ck_assert_uint_eq(watched.left_out.n, 0);
-                rates[0].n = 1500; /* 1.5 % */
-                choose(&quiet, &k, &(Wish){ .load = &load });
-                ck_assert_uint_eq(quiet.left_out.n, 0);
-                ck_assert_int_eq(lean_choice_tell(&quiet, m), 0);
-                check_words(&m->left_out, "kfree"); /* for a part of the recording */
-        }
-END_TEST
-
-START_TEST(where_a_guard_wants_less_leaves_go)
-        {
-                CASE(k, HEAD TREE);
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 _cleanup_lean_choice_ LeanChoice c = {};
 
-                choose(&c, &k, &(Wish){ .scope = LEAN_CALLERS });
-                check_words(&c.left_out, "kfree");
-                check_words(&c.left_out_why, "guard");
-                ck_assert(strv_finds(&c.hooks.names, "my_helper"));
-                ck_assert(strv_finds(&c.hooks.names, "schedule"));
+                strv_done(&k.warnings);
+                choose(&c, &k, &cases[i].wish);
+                ck_assert_msg((c.hooks.names.n == 0) == cases[i].hooks_all, "%zu", i);
+                ck_assert_msg(c.tree_from == cases[i].from, "%zu", i);
+                ck_assert_msg(c.learns == cases[i].learns, "%zu", i);
+                ck_assert_uint_eq(k.warnings.n, cases[i].warning ? 1 : 0);
+                if (cases[i].warning)
+                        ck_assert_ptr_nonnull(strstr(k.warnings.items[0], cases[i].warning));
+                ck_assert(c.callees_unknown == !cases[i].hooks_all);
         }
-END_TEST
+}
 
-START_TEST(interrupts_are_told_from_what_waits)
-        {
-                ck_assert(waiting_is_interrupt("sysvec_apic_timer_interrupt"));
-                ck_assert(waiting_is_interrupt("irq_exit_rcu"));
-                ck_assert(!waiting_is_interrupt("__do_softirq"));
-                ck_assert(!waiting_is_interrupt("schedule"));
-                ck_assert(waiting_is("schedule", WAITING_SCHEDULER));
-                ck_assert(waiting_is("rwsem_down_write_slowpath", WAITING_OTHER));
-                ck_assert(!waiting_is("udp_sendmsg", WAITING_OTHER));
-        }
-END_TEST
+TEST(what_was_learned_from_few_calls_is_used_and_learned_on) {
+        CASE(k, "ftraced lean 3\nlearned 1\ncalls 3\n" TREE);
+        _cleanup_lean_choice_ LeanChoice few = {}, damaged = {};
 
-START_TEST(an_answer_is_read_line_by_line_or_refused)
-        {
-                const char *text = "kfree 5 4 1 900\n my_helper\nmy_root 1 1 0 1000\n",
-                           *bad[] = { "kfree\n",
-                                      "kfree 1 2 3\n",
-                                      "kfree 1 2 3 4 5\n",
-                                      "kfree 1 2 3 -4\n",
-                                      "kfree 1 2 3 99999999999999999999\n",
-                                      " kfree 1 2 3 4\n",
-                                      "kfree 1 2 3 4" };
-                LearnerLine line;
-                char name[256];
+        choose(&few, &k, &(Wish){});
+        ck_assert(strv_finds(&few.hooks.names, "my_helper"));
+        ck_assert(few.learns && few.tree_from == TREE_LEARNED);
+        ck_assert_uint_eq(k.warnings.n, 0);
+        put_cache(&k, "garbage\n");
+        choose(&damaged, &k, &(Wish){});
+        ck_assert_int_eq((int) damaged.tree_from, TREE_LESSON);
+        ck_assert_ptr_nonnull(strstr(k.warnings.items[0], "is damaged"));
+}
 
-                ck_assert_int_eq(learner_next(&text, &line), 0);
-                ck_assert_str_eq(line.name, "kfree");
-                ck_assert_uint_eq(line.n_calls, 5);
-                ck_assert_uint_eq(line.n_own, 4);
-                ck_assert_uint_eq(line.is_leaf, 1);
-                ck_assert_uint_eq(line.total_ns, 900);
-                ck_assert_int_eq(learner_next_caller(&text, name), 0);
-                ck_assert_str_eq(name, "my_helper");
-                ck_assert_int_eq(learner_next_caller(&text, name), LEARNER_E_END);
-                ck_assert_int_eq(learner_next(&text, &line), 0);
-                ck_assert_int_eq(learner_next(&text, &line), LEARNER_E_END);
-                for (size_t i = 0; i < ELEMENTSOF(bad); i++)
-                        ck_assert_msg(learner_next(&bad[i], &line) == LEARNER_E_INVALID, "%zu", i);
-        }
-END_TEST
+TEST(of_a_list_is_told_what_of_the_tree_it_lacks) {
+        CASE(k, NULL);
+        _cleanup_lean_choice_ LeanChoice unknown = {}, known = {};
 
-UNIT_SUITE("lean", a_cache_that_is_not_as_we_write_it_is_invalid,
-           what_is_learned_is_read_back_and_grows, another_kernel_or_set_of_modules_has_other_keys,
-           the_tree_is_hooked_with_where_tasks_wait,
-           while_the_roots_are_not_called_usual_loads_count,
-           what_nobody_knows_is_learned_as_it_is_asked_for,
-           what_was_learned_from_few_calls_is_used_and_learned_on,
-           of_a_list_is_told_what_of_the_tree_it_lacks,
-           a_function_of_many_callers_is_said_to_have_others,
-           what_costs_others_too_much_is_left_out_and_told_for_good,
-           where_a_guard_wants_less_leaves_go, interrupts_are_told_from_what_waits,
-           an_answer_is_read_line_by_line_or_refused)
+        choose(&unknown, &k, &(Wish){ .hooked = "kfree" });
+        check_words(&unknown.hooks.names, "kfree my_root");
+        ck_assert(unknown.callees_unknown && unknown.tree_from == TREE_FILE);
+        put_cache(&k, HEAD TREE);
+        choose(&known, &k, &(Wish){ .hooked = "kfree" });
+        check_words(&known.left_out, "my_helper");
+        check_words(&known.left_out_in, "my_root");
+        check_words(&known.left_out_why, "filter");
+        ck_assert(!known.callees_unknown);
+}
+
+TEST(a_function_of_many_callers_is_said_to_have_others) {
+        CASE(k, HEAD "root my_root\nkfree 1 2\n ip_make_skb\n my_helper\n my_root\n"
+                     " udp_sendmsg\nmy_helper 0 600000\n my_root\n");
+        _cleanup_lean_choice_ LeanChoice busy = {};
+        CallRate rate = { (char *) "kfree", 2500 };
+        Load load = busy_with(&rate);
+
+        choose(&busy, &k, &(Wish){ .load = &load });
+        check_words(&busy.left_out_in, "ip_make_skb my_helper my_root udp_sendmsg ...");
+}
+
+TEST(what_costs_others_too_much_is_left_out_and_told_for_good) {
+        CASE(k, HEAD TREE);
+        _cleanup_lean_choice_ LeanChoice busy = {}, watched = {}, quiet = {};
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        CallRate rate = { (char *) "kfree", 2500 };
+        Load load = busy_with(&rate);
+
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        choose(&busy, &k, &(Wish){ .load = &load });
+        check_words(&busy.left_out, "kfree");
+        check_words(&busy.left_out_in, "my_helper");
+        check_words(&busy.left_out_why, "cost");
+        ck_assert(!strv_finds(&busy.hooks.names, "kfree"));
+        ck_assert_int_eq(lean_choice_tell(&busy, m), 0);
+        choose(&watched, &k, &(Wish){ .load = &load, .lesson = LESSON_WHOLE });
+        ck_assert_uint_eq(watched.left_out.n, 0);
+        rate.n = 1500; /* 1.5 % */
+        choose(&quiet, &k, &(Wish){ .load = &load });
+        ck_assert_uint_eq(quiet.left_out.n, 0);
+        ck_assert_int_eq(lean_choice_tell(&quiet, m), 0);
+        check_words(&m->left_out, "kfree"); /* for a part of the recording */
+}
+
+TEST(where_a_guard_wants_less_leaves_go) {
+        CASE(k, HEAD TREE);
+        _cleanup_lean_choice_ LeanChoice c = {};
+
+        choose(&c, &k, &(Wish){ .scope = LEAN_CALLERS });
+        check_words(&c.left_out, "kfree");
+        check_words(&c.left_out_why, "guard");
+        ck_assert(strv_finds(&c.hooks.names, "my_helper"));
+        ck_assert(strv_finds(&c.hooks.names, "schedule"));
+}
+
+TEST(interrupts_are_told_from_what_waits) {
+        ck_assert(waiting_is_interrupt("sysvec_apic_timer_interrupt"));
+        ck_assert(waiting_is_interrupt("irq_exit_rcu"));
+        ck_assert(!waiting_is_interrupt("__do_softirq"));
+        ck_assert(!waiting_is_interrupt("schedule"));
+        ck_assert(waiting_is("schedule", WAITING_SCHEDULER));
+        ck_assert(waiting_is("rwsem_down_write_slowpath", WAITING_OTHER));
+        ck_assert(!waiting_is("udp_sendmsg", WAITING_OTHER));
+}
+
+TEST(an_answer_is_read_line_by_line_or_refused) {
+        const char *text = "kfree 5 4 1 900\n my_helper\nmy_root 1 1 0 1000\n",
+                   *bad[] = { "kfree\n",
+                              "kfree 1 2 3\n",
+                              "kfree 1 2 3 4 5\n",
+                              "kfree 1 2 3 -4\n",
+                              "kfree 1 2 3 99999999999999999999\n",
+                              " kfree 1 2 3 4\n",
+                              "kfree 1 2 3 4" };
+        LearnerLine line;
+        char name[256];
+
+        ck_assert_int_eq(learner_next(&text, &line), 0);
+        ck_assert_str_eq(line.name, "kfree");
+        ck_assert_uint_eq(line.n_calls, 5);
+        ck_assert_uint_eq(line.n_own, 4);
+        ck_assert_uint_eq(line.is_leaf, 1);
+        ck_assert_uint_eq(line.total_ns, 900);
+        ck_assert_int_eq(learner_next_caller(&text, name), 0);
+        ck_assert_str_eq(name, "my_helper");
+        ck_assert_int_eq(learner_next_caller(&text, name), LEARNER_E_END);
+        ck_assert_int_eq(learner_next(&text, &line), 0);
+        ck_assert_int_eq(learner_next(&text, &line), LEARNER_E_END);
+        for (size_t i = 0; i < ELEMENTSOF(bad); i++)
+                ck_assert_msg(learner_next(&bad[i], &line) == LEARNER_E_INVALID, "%zu", i);
+}

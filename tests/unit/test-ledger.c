@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lines in command files, over plain files, in which a line that is taken out shows as what was
- * written for that; and what becomes of the ledger's file.  All else is test-controller's. */
+/* Over plain files: lines in command files, of which one that is taken out shows as what was written for that;
+ * whose a file is by now, told by times that are set by hand, as tracefs has them; and what becomes of the ledger's
+ * own file.  All else is test-controller's. */
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,12 +14,32 @@
 
 static Scratch scratch;
 static Tracefs fs;
+static time_t now_s;
 
 static void put(const char *path, const char *text) {
-        ck_assert_int_eq(file_replace(scratch.fd, path, text, strlen(text), 0600), 0);
+        scratch_write(scratch.fd, path, text, strlen(text));
 }
 
-static void says(const char *path, const char *wanted) {
+/* A new time: whoever wrote it had truncated it. */
+static void truncated(const char *path, const char *text) {
+        struct timespec times[2] = { { .tv_sec = now_s + 1 }, { .tv_sec = now_s + 1 } };
+
+        now_s++;
+        put(path, text);
+        ck_assert_int_eq(utimensat(scratch.fd, path, times, 0), 0);
+}
+
+/* The old one. */
+static void written(const char *path, const char *text) {
+        struct stat st;
+
+        ck_assert_int_eq(fstatat(scratch.fd, path, &st, 0), 0);
+        put(path, text);
+        ck_assert_int_eq(
+                utimensat(scratch.fd, path, (struct timespec[]){ st.st_atim, st.st_mtim }, 0), 0);
+}
+
+static void expect(const char *path, const char *wanted) {
         _cleanup_free_ char *text = NULL;
 
         ck_assert_int_ge(file_read(scratch.fd, path, &text, NULL, 4096), 0);
@@ -27,14 +48,16 @@ static void says(const char *path, const char *wanted) {
 
 static void setup(void) {
         scratch = scratch_new();
-        ck_assert_int_eq(mkdirat(scratch.fd, "proc", 0700), 0);
-        ck_assert_int_eq(mkdirat(scratch.fd, "proc/sys", 0700), 0);
-        ck_assert_int_eq(mkdirat(scratch.fd, "proc/sys/kernel", 0700), 0);
-        ck_assert_int_eq(mkdirat(scratch.fd, "proc/sys/kernel/random", 0700), 0);
-        put("proc/sys/kernel/random/boot_id", "boot\n");
-        put("set_ftrace_filter", "");
+        now_s = 1000;
+        ck_assert_int_eq(mkdirat(scratch.fd, "instances", 0700), 0);
+        scratch_put(&scratch, "proc/sys/kernel/random/boot_id", "boot\n");
         put("dynamic_events", "");
-        fs = (Tracefs){ .fd = scratch.fd, .root_fd = scratch.fd };
+        put("set_ftrace_filter", "");
+        truncated("current_tracer", "nop\n");
+        truncated("set_graph_function", "#### all functions enabled ####\n");
+        truncated("set_ftrace_pid", "no pid\n");
+        truncated("max_graph_depth", "0\n");
+        fs = (Tracefs){ .fd = scratch.fd, .root_fd = scratch.fd, .marks_writers = true };
 }
 
 static Ledger *open_ledger(void) {
@@ -44,119 +67,67 @@ static Ledger *open_ledger(void) {
         return l;
 }
 
-static size_t undo(Ledger *l) {
-        _cleanup_strv_ Strv warnings = {};
+static void finish(Ledger **l) {
+        ledger_free(*l);
+        scratch_done(&scratch);
+}
+
+#define CASE(l) _cleanup_(finish) Ledger *l = (setup(), open_ledger())
+
+/* How many records there were; none is left. */
+static size_t undo(Ledger *l, const char *session, Strv *warnings) {
         size_t n = 0;
 
-        ck_assert_int_eq(ledger_undo(l, "s", &warnings, &n), 0);
+        ck_assert_int_eq(ledger_undo(l, session, warnings, &n), 0);
+        ck_assert_uint_eq(l->n, 0);
         return n;
 }
 
-START_TEST(lines_of_a_dead_daemon_are_taken_out_the_latest_first)
-        {
-                Ledger *l;
+static size_t undo_lines(Ledger *l) {
+        _cleanup_strv_ Strv warnings = {};
 
-                setup();
-                l = open_ledger();
-                ck_assert_int_eq(
-                        ledger_add(l, "s", LEDGER_LINE, "set_ftrace_filter", "a:traceon:1"), 0);
-                ck_assert_int_eq(
-                        ledger_add(l, "s", LEDGER_LINE, "set_ftrace_filter", "b:traceoff:1"), 0);
-                ck_assert_int_eq(
-                        ledger_add(l, "s", LEDGER_LINE, "set_ftrace_filter", "a:traceon:1"), 0);
-                ck_assert_uint_eq(l->n, 2);
-                ck_assert_int_eq(ledger_commit(l), 0);
-                ledger_free(l);
+        return undo(l, "s", &warnings);
+}
 
-                l = open_ledger();
-                ck_assert_uint_eq(l->n, 2);
-                ck_assert_uint_eq(undo(l), 2);
-                says("set_ftrace_filter", "!b:traceoff:1\n!a:traceon:1\n");
-                ck_assert_uint_eq(l->n, 0);
-                ledger_free(l);
-                scratch_done(&scratch);
-        }
-END_TEST
+static void add_line(Ledger *l, const char *file, const char *line) {
+        ck_assert_int_eq(ledger_add(l, "s", LEDGER_LINE, file, line), 0);
+}
 
-START_TEST(a_dynamic_event_goes_by_its_name)
-        {
-                Ledger *l;
+TEST(lines_of_a_dead_daemon_are_taken_out_the_latest_first) {
+        CASE(l);
 
-                setup();
-                l = open_ledger();
-                ck_assert_int_eq(
-                        ledger_add(l, "s", LEDGER_LINE, "dynamic_events", "r512:ftraced/x_out f"),
-                        0);
-                ck_assert_int_eq(ledger_add(l, "s", LEDGER_LINE, "dynamic_events", "s:x u64 lat"),
-                                 0);
-                ck_assert_uint_eq(undo(l), 2);
-                says("dynamic_events", "-:x\n-:ftraced/x_out\n");
-                ledger_free(l);
-                scratch_done(&scratch);
-        }
-END_TEST
+        add_line(l, "set_ftrace_filter", "a:traceon:1");
+        add_line(l, "set_ftrace_filter", "b:traceoff:1");
+        add_line(l, "set_ftrace_filter", "a:traceon:1");
+        ck_assert_uint_eq(l->n, 2);
+        ck_assert_int_eq(ledger_commit(l), 0);
+        ledger_free(l);
 
-START_TEST(a_line_that_is_dropped_stays_where_it_is)
-        {
-                Ledger *l;
+        l = open_ledger();
+        ck_assert_uint_eq(l->n, 2);
+        ck_assert_uint_eq(undo_lines(l), 2);
+        expect("set_ftrace_filter", "!b:traceoff:1\n!a:traceon:1\n");
+}
 
-                setup();
-                l = open_ledger();
-                ck_assert_int_eq(
-                        ledger_add(l, "s", LEDGER_LINE, "set_ftrace_filter", "a:traceon:1"), 0);
-                ledger_drop_line(l, "s", "set_ftrace_filter", "a:traceon:1");
-                ck_assert_uint_eq(undo(l), 0);
-                says("set_ftrace_filter", "");
-                ledger_free(l);
-                scratch_done(&scratch);
-        }
-END_TEST
+TEST(a_dynamic_event_goes_by_its_name) {
+        CASE(l);
 
-START_TEST(what_is_refused_is_not_undone_unless_it_was_ours_before)
-        {
-                _cleanup_free_ char *text = NULL;
-                _cleanup_plan_ Plan p = {};
-                const char *file;
-                Ledger *l;
+        add_line(l, "dynamic_events", "r512:ftraced/x_out f");
+        add_line(l, "dynamic_events", "s:x u64 lat");
+        ck_assert_uint_eq(undo_lines(l), 2);
+        expect("dynamic_events", "-:x\n-:ftraced/x_out\n");
+}
 
-                setup();
-                l = open_ledger();
-                p = PLAN_INIT(l, "s");
-                ck_assert_int_eq(plan_put_line(&p, "none/trigger", "traceon:1"), -ENOENT);
-                ck_assert_int_eq(mkdirat(scratch.fd, "theirs", 0700), 0);
-                ck_assert_int_eq(plan_make_dir(&p, "theirs", &file), -EEXIST);
-                ck_assert_uint_eq(l->n, 0);
-                ck_assert_int_eq(faccessat(scratch.fd, "ledger", F_OK, 0), -1);
+TEST(a_line_that_is_dropped_stays_where_it_is_and_one_whose_instance_has_gone_is_no_trouble) {
+        CASE(l);
 
-                ck_assert_int_eq(ledger_add(l, "s", LEDGER_LINE, "none/trigger", "traceon:1"), 0);
-                ck_assert_int_eq(ledger_add(l, "s", LEDGER_INSTANCE, "theirs", NULL), 0);
-                ck_assert_int_eq(plan_put_line(&p, "none/trigger", "traceon:1"), -ENOENT);
-                plan_done(&p);
-                p = PLAN_INIT(l, "s");
-                ck_assert_int_eq(plan_make_dir(&p, "theirs", &file), -EEXIST);
-                ck_assert_uint_eq(l->n, 2);
-                ck_assert_int_ge(file_read(scratch.fd, "ledger", &text, NULL, 4096), 0);
-                ck_assert_ptr_nonnull(strstr(text, "none/trigger"));
-                ledger_free(l);
-                scratch_done(&scratch);
-        }
-END_TEST
-
-START_TEST(a_line_in_an_instance_that_has_gone_is_no_trouble)
-        {
-                Ledger *l;
-
-                setup();
-                l = open_ledger();
-                ck_assert_int_eq(ledger_add(l, "s", LEDGER_LINE, "instances/x/set_ftrace_filter",
-                                            "a:traceon:1"),
-                                 0);
-                (void) undo(l);
-                ck_assert_uint_eq(l->n, 0);
-                ledger_free(l);
-                scratch_done(&scratch);
-        }
-END_TEST
+        add_line(l, "set_ftrace_filter", "a:traceon:1");
+        ledger_drop_line(l, "s", "set_ftrace_filter", "a:traceon:1");
+        ck_assert_uint_eq(undo_lines(l), 0);
+        expect("set_ftrace_filter", "");
+        add_line(l, "instances/x/set_ftrace_filter", "a:traceon:1");
+        (void) undo_lines(l);
+}
 
 /* --- the file ---------------------------------------------------------------------------------- */
 
@@ -185,112 +156,246 @@ static void lists_nothing(bool is_bad) {
         ledger_free(l);
 }
 
-START_TEST(the_next_daemon_finds_what_was_committed)
-        {
-                _cleanup_free_ char *text = NULL;
-                Ledger *l;
+TEST(the_next_daemon_finds_what_was_committed) {
+        _cleanup_free_ char *text = NULL;
+        Ledger *l;
 
-                leave_ledger(&text);
-                l = open_ledger();
-                ck_assert_uint_eq(l->n, 2);
-                ck_assert_str_eq(l->records[0].file, "instances/ftraced-s");
-                ck_assert_str_eq(l->records[1].old, "tcp_sendmsg");
-                ck_assert_int_eq(ledger_commit(l), 0);
-                says("ledger", text);
-                ledger_drop_all(l, "s");
-                ledger_drop_all(l, "");
-                ck_assert_int_eq(ledger_commit(l), 0);
-                ck_assert_int_lt(faccessat(scratch.fd, "ledger", F_OK, 0), 0);
-                ledger_free(l);
-                scratch_done(&scratch);
-        }
-END_TEST
+        leave_ledger(&text);
+        l = open_ledger();
+        ck_assert_uint_eq(l->n, 2);
+        ck_assert_str_eq(l->records[0].file, "instances/ftraced-s");
+        ck_assert_str_eq(l->records[1].old, "tcp_sendmsg");
+        ck_assert_int_eq(ledger_commit(l), 0);
+        expect("ledger", text);
+        ledger_drop_all(l, "s");
+        ledger_drop_all(l, "");
+        ck_assert_int_eq(ledger_commit(l), 0);
+        ck_assert_int_lt(faccessat(scratch.fd, "ledger", F_OK, 0), 0);
+        ledger_free(l);
+        scratch_done(&scratch);
+}
 
-START_TEST(a_file_that_was_cut_is_kept_apart_as_a_whole)
-        {
-                _cleanup_free_ char *text = NULL;
+TEST(a_file_that_was_cut_is_kept_apart_as_a_whole) {
+        _cleanup_free_ char *text = NULL;
 
-                leave_ledger(&text);
-                for (size_t n = 0; n < strlen(text) - 1; n++) {
-                        ck_assert_int_eq(file_replace(scratch.fd, "ledger", text, n, 0600), 0);
-                        lists_nothing(true);
-                        ck_assert_int_eq(unlinkat(scratch.fd, "ledger.bad", 0), 0);
-                }
-                scratch_done(&scratch);
-        }
-END_TEST
-
-START_TEST(whatever_is_in_its_place_is_kept_apart_unless_it_is_of_another_boot)
-        {
-                static const struct {
-                        const char *text;
-                        bool is_bad;
-                } files[] = {
-                        { "{ \"version\": 99, \"boot_id\": \"boot\", \"records\": [] }", true },
-                        { "{ \"version\": 1, \"boot_id\": \"boot\", \"records\": [ 1 ] }", true },
-                        { "no ledger", true },
-                        { "{ \"version\": 1, \"boot_id\": \"other\", \"records\": [ 1 ] }", false },
-                        { "{ \"version\": 1, \"boot_id\": \"boot\", \"records\": [] }", false },
-                };
-
-                setup();
-                for (size_t i = 0; i < ELEMENTSOF(files); i++) {
-                        put("ledger", files[i].text);
-                        lists_nothing(files[i].is_bad);
-                        (void) unlinkat(scratch.fd, "ledger.bad", 0);
-                }
-                ck_assert_int_eq(symlinkat("/dev/zero", scratch.fd, "ledger"), 0);
-                lists_nothing(true);
-                ck_assert_int_eq(mkfifoat(scratch.fd, "ledger", 0600), 0);
+        leave_ledger(&text);
+        for (size_t n = 0; n < strlen(text) - 1; n++) {
+                ck_assert_int_eq(file_replace(scratch.fd, "ledger", text, n, 0600), 0);
                 lists_nothing(true);
                 ck_assert_int_eq(unlinkat(scratch.fd, "ledger.bad", 0), 0);
-                ck_assert_int_eq(mkdirat(scratch.fd, "ledger", 0700), 0);
-                ck_assert_int_eq(mkdirat(scratch.fd, "ledger/full", 0700), 0);
-                lists_nothing(true);
-                scratch_done(&scratch);
         }
-END_TEST
+        scratch_done(&scratch);
+}
 
-START_TEST(a_file_that_somebody_removes_is_missed)
-        {
-                _cleanup_free_ char *text = NULL;
-                Ledger *l;
+TEST(whatever_is_in_its_place_is_kept_apart_unless_it_is_of_another_boot) {
+        static const struct {
+                const char *text;
+                bool is_bad;
+        } files[] = {
+                { "{ \"version\": 99, \"boot_id\": \"boot\", \"records\": [] }", true },
+                { "{ \"version\": 1, \"boot_id\": \"boot\", \"records\": [ 1 ] }", true },
+                { "no ledger", true },
+                { "[]", true },
+                { "{ \"version\": 1, \"boot_id\": \"boot\", \"records\": [ { \"session\": \"a\", "
+                  "\"kind\": \"file\", \"file\": \"../root/x\", \"old\": \"\" } ] }",
+                  true },
+                { "{ \"version\": 1, \"boot_id\": \"other\", \"records\": [ 1 ] }", false },
+                { "{ \"version\": 1, \"boot_id\": \"boot\", \"records\": [] }", false },
+        };
 
-                leave_ledger(&text);
-                l = open_ledger();
-                ck_assert(!ledger_is_lost(l));
-                ck_assert_int_eq(unlinkat(scratch.fd, "ledger", 0), 0);
-                ck_assert(ledger_is_lost(l));
-                ck_assert_int_eq(ledger_commit(l), 0);
-                ck_assert(!ledger_is_lost(l));
-                ledger_free(l);
-                scratch_done(&scratch);
+        setup();
+        for (size_t i = 0; i < ELEMENTSOF(files); i++) {
+                put("ledger", files[i].text);
+                lists_nothing(files[i].is_bad);
+                (void) unlinkat(scratch.fd, "ledger.bad", 0);
         }
-END_TEST
+        ck_assert_int_eq(symlinkat("/dev/zero", scratch.fd, "ledger"), 0);
+        lists_nothing(true);
+        ck_assert_int_eq(mkfifoat(scratch.fd, "ledger", 0600), 0);
+        lists_nothing(true);
+        ck_assert_int_eq(unlinkat(scratch.fd, "ledger.bad", 0), 0);
+        ck_assert_int_eq(mkdirat(scratch.fd, "ledger", 0700), 0);
+        ck_assert_int_eq(mkdirat(scratch.fd, "ledger/full", 0700), 0);
+        lists_nothing(true);
+        scratch_done(&scratch);
+}
 
-START_TEST(without_a_place_for_it_nothing_can_be_changed)
-        {
-                _cleanup_free_ char *where = NULL;
-                Ledger *l = NULL;
+TEST(a_file_that_somebody_removes_is_missed) {
+        _cleanup_free_ char *text = NULL;
+        Ledger *l;
 
-                setup();
-                ck_assert_int_eq(setenv("FTRACED_LEDGERS", "/nowhere", 1), 0);
-                ck_assert_int_eq(ledger_open(&l, -EACCES, &fs), 0);
-                ck_assert_int_eq(ledger_commit(l), 0);
-                ck_assert_int_eq(ledger_add(l, "s", LEDGER_INSTANCE, "instances/x", NULL), 0);
-                ck_assert_int_eq(ledger_commit(l), -EACCES);
-                where = ledger_failed_where(l, -EACCES);
-                ck_assert_str_eq(where, "/nowhere");
-                ledger_free(l);
-                (void) unsetenv("FTRACED_LEDGERS");
-                scratch_done(&scratch);
+        leave_ledger(&text);
+        l = open_ledger();
+        ck_assert(!ledger_is_lost(l));
+        ck_assert_int_eq(unlinkat(scratch.fd, "ledger", 0), 0);
+        ck_assert(ledger_is_lost(l));
+        ck_assert_int_eq(ledger_commit(l), 0);
+        ck_assert(!ledger_is_lost(l));
+        ledger_free(l);
+        scratch_done(&scratch);
+}
+
+TEST(without_a_place_for_it_nothing_can_be_changed) {
+        _cleanup_free_ char *where = NULL;
+        Ledger *l = NULL;
+
+        setup();
+        ck_assert_int_eq(setenv("FTRACED_LEDGERS", "/nowhere", 1), 0);
+        ck_assert_int_eq(ledger_open(&l, -EACCES, &fs), 0);
+        ck_assert_int_eq(ledger_commit(l), 0);
+        ck_assert_int_eq(ledger_add(l, "s", LEDGER_INSTANCE, "instances/x", NULL), 0);
+        ck_assert_int_eq(ledger_commit(l), -EACCES);
+        where = ledger_failed_where(l, -EACCES);
+        ck_assert_str_eq(where, "/nowhere");
+        ledger_free(l);
+        (void) unsetenv("FTRACED_LEDGERS");
+        scratch_done(&scratch);
+}
+
+/* --- whose a file is by now -------------------------------------------------------------------------- */
+
+/* What a session does to a file, and that the next daemon finds in its ledger. */
+static void change(Ledger **l, LedgerKind kind, const char *path, const char *old,
+                   const char *new) {
+        char line[64];
+
+        ck_assert_int_eq(ledger_claim(*l, LEDGER_SHARED, kind, path, old, new), 0);
+        (void) snprintf(line, sizeof(line), "%s\n", new);
+        truncated(path, line);
+        ledger_mark(*l);
+        ck_assert_int_eq(ledger_commit(*l), 0);
+        ledger_free(*l);
+        *l = open_ledger();
+}
+
+/* Puts all back but for so many files. */
+static void undo_but(Ledger *l, size_t n_left) {
+        _cleanup_strv_ Strv warnings = {};
+
+        (void) undo(l, LEDGER_SHARED, &warnings);
+        ck_assert_uint_eq(warnings.n, n_left);
+}
+
+TEST(what_nobody_has_written_is_put_back) {
+        CASE(l);
+
+        change(&l, LEDGER_FILE, "max_graph_depth", "4", "0");
+        change(&l, LEDGER_TRACER, "current_tracer", "function", "nop");
+        undo_but(l, 0);
+        expect("max_graph_depth", "4\n");
+        expect("current_tracer", "function\n");
+}
+
+TEST(a_reset_to_what_is_there_anyway_stays) {
+        CASE(l);
+
+        change(&l, LEDGER_FILE, "max_graph_depth", "4", "0");
+        change(&l, LEDGER_TRACER, "current_tracer", "function", "nop");
+        truncated("max_graph_depth", "0\n");
+        truncated("current_tracer", "nop\n");
+        undo_but(l, 2);
+        expect("max_graph_depth", "0\n");
+        expect("current_tracer", "nop\n");
+}
+
+TEST(a_tracer_whose_owner_was_at_its_other_files_stays_off) {
+        CASE(l);
+
+        change(&l, LEDGER_TRACER, "current_tracer", "function", "nop");
+        written("current_tracer", "nop\n"); /* as trace-cmd does */
+        truncated("set_ftrace_pid", "no pid\n");
+        undo_but(l, 1);
+        expect("current_tracer", "nop\n");
+}
+
+TEST(a_tracer_without_the_filters_that_it_had_stays_off) {
+        CASE(l);
+
+        truncated("set_graph_function", "vfs_write\n");
+        change(&l, LEDGER_TRACER, "current_tracer", "function_graph", "nop");
+        written("set_graph_function", "#### all functions enabled ####\n");
+        undo_but(l, 1);
+        expect("current_tracer", "nop\n");
+}
+
+TEST(what_others_wrote_since_an_undo_that_failed_is_what_the_next_session_finds) {
+        CASE(l);
+
+        change(&l, LEDGER_FILE, "set_graph_function", "", "udp_sendmsg");
+        truncated("set_graph_function", "vfs_write\n");
+        change(&l, LEDGER_FILE, "set_graph_function", "vfs_write", "udp_sendmsg");
+        undo_but(l, 0);
+        expect("set_graph_function", "vfs_write\n");
+}
+
+TEST(what_an_undo_that_failed_left_is_not_what_was_before) {
+        CASE(l);
+
+        change(&l, LEDGER_FILE, "max_graph_depth", "4", "2");
+        change(&l, LEDGER_FILE, "max_graph_depth", "2", "3");
+        undo_but(l, 0);
+        expect("max_graph_depth", "4\n");
+}
+
+TEST(a_claim_without_a_write_loses_nothing) {
+        CASE(l);
+
+        change(&l, LEDGER_FILE, "max_graph_depth", "4", "2");
+        ck_assert_int_eq(ledger_claim(l, LEDGER_SHARED, LEDGER_FILE, "max_graph_depth", "2", "3"),
+                         0);
+        undo_but(l, 0);
+        expect("max_graph_depth", "4\n");
+}
+
+TEST(what_others_add_to_a_list_stays_beside_what_was_there) {
+        CASE(l);
+
+        change(&l, LEDGER_FILE, "set_graph_function", "kfree", "udp_sendmsg");
+        written("set_graph_function", "udp_sendmsg\nvfs_read\n");
+        undo_but(l, 0);
+        expect("set_graph_function", "kfree\nvfs_read\n");
+}
+
+TEST(a_value_that_only_we_want_is_ours_whoever_wrote_it) {
+        CASE(l);
+
+        change(&l, LEDGER_FILE, "set_graph_function", "kfree", "udp_sendmsg");
+        truncated("set_graph_function", "udp_sendmsg\n");
+        undo_but(l, 0);
+        expect("set_graph_function", "kfree\n");
+}
+
+TEST(a_root_that_went_with_its_module_is_nobodys) {
+        for (int marks = 0; marks < 2; marks++) {
+                CASE(l);
+
+                fs.marks_writers = marks;
+                change(&l, LEDGER_FILE, "set_graph_function", "kfree", "dummy_dev_init");
+                truncated("set_graph_function", "0xffffffffc0692034\n");
+                undo_but(l, 0);
+                expect("set_graph_function", "kfree\n");
         }
-END_TEST
+}
 
-UNIT_SUITE("ledger", lines_of_a_dead_daemon_are_taken_out_the_latest_first,
-           a_dynamic_event_goes_by_its_name, a_line_that_is_dropped_stays_where_it_is,
-           what_is_refused_is_not_undone_unless_it_was_ours_before,
-           a_line_in_an_instance_that_has_gone_is_no_trouble,
-           the_next_daemon_finds_what_was_committed, a_file_that_was_cut_is_kept_apart_as_a_whole,
-           whatever_is_in_its_place_is_kept_apart_unless_it_is_of_another_boot,
-           a_file_that_somebody_removes_is_missed, without_a_place_for_it_nothing_can_be_changed)
+TEST(what_is_refused_is_not_undone_unless_it_was_ours_before) {
+        CASE(l);
+        _cleanup_free_ char *text = NULL;
+        _cleanup_plan_ Plan p = PLAN_INIT(l, "s");
+        const char *file;
+
+        ck_assert_int_eq(plan_put_line(&p, "none/trigger", "traceon:1"), -ENOENT);
+        ck_assert_int_eq(mkdirat(scratch.fd, "theirs", 0700), 0);
+        ck_assert_int_eq(plan_make_dir(&p, "theirs", &file), -EEXIST);
+        ck_assert_uint_eq(l->n, 0);
+        ck_assert_int_eq(faccessat(scratch.fd, "ledger", F_OK, 0), -1);
+
+        ck_assert_int_eq(ledger_add(l, "s", LEDGER_LINE, "none/trigger", "traceon:1"), 0);
+        ck_assert_int_eq(ledger_add(l, "s", LEDGER_INSTANCE, "theirs", NULL), 0);
+        ck_assert_int_eq(plan_put_line(&p, "none/trigger", "traceon:1"), -ENOENT);
+        plan_done(&p);
+        p = PLAN_INIT(l, "s");
+        ck_assert_int_eq(plan_make_dir(&p, "theirs", &file), -EEXIST);
+        ck_assert_uint_eq(l->n, 2);
+        ck_assert_int_ge(file_read(scratch.fd, "ledger", &text, NULL, 4096), 0);
+        ck_assert_ptr_nonnull(strstr(text, "none/trigger"));
+}

@@ -29,6 +29,8 @@ typedef struct World {
         Controller *controller;
         Scratch scratch;
         Store *store;
+        SessionMeta *metas[8]; /* that were read */
+        size_t n_metas;
 } World;
 
 /* Not by write(), which the fake kernel takes for one to a control file. */
@@ -71,11 +73,15 @@ static World world_new(void) {
 }
 
 static void world_done(World *w) {
+        for (size_t i = 0; i < w->n_metas; i++)
+                (void) session_meta_free(w->metas[i]);
         (void) controller_free(w->controller);
         (void) store_free(w->store);
         scratch_done(&w->scratch);
         fake_kernel_free(w->kernel);
 }
+
+#define CASE(w) _cleanup_(world_done) World w = world_new()
 
 /* What the daemon of the boot that died had on its disk. */
 static void make_origin(World *w, const char *name, const char *boot_id) {
@@ -101,12 +107,32 @@ static void make_origin(World *w, const char *name, const char *boot_id) {
         ck_assert_int_eq(store_settle_session(w->store, name), 0);
 }
 
-static SessionMeta *read_meta(World *w, const char *name, SessionDir **ret_dir) {
-        SessionMeta *m = NULL;
+static SessionDir *open_session(World *w, const char *name) {
+        SessionDir *dir;
 
-        ck_assert_int_eq(store_open_session(w->store, name, ret_dir), 0);
-        ck_assert_int_eq(session_dir_read_meta(*ret_dir, &m), 0);
+        ck_assert_int_eq(store_open_session(w->store, name, &dir), 0);
+        return dir;
+}
+
+/* It ends with @w. */
+static SessionMeta *read_meta(World *w, const char *name) {
+        _cleanup_(session_dir_freep) SessionDir *dir = open_session(w, name);
+        SessionMeta *m;
+
+        ck_assert_int_eq(session_dir_read_meta(dir, &m), 0);
+        ck_assert_uint_lt(w->n_metas, ELEMENTSOF(w->metas));
+        w->metas[w->n_metas++] = m;
         return m;
+}
+
+static SessionMeta *read_rescued(World *w) {
+        return read_meta(w, RESCUE_PREFIX BOOT);
+}
+
+static void write_meta(World *w, const char *name, const SessionMeta *m) {
+        _cleanup_(session_dir_freep) SessionDir *dir = open_session(w, name);
+
+        ck_assert_int_eq(session_dir_write_meta(dir, m), 0);
 }
 
 static int rescue(World *w) {
@@ -119,9 +145,21 @@ static void make_page(uint8_t page[static PAGE], uint64_t ns, uint64_t commit, u
         memcpy(page + 8, &commit, sizeof(commit));
 }
 
-/* What a segment of it holds. */
-static uint64_t read_segment(const SessionDir *dir, uint32_t cpu, uint64_t sequence, uint8_t *ret,
+/* Pages of these letters are in a CPU's memory, a second apart from the @first_s. */
+static void put_pages(World *w, unsigned cpu, unsigned first_s, const char *letters) {
+        size_t n = strlen(letters);
+        uint8_t pages[4 * PAGE];
+
+        for (size_t i = 0; i < n; i++)
+                make_page(pages + i * PAGE, START_NS + (first_s + i) * NSEC_PER_SEC, 64,
+                          (uint8_t) letters[i]);
+        put_cpu(w, cpu, pages, n * PAGE, (unsigned) n);
+}
+
+/* What a segment of what was rescued holds. */
+static uint64_t read_segment(World *w, uint32_t cpu, uint64_t sequence, uint8_t *ret,
                              size_t max_pages) {
+        _cleanup_(session_dir_freep) SessionDir *dir = open_session(w, RESCUE_PREFIX BOOT);
         _cleanup_(page_source_freep) PageSource *s = NULL;
         uint64_t n_pages;
 
@@ -138,430 +176,307 @@ static uint64_t read_segment(const SessionDir *dir, uint32_t cpu, uint64_t seque
         return n_pages;
 }
 
-/* As if the daemon had died when all pages were moved. */
-static void undo_end(World *w) {
-        _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL;
-        _cleanup_(session_meta_freep) SessionMeta *m = read_meta(w, RESCUE_PREFIX BOOT, &dir),
-                                                  *origin = read_meta(w, "box", &origin_dir);
+/* That CPU 0's segment @sequence has pages of these letters. */
+static void expect_pages(World *w, uint64_t sequence, const char *letters) {
+        uint8_t pages[4 * PAGE];
+        size_t n = strlen(letters);
 
-        m->state = SESSION_DRAINING;
-        ck_assert_int_eq(session_dir_write_meta(dir, m), 0);
-        origin->state = SESSION_RECORDING;
-        ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
-        ck_assert_int_eq(disk_usage_reserve(origin_dir), 0);
+        ck_assert_uint_eq(read_segment(w, 0, sequence, pages, 4), n);
+        for (size_t i = 0; i < n; i++)
+                ck_assert_uint_eq(pages[i * PAGE + 100], letters[i]);
 }
 
-START_TEST(pages_become_a_session_of_the_boot_that_died)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL;
-                _cleanup_free_ char *text = NULL;
-                uint8_t pages[2 * PAGE], got[2 * PAGE];
-                size_t n;
+/* As if the daemon had died over the session, or before it said so. */
+static void undo_origin(World *w) {
+        _cleanup_(session_dir_freep) SessionDir *dir = open_session(w, "box");
+        SessionMeta *origin = read_meta(w, "box");
 
-                make_page(pages, START_NS + 5 * NSEC_PER_SEC, 64, 'a');
-                make_page(pages + PAGE, START_NS + 7 * NSEC_PER_SEC, 96, 'b');
-                put_cpu(&w, 0, pages, sizeof(pages), 9);
-                make_origin(&w, "box", BOOT);
-                ck_assert_int_eq(rescue(&w), 1);
-                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_int_eq(m->state, SESSION_SEALED);
-                ck_assert_str_eq(m->boot_id, BOOT);
-                ck_assert_str_eq(m->kernel, "6.12.0-dead");
-                ck_assert_str_eq(m->origin, "box");
-                ck_assert_uint_eq(session_meta_total(m).n_pages, 2);
-                ck_assert_uint_eq(m->start.trace_ns, START_NS + 5 * NSEC_PER_SEC);
-                ck_assert_uint_eq(m->stop.trace_ns, START_NS + 7 * NSEC_PER_SEC);
-                ck_assert_uint_eq(m->stop.realtime_ns - m->start.realtime_ns, 2 * NSEC_PER_SEC);
-                ck_assert_uint_eq(read_segment(dir, 0, 0, got, 2), 2);
-                ck_assert_int_eq(memcmp(got, pages, sizeof(pages)), 0);
-                ck_assert_int_eq(session_dir_read_tracing(dir, "events/header_page", &text, &n), 0);
-                ck_assert_str_eq(text, "old");
-                origin = read_meta(&w, "box", &origin_dir);
-                ck_assert_int_eq(origin->state, SESSION_FAILED);
-                ck_assert_ptr_nonnull(strstr(origin->reason, RESCUE_PREFIX BOOT));
-                ck_assert_int_eq(rescue(&w), 0); /* once */
-        }
-END_TEST
+        origin->state = SESSION_RECORDING;
+        ck_assert_int_eq(session_dir_write_meta(dir, origin), 0);
+        ck_assert_int_eq(disk_usage_reserve(dir), 0);
+}
 
-START_TEST(damaged_pages_are_kept_as_they_came_and_believed_in_nothing)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                uint8_t pages[2 * PAGE + 100], got[3 * PAGE];
+/* As if the daemon had died when all pages were moved. */
+static void undo_end(World *w) {
+        SessionMeta *m = read_rescued(w);
 
-                make_page(pages, UINT64_MAX, UINT64_MAX,
-                          0xff); /* a time and a length from nowhere */
-                make_page(pages + PAGE, START_NS + NSEC_PER_SEC, 64, 'x');
-                memset(pages + 2 * PAGE, 7, 100); /* the end of the memory */
-                put_cpu(&w, 1, pages, sizeof(pages), 3);
-                make_origin(&w, "box", BOOT);
-                ck_assert_int_eq(rescue(&w), 1);
-                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_eq(read_segment(dir, 1, 0, got, 3), 3);
-                ck_assert_int_eq(memcmp(got, pages, sizeof(pages)), 0);
-                ck_assert_uint_eq(got[2 * PAGE + 100], 0);
-                ck_assert_uint_ge(m->start.trace_ns, START_NS);
-                ck_assert_uint_le(m->stop.trace_ns, START_NS + 601 * NSEC_PER_SEC);
-        }
-END_TEST
+        m->state = SESSION_DRAINING;
+        write_meta(w, RESCUE_PREFIX BOOT, m);
+        undo_origin(w);
+}
 
-START_TEST(no_more_is_taken_than_the_memory_can_hold)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                size_t n = 100 * (size_t) PAGE;
-                _cleanup_free_ uint8_t *pages = calloc(1, n);
+static void expect_failed(World *w, const char *reason) {
+        const SessionMeta *m = read_meta(w, "box");
 
-                for (size_t i = 0; i < n; i += PAGE)
-                        make_page(pages + i, START_NS + i, 64, 'e');
-                put_cpu(&w, 0, pages, n, 5);
-                make_origin(&w, "box", BOOT);
-                ck_assert_int_eq(rescue(&w), 1);
-                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_ge(session_meta_total(m).n_pages, KIB * 1024 / PAGE);
-                ck_assert_uint_lt(session_meta_total(m).n_pages, 50);
-        }
-END_TEST
+        ck_assert_int_eq(m->state, SESSION_FAILED);
+        ck_assert_ptr_nonnull(strstr(m->reason, reason));
+}
 
-START_TEST(a_part_that_had_events_and_is_empty_is_a_gap)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL;
-                uint8_t page[PAGE];
+static void expect_gap(const SessionMeta *m, GapCause cause, uint64_t from_ns, uint64_t to_ns) {
+        ck_assert_uint_eq(m->gaps.n, 1);
+        ck_assert_uint_eq(m->gaps.items[0].cpu, 0);
+        ck_assert_int_eq(m->gaps.items[0].cause, cause);
+        ck_assert(from_ns == UINT64_MAX || m->gaps.items[0].from_ns == from_ns);
+        ck_assert_uint_eq(m->gaps.items[0].to_ns, to_ns);
+}
 
-                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
-                put_cpu(&w, 1, page, PAGE, 1);
-                make_origin(&w, "box", BOOT);
-                origin = read_meta(&w, "box", &origin_dir);
-                free(origin->cpus);
-                origin->cpus = calloc(2, sizeof(*origin->cpus));
-                origin->n_cpus = 2;
-                origin->cpus[1].cpu = 1;
-                origin->cpus[0].in_memory = origin->cpus[1].in_memory = 5;
-                ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
-                ck_assert_int_eq(rescue(&w), 1);
-                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_eq(m->gaps.n, 1);
-                ck_assert_uint_eq(m->gaps.items[0].cpu, 0);
-                ck_assert_int_eq(m->gaps.items[0].cause, GAP_NOT_RESCUED);
-                ck_assert_uint_eq(m->gaps.items[0].to_ns, START_NS + NSEC_PER_SEC);
-        }
-END_TEST
+TEST(pages_become_a_session_of_the_boot_that_died) {
+        CASE(w);
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        _cleanup_free_ char *text = NULL;
+        uint8_t pages[2 * PAGE], got[2 * PAGE];
+        SessionMeta *m;
+        size_t n;
+
+        make_page(pages, START_NS + 5 * NSEC_PER_SEC, 64, 'a');
+        make_page(pages + PAGE, START_NS + 7 * NSEC_PER_SEC, 96, 'b');
+        put_cpu(&w, 0, pages, sizeof(pages), 9);
+        make_origin(&w, "box", BOOT);
+        ck_assert_int_eq(rescue(&w), 1);
+        m = read_rescued(&w);
+        ck_assert_int_eq(m->state, SESSION_SEALED);
+        ck_assert_str_eq(m->boot_id, BOOT);
+        ck_assert_str_eq(m->kernel, "6.12.0-dead");
+        ck_assert_str_eq(m->origin, "box");
+        ck_assert_uint_eq(session_meta_total(m).n_pages, 2);
+        ck_assert_uint_eq(m->start.trace_ns, START_NS + 5 * NSEC_PER_SEC);
+        ck_assert_uint_eq(m->stop.trace_ns, START_NS + 7 * NSEC_PER_SEC);
+        ck_assert_uint_eq(m->stop.realtime_ns - m->start.realtime_ns, 2 * NSEC_PER_SEC);
+        ck_assert_uint_eq(read_segment(&w, 0, 0, got, 2), 2);
+        ck_assert_int_eq(memcmp(got, pages, sizeof(pages)), 0);
+        dir = open_session(&w, RESCUE_PREFIX BOOT);
+        ck_assert_int_eq(session_dir_read_tracing(dir, "events/header_page", &text, &n), 0);
+        ck_assert_str_eq(text, "old");
+        expect_failed(&w, RESCUE_PREFIX BOOT);
+        ck_assert_int_eq(rescue(&w), 0); /* once */
+}
+
+TEST(damaged_pages_are_kept_as_they_came_and_believed_in_nothing) {
+        CASE(w);
+        uint8_t pages[2 * PAGE + 100], got[3 * PAGE];
+        SessionMeta *m;
+
+        make_page(pages, UINT64_MAX, UINT64_MAX, 0xff); /* a time and a length from nowhere */
+        make_page(pages + PAGE, START_NS + NSEC_PER_SEC, 64, 'x');
+        memset(pages + 2 * PAGE, 7, 100); /* the end of the memory */
+        put_cpu(&w, 1, pages, sizeof(pages), 3);
+        make_origin(&w, "box", BOOT);
+        ck_assert_int_eq(rescue(&w), 1);
+        m = read_rescued(&w);
+        ck_assert_uint_eq(read_segment(&w, 1, 0, got, 3), 3);
+        ck_assert_int_eq(memcmp(got, pages, sizeof(pages)), 0);
+        ck_assert_uint_eq(got[2 * PAGE + 100], 0);
+        ck_assert_uint_ge(m->start.trace_ns, START_NS);
+        ck_assert_uint_le(m->stop.trace_ns, START_NS + 601 * NSEC_PER_SEC);
+}
+
+TEST(no_more_is_taken_than_the_memory_can_hold) {
+        CASE(w);
+        size_t n = 100 * (size_t) PAGE;
+        _cleanup_free_ uint8_t *pages = calloc(1, n);
+        uint64_t n_pages;
+
+        for (size_t i = 0; i < n; i += PAGE)
+                make_page(pages + i, START_NS + i, 64, 'e');
+        put_cpu(&w, 0, pages, n, 5);
+        make_origin(&w, "box", BOOT);
+        ck_assert_int_eq(rescue(&w), 1);
+        n_pages = session_meta_total(read_rescued(&w)).n_pages;
+        ck_assert_uint_ge(n_pages, KIB * 1024 / PAGE);
+        ck_assert_uint_lt(n_pages, 50);
+}
+
+TEST(a_part_that_had_events_and_is_empty_is_a_gap) {
+        CASE(w);
+        SessionMeta *origin;
+
+        put_pages(&w, 1, 1, "1");
+        make_origin(&w, "box", BOOT);
+        origin = read_meta(&w, "box");
+        free(origin->cpus);
+        origin->cpus = calloc(2, sizeof(*origin->cpus));
+        origin->n_cpus = 2;
+        origin->cpus[1].cpu = 1;
+        origin->cpus[0].in_memory = origin->cpus[1].in_memory = 5;
+        write_meta(&w, "box", origin);
+        ck_assert_int_eq(rescue(&w), 1);
+        expect_gap(read_rescued(&w), GAP_NOT_RESCUED, UINT64_MAX, START_NS + NSEC_PER_SEC);
+}
 
 /* Of the second CPU nothing is there again. */
-START_TEST(what_a_snapshot_had_read_ends_in_a_gap)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL,
-                                                        *other_dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL, *other = NULL;
-                uint8_t pages[3 * PAGE], page[PAGE];
+TEST(what_a_snapshot_had_read_ends_in_a_gap) {
+        CASE(w);
+        uint8_t pages[3 * PAGE];
+        SessionMeta *origin, *other;
 
-                make_page(pages, START_NS + 2 * NSEC_PER_SEC, 64, 'a');
-                make_page(pages + PAGE, START_NS + 6 * NSEC_PER_SEC, 64, 'b');
-                make_page(pages + 2 * PAGE, START_NS + 7 * NSEC_PER_SEC, 64, 'c');
-                make_page(page, START_NS + 5 * NSEC_PER_SEC, 64, 'd');
-                put_cpu(&w, 0, pages, sizeof(pages), 3);
-                put_cpu(&w, 1, page, sizeof(page), 1);
-                make_origin(&w, "box", BOOT);
-                origin = read_meta(&w, "box", &origin_dir);
-                origin->n_snapshots = 1;
-                ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
-                make_origin(&w, "box-snap-1", BOOT);
-                other = read_meta(&w, "box-snap-1", &other_dir);
-                ck_assert_int_eq(text_replace(&other->origin, "box"), 0);
-                other->state = SESSION_SEALED;
-                other->stop.trace_ns = START_NS + 4 * NSEC_PER_SEC;
-                ck_assert_int_eq(session_dir_write_meta(other_dir, other), 0);
-                ck_assert_int_eq(rescue(&w), 1);
-                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_eq(m->gaps.n, 1);
-                ck_assert_uint_eq(m->gaps.items[0].cpu, 0);
-                ck_assert_int_eq(m->gaps.items[0].cause, GAP_SNAPSHOT);
-                ck_assert_uint_eq(m->gaps.items[0].from_ns, START_NS + 4 * NSEC_PER_SEC);
-                ck_assert_uint_eq(m->gaps.items[0].to_ns, START_NS + 6 * NSEC_PER_SEC);
-        }
-END_TEST
+        make_page(pages, START_NS + 2 * NSEC_PER_SEC, 64, 'a');
+        make_page(pages + PAGE, START_NS + 6 * NSEC_PER_SEC, 64, 'b');
+        make_page(pages + 2 * PAGE, START_NS + 7 * NSEC_PER_SEC, 64, 'c');
+        put_cpu(&w, 0, pages, sizeof(pages), 3);
+        put_pages(&w, 1, 5, "d");
+        make_origin(&w, "box", BOOT);
+        origin = read_meta(&w, "box");
+        origin->n_snapshots = 1;
+        write_meta(&w, "box", origin);
+        make_origin(&w, "box-snap-1", BOOT);
+        other = read_meta(&w, "box-snap-1");
+        ck_assert_int_eq(text_replace(&other->origin, "box"), 0);
+        other->state = SESSION_SEALED;
+        other->stop.trace_ns = START_NS + 4 * NSEC_PER_SEC;
+        write_meta(&w, "box-snap-1", other);
+        ck_assert_int_eq(rescue(&w), 1);
+        expect_gap(read_rescued(&w), GAP_SNAPSHOT, START_NS + 4 * NSEC_PER_SEC,
+                   START_NS + 6 * NSEC_PER_SEC);
+}
 
-START_TEST(that_nothing_survived_is_said)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *none = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+TEST(that_nothing_survived_or_the_memory_has_gone_is_said) {
+        for (int has_gone = 0; has_gone < 2; has_gone++) {
+                _cleanup_(session_dir_freep) SessionDir *none = NULL;
+                CASE(w);
 
+                if (has_gone)
+                        fake_put_root(w.kernel, "proc/cmdline", "quiet\n");
                 make_origin(&w, "box", BOOT);
                 ck_assert_int_eq(rescue(&w), 0);
-                m = read_meta(&w, "box", &dir);
-                ck_assert_int_eq(m->state, SESSION_FAILED);
-                ck_assert_ptr_nonnull(strstr(m->reason, "nothing of it survived"));
+                expect_failed(&w,
+                              has_gone ? "booted without the memory" : "nothing of it survived");
                 ck_assert_int_eq(store_open_session(w.store, RESCUE_PREFIX BOOT, &none), -ENOENT);
         }
-END_TEST
-
-START_TEST(that_the_memory_has_gone_is_said)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-
-                fake_put_root(w.kernel, "proc/cmdline", "quiet\n");
-                make_origin(&w, "box", BOOT);
-                ck_assert_int_eq(rescue(&w), 0);
-                m = read_meta(&w, "box", &dir);
-                ck_assert_int_eq(m->state, SESSION_FAILED);
-                ck_assert_ptr_nonnull(strstr(m->reason, "booted without the memory"));
-        }
-END_TEST
+}
 
 /* Tracefs is not mounted: that tells nothing of the memory. */
-START_TEST(without_tracefs_nothing_is_given_up)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                char away[PATH_MAX + 8];
-                uint8_t page[PAGE];
+TEST(without_tracefs_nothing_is_given_up) {
+        CASE(w);
+        char away[PATH_MAX + 8];
 
-                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
-                put_cpu(&w, 0, page, PAGE, 1);
-                make_origin(&w, "box", BOOT);
-                w.controller = controller_free(w.controller);
-                (void) snprintf(away, sizeof(away), "%s.away", w.kernel->tracefs);
-                ck_assert_int_eq(rename(w.kernel->tracefs, away), 0);
-                w.controller = fake_controller(w.kernel);
-                ck_assert_int_lt(rescue(&w), 0);
-                m = read_meta(&w, "box", &dir);
-                ck_assert_int_eq(m->state, SESSION_RECORDING);
-                ck_assert_int_eq(rename(away, w.kernel->tracefs), 0);
-                ck_assert_int_eq(rescue(&w), 1);
-        }
-END_TEST
+        put_pages(&w, 0, 1, "1");
+        make_origin(&w, "box", BOOT);
+        w.controller = controller_free(w.controller);
+        (void) snprintf(away, sizeof(away), "%s.away", w.kernel->tracefs);
+        ck_assert_int_eq(rename(w.kernel->tracefs, away), 0);
+        w.controller = fake_controller(w.kernel);
+        ck_assert_int_lt(rescue(&w), 0);
+        ck_assert_int_eq(read_meta(&w, "box")->state, SESSION_RECORDING);
+        ck_assert_int_eq(rename(away, w.kernel->tracefs), 0);
+        ck_assert_int_eq(rescue(&w), 1);
+}
 
-START_TEST(a_daemon_that_died_over_it_is_gone_on_with)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *again = NULL;
-                uint8_t page[PAGE], got[PAGE];
+/* Before either of the two sessions had ended.  Linux 7.2 gives what was read before, too, or the last page of
+ * that; damaged pages have times before and after all others. */
+TEST(a_daemon_that_died_over_it_is_gone_on_with_and_pages_that_come_again_are_there_once) {
+        static const struct {
+                const char *first;
+                unsigned again_s;
+                const char *again;
+                const char *segments[2];
+                uint64_t n_pages;
+        } table[] = {
+                { "1", 2, "2", { "1", "2" }, 2 },
+                { "12", 1, "123", { NULL, "123" }, 3 },
+                { "12", 2, "23", { "12", "3" }, 3 },
+        };
 
-                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
-                put_cpu(&w, 0, page, PAGE, 1);
-                make_origin(&w, "box", BOOT);
-                ck_assert_int_eq(rescue(&w), 1);
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                CASE(w);
 
-                /* As it was before either of the two had ended. */
-                undo_end(&w);
-                make_page(page, START_NS + 2 * NSEC_PER_SEC, 64, '2');
-                put_cpu(&w, 0, page, PAGE, 1);
-
-                ck_assert_int_eq(rescue(&w), 1);
-                again = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_int_eq(again->state, SESSION_SEALED);
-                ck_assert_uint_eq(session_meta_total(again).n_pages, 2);
-                ck_assert_uint_eq(read_segment(dir, 0, 0, got, 1), 1);
-                ck_assert_uint_eq(got[100], '1');
-                ck_assert_uint_eq(read_segment(dir, 0, 1, got, 1), 1);
-                ck_assert_uint_eq(got[100], '2');
-        }
-END_TEST
-
-/* The same of linux 7.2, where the second kernel gives what the first has read, too. */
-START_TEST(pages_that_come_again_are_there_once)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *again = NULL;
-                uint8_t pages[3 * PAGE];
-
-                make_page(pages, START_NS + NSEC_PER_SEC, 64, '1');
-                make_page(pages + PAGE, START_NS + 2 * NSEC_PER_SEC, 64, '2');
-                make_page(pages + 2 * PAGE, START_NS + 3 * NSEC_PER_SEC, 64, '3');
-                put_cpu(&w, 0, pages, 2 * PAGE, 2);
+                put_pages(&w, 0, 1, table[i].first);
                 make_origin(&w, "box", BOOT);
                 ck_assert_int_eq(rescue(&w), 1);
                 undo_end(&w);
-                put_cpu(&w, 0, pages, sizeof(pages), 3);
+                put_pages(&w, 0, table[i].again_s, table[i].again);
                 ck_assert_int_eq(rescue(&w), 1);
-                again = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_eq(session_meta_total(again).n_pages, 3);
-                ck_assert_uint_eq(read_segment(dir, 0, 1, pages, 3), 3);
+                ck_assert_int_eq(read_rescued(&w)->state, SESSION_SEALED);
+                ck_assert_uint_eq(session_meta_total(read_rescued(&w)).n_pages, table[i].n_pages);
+                for (size_t k = 0; k < 2; k++)
+                        if (table[i].segments[k])
+                                expect_pages(&w, k, table[i].segments[k]);
         }
-END_TEST
+}
 
-/* Their times are before and after all others, and they are others. */
-START_TEST(damaged_pages_that_come_later_replace_none)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *again = NULL;
-                uint8_t pages[2 * PAGE];
+TEST(damaged_pages_that_come_later_replace_none) {
+        CASE(w);
+        uint8_t pages[2 * PAGE];
 
-                make_page(pages, START_NS + NSEC_PER_SEC, 64, '1');
-                put_cpu(&w, 0, pages, PAGE, 1);
-                make_origin(&w, "box", BOOT);
-                ck_assert_int_eq(rescue(&w), 1);
-                undo_end(&w);
-                make_page(pages, 1, 64, '2');
-                make_page(pages + PAGE, START_NS * 2, 64, '3');
-                put_cpu(&w, 0, pages, sizeof(pages), 2);
-                ck_assert_int_eq(rescue(&w), 1);
-                again = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_eq(session_meta_total(again).n_pages, 3);
-                ck_assert_uint_eq(read_segment(dir, 0, 0, pages, 1), 1);
-                ck_assert_uint_eq(pages[100], '1');
-        }
-END_TEST
-
-/* As linux 7.2 does with the last one that a rescue read before a second crash. */
-START_TEST(the_page_that_is_given_once_more_is_kept_once)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *again = NULL;
-                uint8_t pages[3 * PAGE];
-
-                for (size_t i = 0; i < 3; i++)
-                        make_page(pages + i * PAGE, START_NS + (i + 1) * NSEC_PER_MSEC, 64,
-                                  (char) ('1' + i));
-                put_cpu(&w, 0, pages, 2 * PAGE, 2);
-                make_origin(&w, "box", BOOT);
-                ck_assert_int_eq(rescue(&w), 1);
-                undo_end(&w);
-                put_cpu(&w, 0, pages + PAGE, 2 * PAGE, 2);
-                ck_assert_int_eq(rescue(&w), 1);
-                again = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_eq(session_meta_total(again).n_pages, 3);
-                ck_assert_uint_eq(read_segment(dir, 0, 0, pages, 2), 2);
-                ck_assert_uint_eq(pages[PAGE + 100], '2');
-                ck_assert_uint_eq(read_segment(dir, 0, 1, pages, 1), 1);
-                ck_assert_uint_eq(pages[100], '3');
-        }
-END_TEST
+        put_pages(&w, 0, 1, "1");
+        make_origin(&w, "box", BOOT);
+        ck_assert_int_eq(rescue(&w), 1);
+        undo_end(&w);
+        make_page(pages, 1, 64, '2');
+        make_page(pages + PAGE, START_NS * 2, 64, '3');
+        put_cpu(&w, 0, pages, sizeof(pages), 2);
+        ck_assert_int_eq(rescue(&w), 1);
+        ck_assert_uint_eq(session_meta_total(read_rescued(&w)).n_pages, 3);
+        expect_pages(&w, 0, "1");
+}
 
 /* Linux 7.2 makes pages readable again that were read before a second crash. */
-START_TEST(what_is_through_is_not_moved_twice)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL,
-                                                        *none = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL, *again = NULL;
-                uint8_t page[PAGE];
+TEST(what_is_through_is_not_moved_twice) {
+        CASE(w);
+        _cleanup_(session_dir_freep) SessionDir *none = NULL;
 
-                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
-                put_cpu(&w, 0, page, PAGE, 1);
-                make_origin(&w, "box", BOOT);
-                ck_assert_int_eq(rescue(&w), 1);
-                origin = read_meta(&w, "box", &origin_dir);
-                origin->state = SESSION_RECORDING;
-                ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
-                ck_assert_int_eq(disk_usage_reserve(origin_dir), 0);
-                ck_assert_int_eq(rescue(&w), 1);
-                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_eq(session_meta_total(m).n_pages, 1);
-                ck_assert_int_eq(store_open_session(w.store, RESCUE_PREFIX BOOT "-2", &none),
-                                 -ENOENT);
-                origin_dir = session_dir_free(origin_dir);
-                again = read_meta(&w, "box", &origin_dir);
-                ck_assert_int_eq(again->state, SESSION_FAILED);
-        }
-END_TEST
+        put_pages(&w, 0, 1, "1");
+        make_origin(&w, "box", BOOT);
+        ck_assert_int_eq(rescue(&w), 1);
+        undo_origin(&w);
+        ck_assert_int_eq(rescue(&w), 1);
+        ck_assert_uint_eq(session_meta_total(read_rescued(&w)).n_pages, 1);
+        ck_assert_int_eq(store_open_session(w.store, RESCUE_PREFIX BOOT "-2", &none), -ENOENT);
+        expect_failed(&w, "");
+}
 
 /* The disk was full, and the daemon ended the session as one that nobody had stopped. */
-START_TEST(what_could_not_be_rescued_is_tried_again)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL;
-                uint8_t page[PAGE];
+TEST(what_could_not_be_rescued_is_tried_again) {
+        CASE(w);
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        SessionMeta *origin;
 
-                make_origin(&w, "box", BOOT);
-                origin = read_meta(&w, "box", &origin_dir);
-                origin->state = SESSION_FAILED;
-                ck_assert_int_eq(text_replace(&origin->reason, SESSION_REASON_DAEMON_ENDED), 0);
-                ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
-                disk_usage_release(origin_dir);
-                ck_assert_int_eq(rescue(&w), 0); /* nothing is in memory */
-                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
-                put_cpu(&w, 0, page, PAGE, 1);
-                ck_assert_int_eq(rescue(&w), 1);
-                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_eq(session_meta_total(m).n_pages, 1);
-        }
-END_TEST
+        make_origin(&w, "box", BOOT);
+        origin = read_meta(&w, "box");
+        origin->state = SESSION_FAILED;
+        ck_assert_int_eq(text_replace(&origin->reason, SESSION_REASON_DAEMON_ENDED), 0);
+        write_meta(&w, "box", origin);
+        dir = open_session(&w, "box");
+        disk_usage_release(dir);
+        ck_assert_int_eq(rescue(&w), 0); /* nothing is in memory */
+        put_pages(&w, 0, 1, "1");
+        ck_assert_int_eq(rescue(&w), 1);
+        ck_assert_uint_eq(session_meta_total(read_rescued(&w)).n_pages, 1);
+}
 
 /* As if the daemon had died there. */
-START_TEST(whose_end_could_not_be_written_is_found_again)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *origin = NULL;
-                uint8_t page[PAGE];
+TEST(whose_end_could_not_be_written_is_found_again) {
+        CASE(w);
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
 
-                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
-                put_cpu(&w, 0, page, PAGE, 1);
-                make_origin(&w, "box", BOOT);
-                ck_assert_int_eq(store_open_session(w.store, "box", &dir), 0);
-                ck_assert_int_eq(file_replace(session_dir_fd(dir), LIVE_NAME, "{}", 2, 0600), 0);
-                ck_assert_int_eq(mkdirat(session_dir_fd(dir), "session.json.new", 0700), 0);
-                ck_assert_int_lt(rescue(&w), 0);
-                ck_assert_int_eq(unlinkat(session_dir_fd(dir), "session.json.new", AT_REMOVEDIR),
-                                 0);
-                put_cpu(&w, 0, "", 0, 0);
-                ck_assert_int_eq(rescue(&w), 1);
-                dir = session_dir_free(dir);
-                origin = read_meta(&w, "box", &dir);
-                ck_assert_int_eq(origin->state, SESSION_FAILED);
-                ck_assert_ptr_nonnull(strstr(origin->reason, RESCUE_PREFIX BOOT));
-        }
-END_TEST
+        put_pages(&w, 0, 1, "1");
+        make_origin(&w, "box", BOOT);
+        dir = open_session(&w, "box");
+        ck_assert_int_eq(file_replace(session_dir_fd(dir), LIVE_NAME, "{}", 2, 0600), 0);
+        ck_assert_int_eq(mkdirat(session_dir_fd(dir), "session.json.new", 0700), 0);
+        ck_assert_int_lt(rescue(&w), 0);
+        ck_assert_int_eq(unlinkat(session_dir_fd(dir), "session.json.new", AT_REMOVEDIR), 0);
+        put_cpu(&w, 0, "", 0, 0);
+        ck_assert_int_eq(rescue(&w), 1);
+        expect_failed(&w, RESCUE_PREFIX BOOT);
+}
 
-START_TEST(a_session_may_have_any_name)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                uint8_t page[PAGE];
+TEST(a_session_may_have_any_name) {
+        CASE(w);
 
-                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
-                put_cpu(&w, 0, page, PAGE, 1);
-                make_origin(&w, RESCUE_PREFIX BOOT, BOOT);
-                ck_assert_int_eq(rescue(&w), 1);
-                m = read_meta(&w, RESCUE_PREFIX BOOT "-2", &dir);
-                ck_assert_int_eq(m->state, SESSION_SEALED);
-        }
-END_TEST
+        put_pages(&w, 0, 1, "1");
+        make_origin(&w, RESCUE_PREFIX BOOT, BOOT);
+        ck_assert_int_eq(rescue(&w), 1);
+        ck_assert_int_eq(read_meta(&w, RESCUE_PREFIX BOOT "-2")->state, SESSION_SEALED);
+}
 
-START_TEST(what_records_in_this_boot_or_not_there_is_left_alone)
-        {
-                _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                char boot_id[BOOT_ID_CHARS + 1];
-                uint8_t page[PAGE];
+TEST(what_records_in_this_boot_or_not_there_is_left_alone) {
+        CASE(w);
+        char boot_id[BOOT_ID_CHARS + 1];
 
-                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
-                put_cpu(&w, 0, page, PAGE, 1);
-                ck_assert_int_eq(rescue(&w), 0);
-                boot_id_read(boot_id);
-                make_origin(&w, "box", boot_id);
-                ck_assert_int_eq(rescue(&w), 0);
-                m = read_meta(&w, "box", &dir);
-                ck_assert_int_eq(m->state, SESSION_RECORDING);
-        }
-END_TEST
-
-UNIT_SUITE("rescue", pages_become_a_session_of_the_boot_that_died,
-           damaged_pages_are_kept_as_they_came_and_believed_in_nothing,
-           no_more_is_taken_than_the_memory_can_hold, a_part_that_had_events_and_is_empty_is_a_gap,
-           what_a_snapshot_had_read_ends_in_a_gap, that_nothing_survived_is_said,
-           that_the_memory_has_gone_is_said, without_tracefs_nothing_is_given_up,
-           a_daemon_that_died_over_it_is_gone_on_with, pages_that_come_again_are_there_once,
-           damaged_pages_that_come_later_replace_none,
-           the_page_that_is_given_once_more_is_kept_once, what_is_through_is_not_moved_twice,
-           what_could_not_be_rescued_is_tried_again, whose_end_could_not_be_written_is_found_again,
-           a_session_may_have_any_name, what_records_in_this_boot_or_not_there_is_left_alone)
+        put_pages(&w, 0, 1, "1");
+        ck_assert_int_eq(rescue(&w), 0);
+        boot_id_read(boot_id);
+        make_origin(&w, "box", boot_id);
+        ck_assert_int_eq(rescue(&w), 0);
+        ck_assert_int_eq(read_meta(&w, "box")->state, SESSION_RECORDING);
+}

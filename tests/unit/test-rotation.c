@@ -154,147 +154,131 @@ static size_t log_of_cuts(Cut **ret) {
         return n;
 }
 
-START_TEST(each_cut_is_noted_once_with_its_moment)
-        {
-                _cleanup_free_ Cut *cuts = NULL;
+TEST(each_cut_is_noted_once_with_its_moment) {
+        _cleanup_free_ Cut *cuts = NULL;
 
-                begin(0, 0);
-                ck_assert_int_eq(rotation_look(rotation, clocks_at(1)), 0);
-                ck_assert_int_eq(write_period(1), 1);
-                ck_assert_int_eq(rotation_look(rotation, clocks_at(2)), 0);
-                ck_assert_int_eq(write_period(1), 1);
-                ck_assert_uint_eq(log_of_cuts(&cuts), 3);
-                for (uint64_t i = 0; i < 3; i++) {
-                        ck_assert_uint_eq(cuts[i].sequence, i);
-                        ck_assert_uint_eq(cuts[i].clocks.monotonic_ns, 1000 + i);
-                }
-                end();
+        begin(0, 0);
+        ck_assert_int_eq(rotation_look(rotation, clocks_at(1)), 0);
+        ck_assert_int_eq(write_period(1), 1);
+        ck_assert_int_eq(rotation_look(rotation, clocks_at(2)), 0);
+        ck_assert_int_eq(write_period(1), 1);
+        ck_assert_uint_eq(log_of_cuts(&cuts), 3);
+        for (uint64_t i = 0; i < 3; i++) {
+                ck_assert_uint_eq(cuts[i].sequence, i);
+                ck_assert_uint_eq(cuts[i].clocks.monotonic_ns, 1000 + i);
         }
-END_TEST
+        end();
+}
 
-START_TEST(without_a_ring_nothing_goes)
-        {
-                begin(0, 0);
-                for (unsigned i = 0; i < 20; i++)
-                        (void) write_period(10);
-                ck_assert_int_eq(rotation_make_room(rotation), 0);
-                rotation_finish(rotation);
-                for (unsigned i = 0; i < 20; i++)
-                        ck_assert(has(0, i) && has(1, i));
-                ck_assert_uint_eq(meta.bytes_dropped, 0);
-                ck_assert_uint_eq(n_cuts, 0);
-                end();
+TEST(without_a_ring_nothing_goes) {
+        begin(0, 0);
+        for (unsigned i = 0; i < 20; i++)
+                (void) write_period(10);
+        ck_assert_int_eq(rotation_make_room(rotation), 0);
+        rotation_finish(rotation);
+        for (unsigned i = 0; i < 20; i++)
+                ck_assert(has(0, i) && has(1, i));
+        ck_assert_uint_eq(meta.bytes_dropped, 0);
+        ck_assert_uint_eq(n_cuts, 0);
+        end();
+}
+
+TEST(a_ring_keeps_the_newest_that_fit_and_accounts_for_the_rest) {
+        uint64_t n_pages = 0, first;
+        InventorySums sums;
+
+        begin(RING_BYTES, 0);
+        for (unsigned i = 0; i < 40; i++) {
+                (void) write_period(4);
+                n_pages += 4;
+                sums = rotation_look_at_segments(rotation);
+                ck_assert_uint_le(sums.n_bytes, RING_BYTES);
         }
-END_TEST
-
-START_TEST(a_ring_keeps_the_newest_that_fit_and_accounts_for_the_rest)
-        {
-                uint64_t n_pages = 0, first;
-                InventorySums sums;
-
-                begin(RING_BYTES, 0);
-                for (unsigned i = 0; i < 40; i++) {
-                        (void) write_period(4);
-                        n_pages += 4;
-                        sums = rotation_look_at_segments(rotation);
-                        ck_assert_uint_le(sums.n_bytes, RING_BYTES);
-                }
-                first = meta.first_sequence;
-                ck_assert_uint_gt(first, 0);
-                ck_assert_uint_lt(first, now_at);
-                for (uint64_t i = 0; i < now_at; i++) {
-                        ck_assert(has(0, i) == (i >= first));
-                        ck_assert(has(1, i) == (i >= first));
-                }
-                for (uint32_t cpu = 0; cpu < N_CPUS; cpu++)
-                        ck_assert_uint_eq(cpus[cpu].n_pages + cpus[cpu].pages_dropped, n_pages);
-                ck_assert_uint_eq(meta.kept_since.monotonic_ns, 1000 + first);
-                ck_assert_uint_gt(meta.bytes_dropped, 0);
-                end();
+        first = meta.first_sequence;
+        ck_assert_uint_gt(first, 0);
+        ck_assert_uint_lt(first, now_at);
+        for (uint64_t i = 0; i < now_at; i++) {
+                ck_assert(has(0, i) == (i >= first));
+                ck_assert(has(1, i) == (i >= first));
         }
-END_TEST
+        for (uint32_t cpu = 0; cpu < N_CPUS; cpu++)
+                ck_assert_uint_eq(cpus[cpu].n_pages + cpus[cpu].pages_dropped, n_pages);
+        ck_assert_uint_eq(meta.kept_since.monotonic_ns, 1000 + first);
+        ck_assert_uint_gt(meta.bytes_dropped, 0);
+        end();
+}
 
-START_TEST(a_period_that_somebody_still_writes_to_is_not_dropped)
-        {
-                begin(RING_BYTES, 0);
-                for (unsigned i = 0; i < 40; i++) {
-                        add(0, now_at, 20);
-                        now_at++;
-                        writes_at = now_at;
-                        (void) rotation_look(rotation, clocks_at(now_at));
-                }
-                for (unsigned i = 0; i < 40; i++)
-                        ck_assert(has(0, i)); /* CPU 1 is still at the first */
-                ck_assert_uint_eq(meta.bytes_dropped, 0);
-                lags_at = 30;
-                add(0, now_at, 1);
+TEST(a_period_that_somebody_still_writes_to_is_not_dropped) {
+        begin(RING_BYTES, 0);
+        for (unsigned i = 0; i < 40; i++) {
+                add(0, now_at, 20);
                 now_at++;
                 writes_at = now_at;
                 (void) rotation_look(rotation, clocks_at(now_at));
-                ck_assert(!has(0, 29));
-                ck_assert(has(0, 30));
-                ck_assert_uint_eq(meta.first_sequence, 30);
-                end();
         }
-END_TEST
+        for (unsigned i = 0; i < 40; i++)
+                ck_assert(has(0, i)); /* CPU 1 is still at the first */
+        ck_assert_uint_eq(meta.bytes_dropped, 0);
+        lags_at = 30;
+        add(0, now_at, 1);
+        now_at++;
+        writes_at = now_at;
+        (void) rotation_look(rotation, clocks_at(now_at));
+        ck_assert(!has(0, 29));
+        ck_assert(has(0, 30));
+        ck_assert_uint_eq(meta.first_sequence, 30);
+        end();
+}
 
-START_TEST(on_a_full_disk_a_ring_drops_one_period_or_ends_the_only_one)
-        {
-                begin(RING_BYTES, 0);
+TEST(on_a_full_disk_a_ring_drops_one_period_or_ends_the_only_one) {
+        begin(RING_BYTES, 0);
+        (void) write_period(2);
+        (void) write_period(2);
+        ck_assert_int_eq(rotation_make_room(rotation), 1);
+        ck_assert(!has(0, 0) && !has(1, 0));
+        ck_assert(has(0, 1) && has(1, 1));
+        ck_assert_int_eq(rotation_make_room(rotation), 1);
+        ck_assert(!has(0, 1));
+        ck_assert_uint_eq(n_cuts, 0);
+        ck_assert_int_eq(rotation_make_room(rotation), 0);
+        ck_assert_uint_eq(n_cuts, 1);
+        end();
+}
+
+TEST(what_moves_out_counts_as_neither_kept_nor_dropped) {
+        begin(RING_BYTES, 0);
+        (void) write_period(3);
+        (void) write_period(3);
+        rotation_move_out(rotation);
+        ck_assert(!has(0, 0) && !has(1, 1));
+        ck_assert_uint_eq(meta.bytes_dropped, 0);
+        ck_assert_uint_eq(rotation_look_at_segments(rotation).n_bytes, 0);
+        end();
+}
+
+TEST(who_goes_on_with_a_session_goes_on_with_its_log) {
+        _cleanup_free_ Cut *cuts = NULL;
+
+        begin(RING_BYTES, 0);
+        for (unsigned i = 0; i < 3; i++)
                 (void) write_period(2);
-                (void) write_period(2);
-                ck_assert_int_eq(rotation_make_room(rotation), 1);
-                ck_assert(!has(0, 0) && !has(1, 0));
-                ck_assert(has(0, 1) && has(1, 1));
-                ck_assert_int_eq(rotation_make_room(rotation), 1);
-                ck_assert(!has(0, 1));
-                ck_assert_uint_eq(n_cuts, 0);
-                ck_assert_int_eq(rotation_make_room(rotation), 0);
-                ck_assert_uint_eq(n_cuts, 1);
-                end();
-        }
-END_TEST
+        rotation = rotation_free(rotation);
+        make_rotation(RING_BYTES, 0);
+        ck_assert_uint_eq(log_of_cuts(&cuts), 4);
+        for (unsigned i = 0; i < 60; i++)
+                (void) write_period(4);
+        ck_assert(!has(0, 0));
+        ck_assert(!has(0, 2));
+        end();
+}
 
-START_TEST(what_moves_out_counts_as_neither_kept_nor_dropped)
-        {
-                begin(RING_BYTES, 0);
-                (void) write_period(3);
-                (void) write_period(3);
-                rotation_move_out(rotation);
-                ck_assert(!has(0, 0) && !has(1, 1));
-                ck_assert_uint_eq(meta.bytes_dropped, 0);
-                ck_assert_uint_eq(rotation_look_at_segments(rotation).n_bytes, 0);
-                end();
-        }
-END_TEST
-
-START_TEST(who_goes_on_with_a_session_goes_on_with_its_log)
-        {
-                _cleanup_free_ Cut *cuts = NULL;
-
-                begin(RING_BYTES, 0);
-                for (unsigned i = 0; i < 3; i++)
-                        (void) write_period(2);
-                rotation = rotation_free(rotation);
-                make_rotation(RING_BYTES, 0);
-                ck_assert_uint_eq(log_of_cuts(&cuts), 4);
-                for (unsigned i = 0; i < 60; i++)
-                        (void) write_period(4);
-                ck_assert(!has(0, 0));
-                ck_assert(!has(0, 2));
-                end();
-        }
-END_TEST
-
-START_TEST(time_cuts_and_tells)
-        {
-                begin(0, 5000000);
-                while (n_told < 3)
-                        ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
-                ck_assert_uint_eq(n_cuts, n_told);
-                end();
-        }
-END_TEST
+TEST(time_cuts_and_tells) {
+        begin(0, 5000000);
+        while (n_told < 3)
+                ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
+        ck_assert_uint_eq(n_cuts, n_told);
+        end();
+}
 
 /* As what is sealed: another file takes a segment's place, if it is there. */
 static void replace(uint32_t cpu, uint64_t sequence, size_t n_bytes) {
@@ -306,51 +290,42 @@ static void replace(uint32_t cpu, uint64_t sequence, size_t n_bytes) {
         rotation_segment_changed(rotation, cpu, sequence);
 }
 
-START_TEST(what_it_knows_is_what_a_walk_finds)
-        {
-                unsigned seed = (unsigned) getpid();
+TEST(what_it_knows_is_what_a_walk_finds) {
+        unsigned seed = (unsigned) getpid();
 
-                begin(UINT32_MAX, 0);
-                printf("# seed %u\n", seed);
-                srand(seed);
-                for (unsigned i = 0; i < 400; i++) {
-                        Footprint walked;
-                        InventorySums sums;
+        begin(UINT32_MAX, 0);
+        printf("# seed %u\n", seed);
+        srand(seed);
+        for (unsigned i = 0; i < 400; i++) {
+                Footprint walked;
+                InventorySums sums;
 
-                        /* Each writes to the one that it has open. */
-                        for (uint32_t cpu = 0; cpu < N_CPUS; cpu++) {
-                                uint64_t open = cpu == 0 ? writes_at : lags_at;
+                /* Each writes to the one that it has open. */
+                for (uint32_t cpu = 0; cpu < N_CPUS; cpu++) {
+                        uint64_t open = cpu == 0 ? writes_at : lags_at;
 
-                                if (rand() % 4 && !has(cpu, open))
-                                        add(cpu, open, (unsigned) rand() % 5);
-                        }
-                        if (rand() % 4) {
-                                writes_at = ++now_at;
-                                lags_at = rand() % 2 ? now_at : lags_at;
-                                (void) rotation_look(rotation, clocks_at(now_at));
-                        }
-                        if (rand() % 2 && lags_at > 0)
-                                replace((uint32_t) rand() % N_CPUS, (uint64_t) rand() % lags_at,
-                                        (size_t) rand() % (8 * PAGE));
-                        if (rand() % 3 == 0)
-                                (void) rotation_make_room(rotation);
-                        if (rand() % 16 == 0) { /* another daemon goes on */
-                                rotation = rotation_free(rotation);
-                                make_rotation(UINT32_MAX, 0);
-                        }
-                        walked = footprint_measure(dir);
-                        sums = rotation_look_at_segments(rotation);
-                        ck_assert_uint_eq(sums.counted_bytes, walked.segment_bytes);
-                        ck_assert_uint_eq(footprint_measure_beside(dir, sums.counted_bytes).n_bytes,
-                                          walked.n_bytes);
+                        if (rand() % 4 && !has(cpu, open))
+                                add(cpu, open, (unsigned) rand() % 5);
                 }
-                end();
+                if (rand() % 4) {
+                        writes_at = ++now_at;
+                        lags_at = rand() % 2 ? now_at : lags_at;
+                        (void) rotation_look(rotation, clocks_at(now_at));
+                }
+                if (rand() % 2 && lags_at > 0)
+                        replace((uint32_t) rand() % N_CPUS, (uint64_t) rand() % lags_at,
+                                (size_t) rand() % (8 * PAGE));
+                if (rand() % 3 == 0)
+                        (void) rotation_make_room(rotation);
+                if (rand() % 16 == 0) { /* another daemon goes on */
+                        rotation = rotation_free(rotation);
+                        make_rotation(UINT32_MAX, 0);
+                }
+                walked = footprint_measure(dir);
+                sums = rotation_look_at_segments(rotation);
+                ck_assert_uint_eq(sums.counted_bytes, walked.segment_bytes);
+                ck_assert_uint_eq(footprint_measure_beside(dir, sums.counted_bytes).n_bytes,
+                                  walked.n_bytes);
         }
-END_TEST
-
-UNIT_SUITE("rotation", what_it_knows_is_what_a_walk_finds, each_cut_is_noted_once_with_its_moment,
-           without_a_ring_nothing_goes, a_ring_keeps_the_newest_that_fit_and_accounts_for_the_rest,
-           a_period_that_somebody_still_writes_to_is_not_dropped,
-           on_a_full_disk_a_ring_drops_one_period_or_ends_the_only_one,
-           what_moves_out_counts_as_neither_kept_nor_dropped,
-           who_goes_on_with_a_session_goes_on_with_its_log, time_cuts_and_tells)
+        end();
+}

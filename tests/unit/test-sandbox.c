@@ -111,36 +111,33 @@ static int run_locked(Attempt attempt) {
         return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-START_TEST(computing_reading_and_writing_are_allowed_and_all_else_kills)
-        {
-                static const struct {
-                        Attempt attempt;
-                        int status;
-                } cases[] = {
-                        { try_to_work, 0 },
-                        { try_to_read_all, 0 },
-                        { try_to_open, 128 + SIGSYS },
-                        { try_to_make_a_socket, 128 + SIGSYS },
-                        { try_to_fork, 128 + SIGSYS },
-                        { try_to_run, 128 + SIGSYS },
-                        { try_to_map_a_file, 128 + SIGSYS },
-                        { try_to_map_code, 128 + SIGSYS },
-                        { try_to_make_code, 128 + SIGSYS },
-                        { try_to_signal, 128 + SIGSYS },
-                        { try_to_write_more, 128 + SIGXFSZ },
-                };
+TEST(computing_reading_and_writing_are_allowed_and_all_else_kills) {
+        static const struct {
+                Attempt attempt;
+                int status;
+        } cases[] = {
+                { try_to_work, 0 },
+                { try_to_read_all, 0 },
+                { try_to_open, 128 + SIGSYS },
+                { try_to_make_a_socket, 128 + SIGSYS },
+                { try_to_fork, 128 + SIGSYS },
+                { try_to_run, 128 + SIGSYS },
+                { try_to_map_a_file, 128 + SIGSYS },
+                { try_to_map_code, 128 + SIGSYS },
+                { try_to_make_code, 128 + SIGSYS },
+                { try_to_signal, 128 + SIGSYS },
+                { try_to_write_more, 128 + SIGXFSZ },
+        };
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_scratch_ Scratch s = SCRATCH;
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_scratch_ Scratch s = SCRATCH;
 
-                        scratch_fd = openat(s.fd, "file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-                        ck_assert_int_ge(scratch_fd, 0);
-                        ck_assert_msg(run_locked(cases[i].attempt) == cases[i].status,
-                                      "attempt %zu", i);
-                        (void) close(scratch_fd);
-                }
+                scratch_fd = openat(s.fd, "file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+                ck_assert_int_ge(scratch_fd, 0);
+                ck_assert_msg(run_locked(cases[i].attempt) == cases[i].status, "attempt %zu", i);
+                (void) close(scratch_fd);
         }
-END_TEST
+}
 
 /* Waits until somebody has looked at it. */
 static int wait_for_a_byte(int fd) {
@@ -180,14 +177,9 @@ static void expect_status(SandboxPriority priority, int policy, int nice) {
         ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
-START_TEST(its_status_says_so)
-        {
-                int nice = getpriority(PRIO_PROCESS, 0);
+TEST(its_status_says_so) {
+        int nice = getpriority(PRIO_PROCESS, 0);
 
-                expect_status(SANDBOX_IDLE, SCHED_IDLE, nice);
-                expect_status(SANDBOX_LOW, SCHED_OTHER, MIN(nice + 5, 19));
-        }
-END_TEST
-
-UNIT_SUITE("sandbox", computing_reading_and_writing_are_allowed_and_all_else_kills,
-           its_status_says_so)
+        expect_status(SANDBOX_IDLE, SCHED_IDLE, nice);
+        expect_status(SANDBOX_LOW, SCHED_OTHER, MIN(nice + 5, 19));
+}

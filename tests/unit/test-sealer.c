@@ -104,6 +104,10 @@ static void fixture_done(Fixture *f) {
         recording_done(&f->recording);
 }
 
+#define CASE(f, worker)                                                                            \
+        _cleanup_(fixture_done) Fixture f;                                                         \
+        fixture_init(&f, (worker))
+
 /* Until there is nothing to do any more, or nothing happens for @idle_ms. */
 static void run(Fixture *f, unsigned idle_ms) {
         while (sealer_is_busy(f->sealer) && sd_event_run(f->event, idle_ms * UINT64_C(1000)) > 0)
@@ -153,171 +157,145 @@ static struct stat segment_stat(const Fixture *f) {
         return st;
 }
 
-START_TEST(a_closed_segment_is_replaced_by_a_sealed_one)
-        {
+TEST(a_closed_segment_is_replaced_by_a_sealed_one) {
+        CASE(f, NULL);
+        struct stat before, after;
+
+        add_segment(&f, 0);
+        before = segment_stat(&f);
+        ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
+        run(&f, LONG_MS);
+        ck_assert_uint_eq(f.n_done, 1);
+        ck_assert(check_segment(&f, 0));
+        ck_assert_uint_eq(n_files(&f), 1);
+        after = segment_stat(&f);
+        ck_assert_uint_ne(before.st_ino, after.st_ino);
+        ck_assert_int_eq(before.st_mode, after.st_mode);
+        ck_assert_int_eq(before.st_mtim.tv_sec, after.st_mtim.tv_sec);
+        ck_assert_int_eq(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+        /* Once more is nothing to do. */
+        ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
+        run(&f, LONG_MS);
+        ck_assert_uint_eq(f.n_done, 1);
+}
+
+TEST(all_that_are_closed_are_sealed_and_what_was_left_half_done_goes) {
+        CASE(f, NULL);
+        SegmentWriter *w;
+
+        for (uint64_t i = 0; i < 5; i++)
+                add_segment(&f, i);
+        w = write_segment(&f, 5);
+        scratch_write(session_dir_fd(f.dir), "cpu0/.00000003.sealing", "half", 4);
+        scratch_write(session_dir_fd(f.dir), "cpu0/00000006.seg", "none", 4);
+        ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
+        ck_assert_int_eq(sealer_add_session(f.sealer, "another"), 0);
+        run(&f, LONG_MS);
+        ck_assert_uint_eq(f.n_done, 5);
+        ck_assert_uint_eq(f.last_sequence, 4);
+        ck_assert_uint_eq(n_files(&f), 7);
+        for (uint64_t i = 0; i < 5; i++)
+                ck_assert(check_segment(&f, i));
+        ck_assert(!check_segment(&f, 5));
+        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+}
+
+TEST(a_worker_that_fails_leaves_the_segment_as_it_was) {
+        static const char *const workers[] = {
+                "kill -9 $$",
+                "exit 1",
+                "exit 11",
+                "head -c 5000 >&1; kill -SEGV $$",
+                "exit 0",
+                "cat >&1",                      /* the segment itself */
+                "cat >&1; printf x >&1; exit 0" /* and more */
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(workers); i++) {
                 _cleanup_(fixture_done) Fixture f;
                 struct stat before, after;
 
-                fixture_init(&f, NULL);
+                fixture_init(&f, workers[i]);
                 add_segment(&f, 0);
                 before = segment_stat(&f);
-                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
-                run(&f, LONG_MS);
-                ck_assert_uint_eq(f.n_done, 1);
-                ck_assert(check_segment(&f, 0));
-                ck_assert_uint_eq(n_files(&f), 1);
-                after = segment_stat(&f);
-                ck_assert_uint_ne(before.st_ino, after.st_ino);
-                ck_assert_int_eq(before.st_mode, after.st_mode);
-                ck_assert_int_eq(before.st_mtim.tv_sec, after.st_mtim.tv_sec);
-                ck_assert_int_eq(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
-                /* Once more is nothing to do. */
-                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
-                run(&f, LONG_MS);
-                ck_assert_uint_eq(f.n_done, 1);
-        }
-END_TEST
-
-START_TEST(all_that_are_closed_are_sealed_and_what_was_left_half_done_goes)
-        {
-                _cleanup_(fixture_done) Fixture f;
-                SegmentWriter *w;
-
-                fixture_init(&f, NULL);
-                for (uint64_t i = 0; i < 5; i++)
-                        add_segment(&f, i);
-                w = write_segment(&f, 5);
-                scratch_write(session_dir_fd(f.dir), "cpu0/.00000003.sealing", "half", 4);
-                scratch_write(session_dir_fd(f.dir), "cpu0/00000006.seg", "none", 4);
-                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
-                ck_assert_int_eq(sealer_add_session(f.sealer, "another"), 0);
-                run(&f, LONG_MS);
-                ck_assert_uint_eq(f.n_done, 5);
-                ck_assert_uint_eq(f.last_sequence, 4);
-                ck_assert_uint_eq(n_files(&f), 7);
-                for (uint64_t i = 0; i < 5; i++)
-                        ck_assert(check_segment(&f, i));
-                ck_assert(!check_segment(&f, 5));
-                ck_assert_int_eq(segment_writer_close(w, NULL), 0);
-        }
-END_TEST
-
-START_TEST(a_worker_that_fails_leaves_the_segment_as_it_was)
-        {
-                static const char *const workers[] = {
-                        "kill -9 $$",
-                        "exit 1",
-                        "exit 11",
-                        "head -c 5000 >&1; kill -SEGV $$",
-                        "exit 0",
-                        "cat >&1",                      /* the segment itself */
-                        "cat >&1; printf x >&1; exit 0" /* and more */
-                };
-
-                for (size_t i = 0; i < ELEMENTSOF(workers); i++) {
-                        _cleanup_(fixture_done) Fixture f;
-                        struct stat before, after;
-
-                        fixture_init(&f, workers[i]);
-                        add_segment(&f, 0);
-                        before = segment_stat(&f);
-                        begin(&f);
-                        ck_assert_uint_eq(n_files(&f), 2); /* it runs */
-                        run(&f, LONG_MS);
-                        ck_assert_uint_eq(f.n_done, 0);
-                        ck_assert(!sealer_is_busy(f.sealer));
-                        after = segment_stat(&f);
-                        ck_assert_uint_eq(before.st_ino, after.st_ino);
-                        ck_assert(!check_segment(&f, 0));
-                        ck_assert_uint_eq(n_files(&f), 1);
-                }
-        }
-END_TEST
-
-START_TEST(a_full_disk_is_waited_for)
-        {
-                _cleanup_(fixture_done) Fixture f;
-
-                fixture_init(&f, "exit 13");
-                add_segment(&f, 0);
-                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
-                run(&f, 500);
-                ck_assert(sealer_is_busy(f.sealer));
-                ck_assert(!check_segment(&f, 0));
-                ck_assert_uint_eq(n_files(&f), 1);
-        }
-END_TEST
-
-START_TEST(what_is_removed_meanwhile_stays_removed)
-        {
-                _cleanup_(fixture_done) Fixture f;
-                char worker[PATH_MAX + 64];
-
-                (void) snprintf(worker, sizeof(worker),
-                                "sleep 0.3; "
-                                "exec %s/ftraced " SEAL_WORKER_OPTION " $0",
-                                getenv("top_builddir"));
-                fixture_init(&f, worker);
-                add_segment(&f, 0);
                 begin(&f);
                 ck_assert_uint_eq(n_files(&f), 2); /* it runs */
-                ck_assert_int_eq(unlinkat(session_dir_fd(f.dir), "cpu0/00000000.seg", 0), 0);
                 run(&f, LONG_MS);
                 ck_assert_uint_eq(f.n_done, 0);
-                ck_assert_uint_eq(n_files(&f), 0);
-                /* And a whole session. */
-                add_segment(&f, 0);
-                begin(&f);
-                ck_assert_int_eq(store_remove_session(f.store, SESSION), 0);
-                run(&f, LONG_MS);
-                ck_assert_uint_eq(f.n_done, 0);
-                ck_assert_int_eq(
-                        faccessat(store_sessions_fd(f.store), SESSION, F_OK, AT_SYMLINK_NOFOLLOW),
-                        -1);
-        }
-END_TEST
-
-START_TEST(what_is_removed_when_it_is_sealed_is_no_failure)
-        {
-                _cleanup_(fixture_done) Fixture f;
-                char mark[PATH_MAX + 16], worker[3 * PATH_MAX];
-
-                fixture_init(&f, NULL);
-                (void) snprintf(mark, sizeof(mark), "%s/done", f.scratch.path);
-                (void) snprintf(worker, sizeof(worker),
-                                "%s/ftraced " SEAL_WORKER_OPTION " $0; status=$?; : >%s; "
-                                "while [ -e %s ]; do sleep 0.1; done; exit $status",
-                                getenv("top_builddir"), mark, mark);
-                fixture_change_worker(&f, worker);
-                add_segment(&f, 0);
-                begin(&f);
-                while (access(mark, F_OK) < 0)
-                        (void) usleep(10000);
-                ck_assert_int_eq(store_remove_session(f.store, SESSION), 0);
-                ck_assert_int_eq(unlink(mark), 0);
-                run(&f, LONG_MS);
-                ck_assert_uint_eq(f.n_done, 0);
-        }
-END_TEST
-
-START_TEST(an_end_in_the_middle_leaves_the_segment_for_the_next_daemon)
-        {
-                _cleanup_(fixture_done) Fixture f;
-
-                fixture_init(&f, "exec sleep 1000");
-                add_segment(&f, 0);
-                add_segment(&f, 1);
-                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
-                run(&f, 300);
-                ck_assert_uint_eq(n_files(&f), 3);
-                f.sealer = sealer_free(f.sealer);
-                ck_assert_uint_eq(n_files(&f), 2);
+                ck_assert(!sealer_is_busy(f.sealer));
+                after = segment_stat(&f);
+                ck_assert_uint_eq(before.st_ino, after.st_ino);
                 ck_assert(!check_segment(&f, 0));
+                ck_assert_uint_eq(n_files(&f), 1);
         }
-END_TEST
+}
 
-UNIT_SUITE("sealer", a_closed_segment_is_replaced_by_a_sealed_one,
-           all_that_are_closed_are_sealed_and_what_was_left_half_done_goes,
-           a_worker_that_fails_leaves_the_segment_as_it_was, a_full_disk_is_waited_for,
-           what_is_removed_meanwhile_stays_removed, what_is_removed_when_it_is_sealed_is_no_failure,
-           an_end_in_the_middle_leaves_the_segment_for_the_next_daemon)
+TEST(a_full_disk_is_waited_for) {
+        CASE(f, "exit 13");
+
+        add_segment(&f, 0);
+        ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
+        run(&f, 500);
+        ck_assert(sealer_is_busy(f.sealer));
+        ck_assert(!check_segment(&f, 0));
+        ck_assert_uint_eq(n_files(&f), 1);
+}
+
+TEST(what_is_removed_meanwhile_stays_removed) {
+        _cleanup_(fixture_done) Fixture f;
+        char worker[PATH_MAX + 64];
+
+        (void) snprintf(worker, sizeof(worker),
+                        "sleep 0.3; "
+                        "exec %s/ftraced " SEAL_WORKER_OPTION " $0",
+                        getenv("top_builddir"));
+        fixture_init(&f, worker);
+        add_segment(&f, 0);
+        begin(&f);
+        ck_assert_uint_eq(n_files(&f), 2); /* it runs */
+        ck_assert_int_eq(unlinkat(session_dir_fd(f.dir), "cpu0/00000000.seg", 0), 0);
+        run(&f, LONG_MS);
+        ck_assert_uint_eq(f.n_done, 0);
+        ck_assert_uint_eq(n_files(&f), 0);
+        /* And a whole session. */
+        add_segment(&f, 0);
+        begin(&f);
+        ck_assert_int_eq(store_remove_session(f.store, SESSION), 0);
+        run(&f, LONG_MS);
+        ck_assert_uint_eq(f.n_done, 0);
+        ck_assert_int_eq(faccessat(store_sessions_fd(f.store), SESSION, F_OK, AT_SYMLINK_NOFOLLOW),
+                         -1);
+}
+
+TEST(what_is_removed_when_it_is_sealed_is_no_failure) {
+        CASE(f, NULL);
+        char mark[PATH_MAX + 16], worker[3 * PATH_MAX];
+
+        (void) snprintf(mark, sizeof(mark), "%s/done", f.scratch.path);
+        (void) snprintf(worker, sizeof(worker),
+                        "%s/ftraced " SEAL_WORKER_OPTION " $0; status=$?; : >%s; "
+                        "while [ -e %s ]; do sleep 0.1; done; exit $status",
+                        getenv("top_builddir"), mark, mark);
+        fixture_change_worker(&f, worker);
+        add_segment(&f, 0);
+        begin(&f);
+        while (access(mark, F_OK) < 0)
+                (void) usleep(10000);
+        ck_assert_int_eq(store_remove_session(f.store, SESSION), 0);
+        ck_assert_int_eq(unlink(mark), 0);
+        run(&f, LONG_MS);
+        ck_assert_uint_eq(f.n_done, 0);
+}
+
+TEST(an_end_in_the_middle_leaves_the_segment_for_the_next_daemon) {
+        CASE(f, "exec sleep 1000");
+
+        add_segment(&f, 0);
+        add_segment(&f, 1);
+        ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
+        run(&f, 300);
+        ck_assert_uint_eq(n_files(&f), 3);
+        f.sealer = sealer_free(f.sealer);
+        ck_assert_uint_eq(n_files(&f), 2);
+        ck_assert(!check_segment(&f, 0));
+}

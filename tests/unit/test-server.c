@@ -6,174 +6,141 @@
 
 #include "server-fixture.h"
 
-START_TEST(a_call_is_answered_and_a_refusal_keeps_its_words)
-        {
-                _cleanup_(client_freep) Client *c = NULL;
-                json_t *answer = NULL;
+TEST(a_call_is_answered_and_a_refusal_keeps_its_words) {
+        SERVER_CASE;
+        _cleanup_client_ Client *c = connect_client();
+        json_t *answer = NULL;
 
-                start_server();
-                check_alive();
-                c = connect_client();
-                check_refused(c, "Refuse", NULL, REFUSAL_BUSY, "message",
-                              "session boot is recording");
-                check_refused(c, "Refuse", NULL, REFUSAL_BUSY, "holder", "boot");
-                check_refused(c, "Fail", NULL, REFUSAL_SYSTEM_ERROR, NULL, NULL);
-                check_refused(c, "Forget", NULL, REFUSAL_SYSTEM_ERROR, NULL, NULL);
-                check_refused(c, "Nothing", NULL, REFUSAL_METHOD_NOT_FOUND, "method",
-                              "org.ftraced.Nothing");
-                check_refused(c, "org.nowhere.Nothing", NULL, REFUSAL_INTERFACE_NOT_FOUND,
-                              "interface", "org.nowhere");
-                check_refused(c, "Echo", json_pack("{s:i}", "other", 1), REFUSAL_INVALID_PARAMETER,
-                              "parameter", "other");
-                check_refused(c, "Who", json_pack("{s:i}", "other", 1), REFUSAL_INVALID_PARAMETER,
-                              "parameter", "other");
-                check_refused(c, "Stream", NULL, REFUSAL_EXPECTED_MORE, NULL, NULL);
-                answer = call(c, "Who");
-                ck_assert_int_eq(json_integer_value(json_object_get(answer, "pid")), getpid());
-                ck_assert_int_eq(json_integer_value(json_object_get(answer, "uid")), geteuid());
-                json_decref(answer);
-                stop_server();
-        }
-END_TEST
+        check_alive();
+        check_refused(c, "Refuse", NULL, REFUSAL_BUSY, "message", "session boot is recording");
+        check_refused(c, "Refuse", NULL, REFUSAL_BUSY, "holder", "boot");
+        check_refused(c, "Fail", NULL, REFUSAL_SYSTEM_ERROR, NULL, NULL);
+        check_refused(c, "Forget", NULL, REFUSAL_SYSTEM_ERROR, NULL, NULL);
+        check_refused(c, "Nothing", NULL, REFUSAL_METHOD_NOT_FOUND, "method",
+                      "org.ftraced.Nothing");
+        check_refused(c, "org.nowhere.Nothing", NULL, REFUSAL_INTERFACE_NOT_FOUND, "interface",
+                      "org.nowhere");
+        check_refused(c, "Echo", json_pack("{s:i}", "other", 1), REFUSAL_INVALID_PARAMETER,
+                      "parameter", "other");
+        check_refused(c, "Who", json_pack("{s:i}", "other", 1), REFUSAL_INVALID_PARAMETER,
+                      "parameter", "other");
+        check_refused(c, "Stream", NULL, REFUSAL_EXPECTED_MORE, NULL, NULL);
+        answer = call(c, "Who");
+        ck_assert_int_eq(json_integer_value(json_object_get(answer, "pid")), getpid());
+        ck_assert_int_eq(json_integer_value(json_object_get(answer, "uid")), geteuid());
+        json_decref(answer);
+}
 
-START_TEST(the_service_describes_itself)
-        {
-                _cleanup_(client_freep) Client *c = NULL;
+TEST(the_service_describes_itself) {
+        SERVER_CASE;
+        _cleanup_client_ Client *c = connect_client();
+        json_t *answer;
+
+        answer = call(c, "org.varlink.service.GetInfo");
+        ck_assert_str_eq(json_string_value(json_object_get(answer, "product")), "ftraced");
+        ck_assert_uint_eq(json_array_size(json_object_get(answer, "interfaces")), 2);
+        json_decref(answer);
+        ck_assert_int_eq(client_call(c, "org.varlink.service.GetInterfaceDescription",
+                                     json_pack("{s:s}", "interface", "org.ftraced"), &answer, NULL,
+                                     NULL),
+                         0);
+        ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(answer, "description")),
+                                     "\ninterface org.ftraced\n"));
+        json_decref(answer);
+        check_refused(c, "org.varlink.service.GetInterfaceDescription", NULL,
+                      REFUSAL_INVALID_PARAMETER, "parameter", "interface");
+        check_refused(c, "org.varlink.service.GetInterfaceDescription",
+                      json_pack("{s:s}", "interface", "a.b"), REFUSAL_INTERFACE_NOT_FOUND,
+                      "interface", "a.b");
+        check_refused(c, "org.varlink.service.Nothing", NULL, REFUSAL_METHOD_NOT_FOUND, "method",
+                      "org.varlink.service.Nothing");
+}
+
+TEST(a_stream_ends_with_the_reply_that_does_not_continue) {
+        SERVER_CASE;
+        _cleanup_client_ Client *c = connect_client();
+        bool continues = true;
+
+        ck_assert_int_eq(client_send(c, "Stream", NULL, true), 0);
+        for (int i = 0; i < 4; i++) {
                 json_t *answer;
 
-                start_server();
-                c = connect_client();
-                answer = call(c, "org.varlink.service.GetInfo");
-                ck_assert_str_eq(json_string_value(json_object_get(answer, "product")), "ftraced");
-                ck_assert_uint_eq(json_array_size(json_object_get(answer, "interfaces")), 2);
+                ck_assert(continues);
+                ck_assert_int_eq(
+                        client_receive(c, &answer, NULL, &continues, NULL, -EBADF, PATIENCE_MS), 0);
+                ck_assert_int_eq(json_integer_value(json_object_get(answer, "i")), i);
                 json_decref(answer);
-                ck_assert_int_eq(client_call(c, "org.varlink.service.GetInterfaceDescription",
-                                             json_pack("{s:s}", "interface", "org.ftraced"),
-                                             &answer, NULL, NULL),
-                                 0);
-                ck_assert_ptr_nonnull(
-                        strstr(json_string_value(json_object_get(answer, "description")),
-                               "\ninterface org.ftraced\n"));
-                json_decref(answer);
-                check_refused(c, "org.varlink.service.GetInterfaceDescription", NULL,
-                              REFUSAL_INVALID_PARAMETER, "parameter", "interface");
-                check_refused(c, "org.varlink.service.GetInterfaceDescription",
-                              json_pack("{s:s}", "interface", "a.b"), REFUSAL_INTERFACE_NOT_FOUND,
-                              "interface", "a.b");
-                check_refused(c, "org.varlink.service.Nothing", NULL, REFUSAL_METHOD_NOT_FOUND,
-                              "method", "org.varlink.service.Nothing");
-                stop_server();
         }
-END_TEST
+        ck_assert(!continues);
+}
 
-START_TEST(a_stream_ends_with_the_reply_that_does_not_continue)
+TEST(descriptors_come_with_the_reply) {
+        SERVER_CASE;
+        _cleanup_client_ Client *c = connect_client();
+        int fds[FRAME_FDS_MAX];
+
+        ck_assert_int_eq(client_call(c, "Descriptors", NULL, NULL, fds, NULL), 0);
+        ck_assert_int_ge(fds[0], 0);
+        ck_assert_int_ge(fds[1], 0);
+        ck_assert_int_lt(fds[2], 0);
+        close(fds[0]);
+        close(fds[1]);
+        /* Who does not want them does not get them. */
+        ck_assert_int_eq(client_call(c, "Descriptors", NULL, NULL, NULL, NULL), 0);
+}
+
+TEST(pipelined_calls_are_answered_in_order_also_behind_a_kept_one) {
+        SERVER_CASE;
+        char text[4096];
+        int fd;
+
+        fd = connect_raw();
+        put_text(fd, "{\"method\":\"org.ftraced.Echo\",\"parameters\":{\"n\":1}}");
+        put_text(fd, "{\"method\":\"org.ftraced.Keep\"}");
+        put_text(fd, "{\"method\":\"org.ftraced.Echo\",\"parameters\":{\"n\":2},"
+                     "\"oneway\":true}");
+        put_text(fd, "{\"method\":\"org.ftraced.Echo\",\"parameters\":{\"n\":3}}");
+        ck_assert_uint_eq(get(fd, text, sizeof(text), 1), 1);
+        ck_assert_str_eq(text, "{\"parameters\":{\"n\":1}}");
         {
-                _cleanup_(client_freep) Client *c = NULL;
-                bool continues = true;
+                _cleanup_client_ Client *c = connect_client();
 
-                start_server();
-                c = connect_client();
-                ck_assert_int_eq(client_send(c, "Stream", NULL, true), 0);
-                for (int i = 0; i < 4; i++) {
-                        json_t *answer;
-
-                        ck_assert(continues);
-                        ck_assert_int_eq(client_receive(c, &answer, NULL, &continues, NULL, -EBADF,
-                                                        PATIENCE_MS),
-                                         0);
-                        ck_assert_int_eq(json_integer_value(json_object_get(answer, "i")), i);
-                        json_decref(answer);
-                }
-                ck_assert(!continues);
-                stop_server();
+                release_kept(c);
         }
-END_TEST
+        ck_assert_uint_eq(get(fd, text, sizeof(text), 1), 1);
+        ck_assert_str_eq(text, "{\"parameters\":{\"released\":\"yes\"}}");
+        ck_assert_uint_eq(get(fd, text, sizeof(text), 1), 1);
+        ck_assert_str_eq(text, "{\"parameters\":{\"n\":3}}");
+        close(fd);
+}
 
-START_TEST(descriptors_come_with_the_reply)
+TEST(a_half_closed_peer_still_gets_its_answers) {
+        SERVER_CASE;
+        char text[4096];
+        int fd;
+
+        fd = connect_raw();
+        put_text(fd, "{\"method\":\"org.ftraced.Keep\"}");
+        put_text(fd, "{\"method\":\"org.ftraced.Echo\",\"parameters\":{\"n\":1}}");
+        ck_assert_int_eq(shutdown(fd, SHUT_WR), 0);
         {
-                _cleanup_(client_freep) Client *c = NULL;
-                int fds[FRAME_FDS_MAX];
+                _cleanup_client_ Client *c = connect_client();
 
-                start_server();
-                c = connect_client();
-                ck_assert_int_eq(client_call(c, "Descriptors", NULL, NULL, fds, NULL), 0);
-                ck_assert_int_ge(fds[0], 0);
-                ck_assert_int_ge(fds[1], 0);
-                ck_assert_int_lt(fds[2], 0);
-                close(fds[0]);
-                close(fds[1]);
-                /* Who does not want them does not get them. */
-                ck_assert_int_eq(client_call(c, "Descriptors", NULL, NULL, NULL, NULL), 0);
-                stop_server();
+                release_kept(c);
         }
-END_TEST
+        ck_assert_uint_eq(get(fd, text, sizeof(text), 2), 2);
+        ck_assert(is_closed(fd, PATIENCE_MS));
+        close(fd);
+}
 
-START_TEST(pipelined_calls_are_answered_in_order_also_behind_a_kept_one)
-        {
-                char text[4096];
-                int fd;
+TEST(upgrade_is_refused) {
+        SERVER_CASE;
+        char text[500];
+        int fd;
 
-                start_server();
-                fd = connect_raw();
-                put_text(fd, "{\"method\":\"org.ftraced.Echo\",\"parameters\":{\"n\":1}}");
-                put_text(fd, "{\"method\":\"org.ftraced.Keep\"}");
-                put_text(fd, "{\"method\":\"org.ftraced.Echo\",\"parameters\":{\"n\":2},"
-                             "\"oneway\":true}");
-                put_text(fd, "{\"method\":\"org.ftraced.Echo\",\"parameters\":{\"n\":3}}");
-                ck_assert_uint_eq(get(fd, text, sizeof(text), 1), 1);
-                ck_assert_str_eq(text, "{\"parameters\":{\"n\":1}}");
-                {
-                        _cleanup_(client_freep) Client *c = connect_client();
-
-                        release_kept(c);
-                }
-                ck_assert_uint_eq(get(fd, text, sizeof(text), 1), 1);
-                ck_assert_str_eq(text, "{\"parameters\":{\"released\":\"yes\"}}");
-                ck_assert_uint_eq(get(fd, text, sizeof(text), 1), 1);
-                ck_assert_str_eq(text, "{\"parameters\":{\"n\":3}}");
-                close(fd);
-                stop_server();
-        }
-END_TEST
-
-START_TEST(a_half_closed_peer_still_gets_its_answers)
-        {
-                char text[4096];
-                int fd;
-
-                start_server();
-                fd = connect_raw();
-                put_text(fd, "{\"method\":\"org.ftraced.Keep\"}");
-                put_text(fd, "{\"method\":\"org.ftraced.Echo\",\"parameters\":{\"n\":1}}");
-                ck_assert_int_eq(shutdown(fd, SHUT_WR), 0);
-                {
-                        _cleanup_(client_freep) Client *c = connect_client();
-
-                        release_kept(c);
-                }
-                ck_assert_uint_eq(get(fd, text, sizeof(text), 2), 2);
-                ck_assert(is_closed(fd, PATIENCE_MS));
-                close(fd);
-                stop_server();
-        }
-END_TEST
-
-START_TEST(upgrade_is_refused)
-        {
-                char text[500];
-                int fd;
-
-                start_server();
-                fd = connect_raw();
-                put_text(fd, "{\"method\":\"org.ftraced.Echo\",\"upgrade\":true}");
-                ck_assert_uint_eq(get(fd, text, sizeof(text), 1), 1);
-                ck_assert_ptr_nonnull(strstr(text, "\"org.varlink.service.InvalidParameter\""));
-                close(fd);
-                stop_server();
-        }
-END_TEST
-
-UNIT_SUITE("server", a_call_is_answered_and_a_refusal_keeps_its_words, the_service_describes_itself,
-           a_stream_ends_with_the_reply_that_does_not_continue, descriptors_come_with_the_reply,
-           pipelined_calls_are_answered_in_order_also_behind_a_kept_one,
-           a_half_closed_peer_still_gets_its_answers, upgrade_is_refused)
+        fd = connect_raw();
+        put_text(fd, "{\"method\":\"org.ftraced.Echo\",\"upgrade\":true}");
+        ck_assert_uint_eq(get(fd, text, sizeof(text), 1), 1);
+        ck_assert_ptr_nonnull(strstr(text, "\"org.varlink.service.InvalidParameter\""));
+        close(fd);
+}

@@ -92,32 +92,34 @@ static void fixture_done(Fixture *f) {
 
 /* --- states ------------------------------------------------------------------------------------ */
 
-START_TEST(nothing_happens_but_what_the_picture_in_the_header_has)
-        {
-                static const int picture[_SESSION_STATE_N][_SESSION_EVENT_N] = {
-                        [SESSION_NEW][SESSION_EVENT_ARM] = SESSION_ARMED,
-                        [SESSION_NEW][SESSION_EVENT_FAIL] = SESSION_FAILED,
-                        [SESSION_ARMED][SESSION_EVENT_START] = SESSION_RECORDING,
-                        [SESSION_ARMED][SESSION_EVENT_STOP] = SESSION_DRAINING,
-                        [SESSION_ARMED][SESSION_EVENT_FAIL] = SESSION_FAILED,
-                        [SESSION_RECORDING][SESSION_EVENT_PAUSE] = SESSION_ARMED,
-                        [SESSION_RECORDING][SESSION_EVENT_STOP] = SESSION_DRAINING,
-                        [SESSION_RECORDING][SESSION_EVENT_FAIL] = SESSION_FAILED,
-                        [SESSION_DRAINING][SESSION_EVENT_DRAIN] = SESSION_SEALED,
-                        [SESSION_DRAINING][SESSION_EVENT_FAIL] = SESSION_FAILED,
-                };
-                unsigned n = 0;
+TEST(nothing_happens_but_what_the_picture_in_the_header_has) {
+        static const int picture[_SESSION_STATE_N][_SESSION_EVENT_N] = {
+                [SESSION_NEW][SESSION_EVENT_ARM] = SESSION_ARMED,
+                [SESSION_NEW][SESSION_EVENT_FAIL] = SESSION_FAILED,
+                [SESSION_ARMED][SESSION_EVENT_START] = SESSION_RECORDING,
+                [SESSION_ARMED][SESSION_EVENT_STOP] = SESSION_DRAINING,
+                [SESSION_ARMED][SESSION_EVENT_FAIL] = SESSION_FAILED,
+                [SESSION_RECORDING][SESSION_EVENT_PAUSE] = SESSION_ARMED,
+                [SESSION_RECORDING][SESSION_EVENT_STOP] = SESSION_DRAINING,
+                [SESSION_RECORDING][SESSION_EVENT_FAIL] = SESSION_FAILED,
+                [SESSION_DRAINING][SESSION_EVENT_DRAIN] = SESSION_SEALED,
+                [SESSION_DRAINING][SESSION_EVENT_FAIL] = SESSION_FAILED,
+        };
+        unsigned n = 0;
 
-                for (int s = 0; s < _SESSION_STATE_N; s++)
-                        for (int e = 0; e < _SESSION_EVENT_N; e++) {
-                                int to = session_state_next((SessionState) s, (SessionEvent) e);
+        for (int s = 0; s < _SESSION_STATE_N; s++)
+                for (int e = 0; e < _SESSION_EVENT_N; e++) {
+                        int to = session_state_next((SessionState) s, (SessionEvent) e);
 
-                                ck_assert_int_eq(to, picture[s][e] ?: -EINVAL);
-                                n += to >= 0;
-                        }
-                ck_assert_uint_eq(n, 10);
-        }
-END_TEST
+                        ck_assert_int_eq(to, picture[s][e] ?: -EINVAL);
+                        n += to >= 0;
+                }
+        ck_assert_uint_eq(n, 10);
+}
+
+#define CASE(f)                                                                                    \
+        _cleanup_fixture_ Fixture f;                                                               \
+        fixture_init(&f, true)
 
 /* --- what is hooked ----------------------------------------------------------------------------- */
 
@@ -126,108 +128,91 @@ static void enter(Fixture *f, SessionState state, uint64_t since_ns) {
         session_hooks_follow(f->session, since_ns);
 }
 
-START_TEST(everything_is_hooked_while_it_records_and_its_roots_while_it_waits)
-        {
+TEST(everything_is_hooked_while_it_records_and_its_roots_while_it_waits) {
+        CASE(f);
+
+        ck_assert(session_hooks_are_due(f.session));
+        ck_assert(!f.session->hooks.was_hooked);
+        for (unsigned i = 1; i <= 2; i++) {
+                enter(&f, SESSION_RECORDING, 1);
+                ck_assert(!tracer_waits(f.session->tracer));
+                ck_assert(!session_hooks_are_due(f.session));
+                ck_assert_uint_eq(f.n_hooked, i);
+                enter(&f, SESSION_ARMED, 0);
+                ck_assert(tracer_waits(f.session->tracer));
+                ck_assert_uint_eq(f.n_hooked, i);
+                ck_assert_uint_eq(f.n_settled, 2 * i);
+                ck_assert_uint_eq(f.n_changed, 2 * i);
+        }
+        ck_assert(f.session->hooks.was_hooked); /* once is enough to learn from */
+        ck_assert_uint_eq(f.n_failed, 0);
+}
+
+TEST(what_is_hooked_already_is_no_work) {
+        CASE(f);
+
+        enter(&f, SESSION_ARMED, 0);
+        ck_assert_uint_eq(f.n_settled, 0);
+        enter(&f, SESSION_RECORDING, 1);
+        ck_assert_uint_eq(f.n_settled, 1);
+        session_hooks_follow(f.session, 1);
+        ck_assert_uint_eq(f.n_settled, 1);
+        enter(&f, SESSION_DRAINING, 0); /* disarming puts it back */
+        ck_assert_uint_eq(f.n_settled, 1);
+}
+
+TEST(a_session_that_records_is_told_what_it_lacks) {
+        CASE(f);
+
+        enter(&f, SESSION_RECORDING, 1);
+        ck_assert_uint_eq(f.meta->warnings.n, 1);
+        ck_assert_ptr_nonnull(strstr(f.meta->warnings.items[0], "after the trigger on"));
+        enter(&f, SESSION_ARMED, 0);
+        enter(&f, SESSION_RECORDING, 0); /* it fired before this daemon */
+        ck_assert_uint_eq(f.meta->warnings.n, 2);
+        ck_assert_ptr_nonnull(strstr(f.meta->warnings.items[1], "when the daemon ended"));
+}
+
+TEST(one_that_cannot_be_hooked_or_watched_ends) {
+        for (int at_the_end = 0; at_the_end < 2; at_the_end++) {
                 _cleanup_fixture_ Fixture f;
 
                 fixture_init(&f, true);
-                ck_assert(session_hooks_are_due(f.session));
-                ck_assert(!f.session->hooks.was_hooked);
-                for (unsigned i = 1; i <= 2; i++) {
-                        enter(&f, SESSION_RECORDING, 1);
-                        ck_assert(!tracer_waits(f.session->tracer));
-                        ck_assert(!session_hooks_are_due(f.session));
-                        ck_assert_uint_eq(f.n_hooked, i);
-                        enter(&f, SESSION_ARMED, 0);
-                        ck_assert(tracer_waits(f.session->tracer));
-                        ck_assert_uint_eq(f.n_hooked, i);
-                        ck_assert_uint_eq(f.n_settled, 2 * i);
-                        ck_assert_uint_eq(f.n_changed, 2 * i);
+                if (at_the_end)
+                        f.error = -EIO;
+                else {
+                        f.kernel->fault = FAKE_FAIL;
+                        f.kernel->fault_at = f.kernel->n_steps + 1;
                 }
-                ck_assert(f.session->hooks.was_hooked); /* once is enough to learn from */
-                ck_assert_uint_eq(f.n_failed, 0);
-        }
-END_TEST
-
-START_TEST(what_is_hooked_already_is_no_work)
-        {
-                _cleanup_fixture_ Fixture f;
-
-                fixture_init(&f, true);
-                enter(&f, SESSION_ARMED, 0);
-                ck_assert_uint_eq(f.n_settled, 0);
                 enter(&f, SESSION_RECORDING, 1);
+                ck_assert_uint_eq(f.n_hooked, (unsigned) at_the_end);
+                ck_assert_uint_eq(f.n_failed, 1);
                 ck_assert_uint_eq(f.n_settled, 1);
-                session_hooks_follow(f.session, 1);
-                ck_assert_uint_eq(f.n_settled, 1);
-                enter(&f, SESSION_DRAINING, 0); /* disarming puts it back */
-                ck_assert_uint_eq(f.n_settled, 1);
+                ck_assert_uint_eq(f.n_changed, 1);
+                ck_assert(!session_hooks_are_changing(f.session));
         }
-END_TEST
+}
 
-START_TEST(a_session_that_records_is_told_what_it_lacks)
-        {
-                _cleanup_fixture_ Fixture f;
+TEST(one_that_waits_goes_on_if_its_calls_stay_hooked) {
+        CASE(f);
 
-                fixture_init(&f, true);
-                enter(&f, SESSION_RECORDING, 1);
-                ck_assert_uint_eq(f.meta->warnings.n, 1);
-                ck_assert_ptr_nonnull(strstr(f.meta->warnings.items[0], "after the trigger on"));
-                enter(&f, SESSION_ARMED, 0);
-                enter(&f, SESSION_RECORDING, 0); /* it fired before this daemon */
-                ck_assert_uint_eq(f.meta->warnings.n, 2);
-                ck_assert_ptr_nonnull(strstr(f.meta->warnings.items[1], "when the daemon ended"));
-        }
-END_TEST
+        enter(&f, SESSION_RECORDING, 1);
+        f.kernel->fault = FAKE_FAIL;
+        f.kernel->fault_at = f.kernel->n_steps + 1;
+        enter(&f, SESSION_ARMED, 0);
+        ck_assert_uint_eq(f.n_failed, 0);
+        ck_assert_int_eq(f.meta->state, SESSION_ARMED);
+        ck_assert_uint_eq(f.meta->warnings.n, 2);
+        ck_assert_ptr_nonnull(strstr(f.meta->warnings.items[1], "stays hooked"));
+}
 
-START_TEST(one_that_cannot_be_hooked_or_watched_ends)
-        {
-                for (int at_the_end = 0; at_the_end < 2; at_the_end++) {
-                        _cleanup_fixture_ Fixture f;
+TEST(nobody_waits_for_what_is_done) {
+        CASE(f);
 
-                        fixture_init(&f, true);
-                        if (at_the_end)
-                                f.error = -EIO;
-                        else {
-                                f.kernel->fault = FAKE_FAIL;
-                                f.kernel->fault_at = f.kernel->n_steps + 1;
-                        }
-                        enter(&f, SESSION_RECORDING, 1);
-                        ck_assert_uint_eq(f.n_hooked, (unsigned) at_the_end);
-                        ck_assert_uint_eq(f.n_failed, 1);
-                        ck_assert_uint_eq(f.n_settled, 1);
-                        ck_assert_uint_eq(f.n_changed, 1);
-                        ck_assert(!session_hooks_are_changing(f.session));
-                }
-        }
-END_TEST
-
-START_TEST(one_that_waits_goes_on_if_its_calls_stay_hooked)
-        {
-                _cleanup_fixture_ Fixture f;
-
-                fixture_init(&f, true);
-                enter(&f, SESSION_RECORDING, 1);
-                f.kernel->fault = FAKE_FAIL;
-                f.kernel->fault_at = f.kernel->n_steps + 1;
-                enter(&f, SESSION_ARMED, 0);
-                ck_assert_uint_eq(f.n_failed, 0);
-                ck_assert_int_eq(f.meta->state, SESSION_ARMED);
-                ck_assert_uint_eq(f.meta->warnings.n, 2);
-                ck_assert_ptr_nonnull(strstr(f.meta->warnings.items[1], "stays hooked"));
-        }
-END_TEST
-
-START_TEST(nobody_waits_for_what_is_done)
-        {
-                _cleanup_fixture_ Fixture f;
-
-                fixture_init(&f, true);
-                ck_assert_int_eq(session_when_hooked(f.session, NULL, NULL), -EINVAL);
-                session_hooks_interrupt(f.session);
-                ck_assert_uint_eq(f.meta->warnings.n, 0);
-        }
-END_TEST
+        ck_assert_int_eq(session_when_hooked(f.session, NULL, NULL), -EINVAL);
+        session_hooks_interrupt(f.session);
+        ck_assert_uint_eq(f.meta->warnings.n, 0);
+}
 
 /* --- what an earlier daemon began --------------------------------------------------------------- */
 
@@ -252,6 +237,10 @@ static void adopt_init(Fixture *f) {
         tracer_forget(TAKE_PTR(s->tracer));
         ck_assert_int_eq(controller_adopt(f->controller, &s->tracer, m, &why), 0);
 }
+
+#define ADOPT_CASE(f)                                                                              \
+        _cleanup_fixture_ Fixture f;                                                               \
+        adopt_init(&f)
 
 static void take_up(Fixture *f) {
         ck_assert_int_eq(session_take_cpus(f->session, &f->live), 0);
@@ -279,142 +268,106 @@ static void leave_segment(const Fixture *f, uint32_t cpu, uint64_t time_ns) {
         segment_publish(w, sizeof(page));
 }
 
-START_TEST(a_daemon_that_left_in_order_leaves_no_gap)
-        {
+TEST(a_daemon_that_left_in_order_leaves_no_gap) {
+        ADOPT_CASE(f);
+
+        f.live.left = true; /* and no marks */
+        take_up(&f);
+        ck_assert_uint_eq(f.meta->gaps.n, 0);
+        ck_assert_uint_eq(f.meta->warnings.n, 0);
+}
+
+TEST(what_was_in_the_pipe_of_a_killed_daemon_is_a_gap_of_that_cpu) {
+        ADOPT_CASE(f);
+        const Gap *g;
+
+        leave_marks(&f, 0, 8192);
+        take_up(&f);
+        ck_assert_uint_eq(f.meta->gaps.n, 1);
+        g = &f.meta->gaps.items[0];
+        ck_assert_uint_eq(g->cpu, 1);
+        ck_assert_int_eq(g->cause, GAP_DAEMON_GONE);
+        ck_assert_uint_eq(g->from_ns, START_NS);
+        ck_assert_uint_gt(g->to_ns, START_NS);
+        ck_assert_uint_eq(g->n_pages, 0);
+        ck_assert_uint_eq(f.meta->warnings.n, 1);
+        ck_assert_ptr_nonnull(strstr(f.meta->warnings.items[0], "8K"));
+}
+
+TEST(without_a_word_of_the_pipes_all_of_them_may_have_been_full) {
+        ADOPT_CASE(f);
+
+        take_up(&f);
+        ck_assert_uint_eq(f.meta->gaps.n, N_CPUS);
+        ck_assert_uint_eq(f.meta->warnings.n, 1);
+}
+
+TEST(a_gap_begins_at_the_last_page_that_is_stored) {
+        ADOPT_CASE(f);
+
+        leave_marks(&f, 0, PIPE_MARK_MOVING);
+        leave_segment(&f, 1, 5 * START_NS);
+        take_up(&f);
+        ck_assert_uint_eq(f.meta->gaps.n, 1);
+        ck_assert_uint_eq(f.meta->gaps.items[0].from_ns, 5 * START_NS);
+        ck_assert_uint_eq(f.meta->cpus[0].n_pages, 0);
+        ck_assert_uint_eq(f.meta->cpus[1].n_pages, 1);
+}
+
+TEST(the_kernels_counters_go_on_where_live_json_says) {
+        ADOPT_CASE(f);
+        InstanceCounters now;
+        LiveCpu cpu = { .cpu = 0, .counters = { .last = { 4 }, .sum = { 10 } } };
+        CpuAccount account = { .cpu = 0 };
+
+        f.live.left = true;
+        f.live.cpus = calloc(1, sizeof(cpu));
+        f.live.cpus[f.live.n_cpus++] = cpu;
+        take_up(&f);
+        now = *instance_counters(tracer_instance(f.session->tracer), 0);
+        ck_assert_mem_eq(&now, &cpu.counters, sizeof(now));
+        /* The fake kernel says "overrun: 7": 3 more than when it was looked at last. */
+        ck_assert_int_eq(instance_read_account(tracer_instance(f.session->tracer), &account), 0);
+        ck_assert_uint_eq(account.overrun, 13);
+}
+
+TEST(without_live_json_the_accounts_go_on_where_session_json_says) {
+        ADOPT_CASE(f);
+        CpuAccount account = { .cpu = 0 };
+
+        f.live.left = true;
+        f.meta->cpus[0].overrun = 100;
+        f.meta->cpus[0].read_events = 5;
+        take_up(&f);
+        ck_assert_int_eq(instance_read_account(tracer_instance(f.session->tracer), &account), 0);
+        ck_assert_uint_eq(account.overrun, 100); /* what came meanwhile nobody knows */
+        ck_assert_uint_eq(account.read_events, 5);
+}
+
+TEST(only_what_a_client_left_behind_or_nobody_understands_ends_at_once) {
+        static const struct {
+                const char *text, *why;
+        } table[] = {
+                { "{ \"version\": 1, \"attached\": false, \"held\": false, \"left\": true, "
+                  "\"cpus\": [] }",
+                  NULL },
+                { "{ \"version\": 1, \"attached\": true, \"held\": false, \"left\": true, "
+                  "\"cpus\": [] }",
+                  "its client left" },
+                { "{ \"version\": 99 }", "a newer ftraced" },
+                { "{}", "no readable live.json" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
                 _cleanup_fixture_ Fixture f;
+                char text[SESSION_WHY_MAX];
+                const char *why;
 
                 adopt_init(&f);
-                f.live.left = true; /* and no marks */
-                take_up(&f);
-                ck_assert_uint_eq(f.meta->gaps.n, 0);
-                ck_assert_uint_eq(f.meta->warnings.n, 0);
+                scratch_write(f.scratch.fd, "live.json", table[i].text, strlen(table[i].text));
+                why = session_read_live(f.session, &f.live, text);
+                ck_assert_int_eq(!why, !table[i].why);
+                if (why)
+                        ck_assert_ptr_nonnull(strstr(why, table[i].why));
         }
-END_TEST
-
-START_TEST(what_was_in_the_pipe_of_a_killed_daemon_is_a_gap_of_that_cpu)
-        {
-                _cleanup_fixture_ Fixture f;
-                const Gap *g;
-
-                adopt_init(&f);
-                leave_marks(&f, 0, 8192);
-                take_up(&f);
-                ck_assert_uint_eq(f.meta->gaps.n, 1);
-                g = &f.meta->gaps.items[0];
-                ck_assert_uint_eq(g->cpu, 1);
-                ck_assert_int_eq(g->cause, GAP_DAEMON_GONE);
-                ck_assert_uint_eq(g->from_ns, START_NS);
-                ck_assert_uint_gt(g->to_ns, START_NS);
-                ck_assert_uint_eq(g->n_pages, 0);
-                ck_assert_uint_eq(f.meta->warnings.n, 1);
-                ck_assert_ptr_nonnull(strstr(f.meta->warnings.items[0], "8K"));
-        }
-END_TEST
-
-START_TEST(without_a_word_of_the_pipes_all_of_them_may_have_been_full)
-        {
-                _cleanup_fixture_ Fixture f;
-
-                adopt_init(&f);
-                take_up(&f);
-                ck_assert_uint_eq(f.meta->gaps.n, N_CPUS);
-                ck_assert_uint_eq(f.meta->warnings.n, 1);
-        }
-END_TEST
-
-START_TEST(a_gap_begins_at_the_last_page_that_is_stored)
-        {
-                _cleanup_fixture_ Fixture f;
-
-                adopt_init(&f);
-                leave_marks(&f, 0, PIPE_MARK_MOVING);
-                leave_segment(&f, 1, 5 * START_NS);
-                take_up(&f);
-                ck_assert_uint_eq(f.meta->gaps.n, 1);
-                ck_assert_uint_eq(f.meta->gaps.items[0].from_ns, 5 * START_NS);
-                ck_assert_uint_eq(f.meta->cpus[0].n_pages, 0);
-                ck_assert_uint_eq(f.meta->cpus[1].n_pages, 1);
-        }
-END_TEST
-
-START_TEST(the_kernels_counters_go_on_where_live_json_says)
-        {
-                _cleanup_fixture_ Fixture f;
-                InstanceCounters now;
-                LiveCpu cpu = { .cpu = 0, .counters = { .last = { 4 }, .sum = { 10 } } };
-                CpuAccount account = { .cpu = 0 };
-
-                adopt_init(&f);
-                f.live.left = true;
-                f.live.cpus = calloc(1, sizeof(cpu));
-                f.live.cpus[f.live.n_cpus++] = cpu;
-                take_up(&f);
-                now = *instance_counters(tracer_instance(f.session->tracer), 0);
-                ck_assert_mem_eq(&now, &cpu.counters, sizeof(now));
-                /* The fake kernel says "overrun: 7": 3 more than when it was looked at last. */
-                ck_assert_int_eq(
-                        instance_read_account(tracer_instance(f.session->tracer), &account), 0);
-                ck_assert_uint_eq(account.overrun, 13);
-        }
-END_TEST
-
-START_TEST(without_live_json_the_accounts_go_on_where_session_json_says)
-        {
-                _cleanup_fixture_ Fixture f;
-                CpuAccount account = { .cpu = 0 };
-
-                adopt_init(&f);
-                f.live.left = true;
-                f.meta->cpus[0].overrun = 100;
-                f.meta->cpus[0].read_events = 5;
-                take_up(&f);
-                ck_assert_int_eq(
-                        instance_read_account(tracer_instance(f.session->tracer), &account), 0);
-                ck_assert_uint_eq(account.overrun, 100); /* what came meanwhile nobody knows */
-                ck_assert_uint_eq(account.read_events, 5);
-        }
-END_TEST
-
-START_TEST(only_what_a_client_left_behind_or_nobody_understands_ends_at_once)
-        {
-                static const struct {
-                        const char *text, *why;
-                } table[] = {
-                        { "{ \"version\": 1, \"attached\": false, \"held\": false, \"left\": true, "
-                          "\"cpus\": [] }",
-                          NULL },
-                        { "{ \"version\": 1, \"attached\": true, \"held\": false, \"left\": true, "
-                          "\"cpus\": [] }",
-                          "its client left" },
-                        { "{ \"version\": 99 }", "a newer ftraced" },
-                        { "{}", "no readable live.json" },
-                };
-
-                for (size_t i = 0; i < ELEMENTSOF(table); i++) {
-                        _cleanup_fixture_ Fixture f;
-                        char text[SESSION_WHY_MAX];
-                        const char *why;
-
-                        adopt_init(&f);
-                        scratch_write(f.scratch.fd, "live.json", table[i].text,
-                                      strlen(table[i].text));
-                        why = session_read_live(f.session, &f.live, text);
-                        ck_assert_int_eq(!why, !table[i].why);
-                        if (why)
-                                ck_assert_ptr_nonnull(strstr(why, table[i].why));
-                }
-        }
-END_TEST
-
-UNIT_SUITE("session", nothing_happens_but_what_the_picture_in_the_header_has,
-           everything_is_hooked_while_it_records_and_its_roots_while_it_waits,
-           what_is_hooked_already_is_no_work, a_session_that_records_is_told_what_it_lacks,
-           one_that_cannot_be_hooked_or_watched_ends,
-           one_that_waits_goes_on_if_its_calls_stay_hooked, nobody_waits_for_what_is_done,
-           a_daemon_that_left_in_order_leaves_no_gap,
-           what_was_in_the_pipe_of_a_killed_daemon_is_a_gap_of_that_cpu,
-           without_a_word_of_the_pipes_all_of_them_may_have_been_full,
-           a_gap_begins_at_the_last_page_that_is_stored,
-           the_kernels_counters_go_on_where_live_json_says,
-           without_live_json_the_accounts_go_on_where_session_json_says,
-           only_what_a_client_left_behind_or_nobody_understands_ends_at_once)
+}

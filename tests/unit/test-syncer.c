@@ -11,12 +11,12 @@
 #include "base/io.h"
 #include "daemon/record/syncer.h"
 #include "store/segment.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 
 #define PAGE 4096U
 
 typedef struct Fixture {
-        char path[64];
+        Scratch scratch;
         sd_event *event;
         SessionDir *dir;
         Syncer *syncer;
@@ -28,11 +28,9 @@ static void on_moved(void *userdata) {
 }
 
 static void fixture_init(Fixture *f, bool is_ring) {
-        *f = (Fixture){ .path = "/tmp/test-syncer-XXXXXX" };
-        ck_assert_ptr_nonnull(mkdtemp(f->path));
+        *f = (Fixture){ .scratch = SCRATCH };
         ck_assert_int_ge(sd_event_new(&f->event), 0);
-        ck_assert_int_eq(
-                session_dir_take_fds(&f->dir, open(f->path, O_RDONLY | O_DIRECTORY), -EBADF), 0);
+        ck_assert_int_eq(session_dir_take_fds(&f->dir, dup(f->scratch.fd), -EBADF), 0);
         ck_assert_int_eq(syncer_new(&f->syncer, &(SyncerConfig){ .event = f->event,
                                                                  .dir = f->dir,
                                                                  .page_bytes = PAGE,
@@ -46,7 +44,7 @@ static void fixture_done(Fixture *f) {
         f->syncer = syncer_free(f->syncer);
         f->dir = session_dir_free(f->dir);
         sd_event_unref(f->event);
-        ck_assert_int_eq(tree_remove(AT_FDCWD, f->path), 0);
+        scratch_done(&f->scratch);
 }
 
 #define CASE(f, ...)                                                                               \
@@ -90,103 +88,86 @@ int fdatasync(int fd) {
         return (int) syscall(SYS_fdatasync, fd);
 }
 
-START_TEST(what_a_disk_holds_up_is_left_also_where_nobody_has_listed_it)
-        {
-                CASE(f, true);
+TEST(what_a_disk_holds_up_is_left_also_where_nobody_has_listed_it) {
+        CASE(f, true);
 
-                (void) close(make_segment(&f, 5));
-                __atomic_store_n(&held, 1, __ATOMIC_RELEASE);
-                syncer_add_all(f.syncer, 5);
-                syncer_end(f.syncer);
-                (void) sd_event_run(f.event, 100000);
-                ck_assert(!syncer_look(f.syncer).is_done);
-                ck_assert_uint_eq(syncer_look(f.syncer).n_left, 5);
-                __atomic_store_n(&held, 0, __ATOMIC_RELEASE);
-                run_until_done(&f);
-                ck_assert_uint_eq(syncer_look(f.syncer).n_left, 0);
-        }
-END_TEST
+        (void) close(make_segment(&f, 5));
+        __atomic_store_n(&held, 1, __ATOMIC_RELEASE);
+        syncer_add_all(f.syncer, 5);
+        syncer_end(f.syncer);
+        (void) sd_event_run(f.event, 100000);
+        ck_assert(!syncer_look(f.syncer).is_done);
+        ck_assert_uint_eq(syncer_look(f.syncer).n_left, 5);
+        __atomic_store_n(&held, 0, __ATOMIC_RELEASE);
+        run_until_done(&f);
+        ck_assert_uint_eq(syncer_look(f.syncer).n_left, 0);
+}
 
-START_TEST(what_is_closed_is_synced_and_the_end_is_told)
-        {
-                CASE(f, false);
-                SyncerFailure failure;
+TEST(what_is_closed_is_synced_and_the_end_is_told) {
+        CASE(f, false);
+        SyncerFailure failure;
 
-                syncer_add(f.syncer, make_segment(&f, 5), 0, 5);
-                ck_assert(!syncer_look(f.syncer).is_done);
-                syncer_end(f.syncer);
-                run_until_done(&f);
-                while (f.n_moved == 0)
-                        ck_assert_int_ge(sd_event_run(f.event, 100000), 0);
-                ck_assert(!syncer_take_failure(f.syncer, &failure));
-                ck_assert_uint_eq(syncer_look(f.syncer).n_left, 0);
-                ck_assert_int_eq(syncer_look(f.syncer).error, 0);
+        syncer_add(f.syncer, make_segment(&f, 5), 0, 5);
+        ck_assert(!syncer_look(f.syncer).is_done);
+        syncer_end(f.syncer);
+        run_until_done(&f);
+        while (f.n_moved == 0)
+                ck_assert_int_ge(sd_event_run(f.event, 100000), 0);
+        ck_assert(!syncer_take_failure(f.syncer, &failure));
+        ck_assert_uint_eq(syncer_look(f.syncer).n_left, 0);
+        ck_assert_int_eq(syncer_look(f.syncer).error, 0);
 
-                syncer_end(f.syncer); /* session.json may be another */
-                run_until_done(&f);
-        }
-END_TEST
+        syncer_end(f.syncer); /* session.json may be another */
+        run_until_done(&f);
+}
 
-START_TEST(what_fails_is_told_once_with_all_its_pages_and_the_next_is_well)
-        {
-                CASE(f, false);
-                SyncerFailure failure;
+TEST(what_fails_is_told_once_with_all_its_pages_and_the_next_is_well) {
+        CASE(f, false);
+        SyncerFailure failure;
 
-                __atomic_store_n(&n_failing, 1, __ATOMIC_RELEASE);
-                syncer_add(f.syncer, make_segment(&f, 5), 0, 5);
-                while (!syncer_take_failure(f.syncer, &failure))
-                        ck_assert_int_ge(sd_event_run(f.event, 10000), 0);
-                ck_assert_uint_eq(failure.cpu, 0);
-                ck_assert_uint_eq(failure.n_pages, 5);
-                ck_assert_uint_eq(failure.first_ns, 1000);
-                ck_assert_int_eq(failure.error, EIO);
-                ck_assert_int_eq(syncer_look(f.syncer).error, EIO);
-                ck_assert_uint_eq(syncer_look(f.syncer).n_left, 0);
-                syncer_add(f.syncer, memfd_create("other", MFD_CLOEXEC), 0, 1);
-                syncer_end(f.syncer);
-                run_until_done(&f);
-                ck_assert(!syncer_take_failure(f.syncer, &failure));
-        }
-END_TEST
+        __atomic_store_n(&n_failing, 1, __ATOMIC_RELEASE);
+        syncer_add(f.syncer, make_segment(&f, 5), 0, 5);
+        while (!syncer_take_failure(f.syncer, &failure))
+                ck_assert_int_ge(sd_event_run(f.event, 10000), 0);
+        ck_assert_uint_eq(failure.cpu, 0);
+        ck_assert_uint_eq(failure.n_pages, 5);
+        ck_assert_uint_eq(failure.first_ns, 1000);
+        ck_assert_int_eq(failure.error, EIO);
+        ck_assert_int_eq(syncer_look(f.syncer).error, EIO);
+        ck_assert_uint_eq(syncer_look(f.syncer).n_left, 0);
+        syncer_add(f.syncer, memfd_create("other", MFD_CLOEXEC), 0, 1);
+        syncer_end(f.syncer);
+        run_until_done(&f);
+        ck_assert(!syncer_take_failure(f.syncer, &failure));
+}
 
-START_TEST(a_file_without_pages_that_fails_is_told_without_a_place)
-        {
-                CASE(f, false);
-                SyncerFailure failure;
+TEST(a_file_without_pages_that_fails_is_told_without_a_place) {
+        CASE(f, false);
+        SyncerFailure failure;
 
-                syncer_end(f.syncer);
-                run_until_done(&f);
-                (void) close(
-                        openat(session_dir_fd(f.dir), "session.json", O_CREAT | O_WRONLY, 0600));
-                __atomic_store_n(&n_failing, 1, __ATOMIC_RELEASE);
-                syncer_end(f.syncer);
-                run_until_done(&f);
-                ck_assert(syncer_take_failure(f.syncer, &failure));
-                ck_assert_uint_eq(failure.n_pages, 0);
-                ck_assert_int_eq(failure.error, EIO);
-                ck_assert(!syncer_take_failure(f.syncer, &failure));
-        }
-END_TEST
+        syncer_end(f.syncer);
+        run_until_done(&f);
+        (void) close(openat(session_dir_fd(f.dir), "session.json", O_CREAT | O_WRONLY, 0600));
+        __atomic_store_n(&n_failing, 1, __ATOMIC_RELEASE);
+        syncer_end(f.syncer);
+        run_until_done(&f);
+        ck_assert(syncer_take_failure(f.syncer, &failure));
+        ck_assert_uint_eq(failure.n_pages, 0);
+        ck_assert_int_eq(failure.error, EIO);
+        ck_assert(!syncer_take_failure(f.syncer, &failure));
+}
 
-START_TEST(what_has_no_name_any_more_is_passed_over)
-        {
-                CASE(f, false);
-                SyncerFailure failure;
-                int fd;
+TEST(what_has_no_name_any_more_is_passed_over) {
+        CASE(f, false);
+        SyncerFailure failure;
+        int fd;
 
-                fd = make_segment(&f, 5);
-                ck_assert_int_eq(unlinkat(session_dir_fd(f.dir), "cpu0/00000000.seg", 0), 0);
-                __atomic_store_n(&n_failing, 1, __ATOMIC_RELEASE);
-                syncer_add(f.syncer, fd, 0, 5);
-                syncer_end(f.syncer);
-                run_until_done(&f);
-                ck_assert(!syncer_take_failure(f.syncer, &failure));
-                __atomic_store_n(&n_failing, 0, __ATOMIC_RELEASE);
-        }
-END_TEST
-
-UNIT_SUITE("syncer", what_is_closed_is_synced_and_the_end_is_told,
-           what_a_disk_holds_up_is_left_also_where_nobody_has_listed_it,
-           what_fails_is_told_once_with_all_its_pages_and_the_next_is_well,
-           a_file_without_pages_that_fails_is_told_without_a_place,
-           what_has_no_name_any_more_is_passed_over)
+        fd = make_segment(&f, 5);
+        ck_assert_int_eq(unlinkat(session_dir_fd(f.dir), "cpu0/00000000.seg", 0), 0);
+        __atomic_store_n(&n_failing, 1, __ATOMIC_RELEASE);
+        syncer_add(f.syncer, fd, 0, 5);
+        syncer_end(f.syncer);
+        run_until_done(&f);
+        ck_assert(!syncer_take_failure(f.syncer, &failure));
+        __atomic_store_n(&n_failing, 0, __ATOMIC_RELEASE);
+}

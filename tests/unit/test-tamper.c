@@ -93,7 +93,10 @@ static void fixture_done(Fixture *f) {
         strv_done(&f->roots);
         scratch_done(&f->scratch);
 }
-#define _cleanup_fixture_ _cleanup_(fixture_done)
+
+#define CASE(f)                                                                                    \
+        _cleanup_(fixture_done) Fixture f;                                                         \
+        fixture_init(&f)
 
 static void look(Fixture *f, bool is_last, const char *expected) {
         _cleanup_free_ char *text = NULL;
@@ -109,190 +112,151 @@ static void expect(Fixture *f, const char *expected) {
         look(f, false, expected);
 }
 
-START_TEST(what_is_as_it_was_says_nothing)
-        {
-                _cleanup_fixture_ Fixture f;
+TEST(what_is_as_it_was_says_nothing) {
+        CASE(f);
 
-                fixture_init(&f);
-                expect(&f, "");
-                put(&f, "max_graph_depth", "0\n");
-                put(&f, "current_tracer", "function_graph\n");
-                expect(&f, "");
-                look(&f, true, "");
+        expect(&f, "");
+        put(&f, "max_graph_depth", "0\n");
+        put(&f, "current_tracer", "function_graph\n");
+        expect(&f, "");
+        look(&f, true, "");
+}
+
+TEST(a_change_begins_behind_the_last_look_that_found_all_well_and_ends_once) {
+        CASE(f);
+
+        put(&f, "tracing_on", "0\n");
+        expect(&f, "tracing_off since 0");
+        expect(&f, "");
+        put(&f, "tracing_on", "1\n");
+        expect(&f, "tracing_off is over");
+        expect(&f, "");
+        put(&f, "tracing_on", "0\n");
+        expect(&f, "tracing_off since 4");
+}
+
+TEST(each_file_has_its_cause) {
+        static const struct {
+                const char *file, *wrong, *right, *cause;
+        } cases[] = {
+                { "current_tracer", "nop\n", "function_graph\n", "tracer_off" },
+                { "trace_clock", "[local] global mono\n", "local global [mono]\n",
+                  "clock_changed" },
+                { "set_ftrace_pid", "17\n", "no pid\n", "filter_changed" },
+                { "set_ftrace_notrace_pid", "17\n", "no pid\n", "filter_changed" },
+                { "set_ftrace_filter", "kfree\n", "#### all functions enabled ####\n",
+                  "filter_changed" },
+                { "max_graph_depth", "3\n", "0\n", "filter_changed" },
+                { "ftrace_enabled", "0\n", "1\n", "ftrace_off" },
+        };
+        CASE(f);
+        char text[64];
+
+        expect(&f, "");
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                put(&f, cases[i].file, cases[i].wrong);
+                (void) snprintf(text, sizeof(text), "%s since %u", cases[i].cause,
+                                (unsigned) f.at_ns);
+                expect(&f, text);
+                put(&f, cases[i].file, cases[i].right);
+                (void) snprintf(text, sizeof(text), "%s is over", cases[i].cause);
+                expect(&f, text);
         }
-END_TEST
+}
 
-START_TEST(a_change_begins_behind_the_last_look_that_found_all_well_and_ends_once)
-        {
-                _cleanup_fixture_ Fixture f;
+TEST(one_cause_of_two_files_ends_with_the_second) {
+        CASE(f);
 
-                fixture_init(&f);
-                put(&f, "tracing_on", "0\n");
-                expect(&f, "tracing_off since 0");
-                expect(&f, "");
-                put(&f, "tracing_on", "1\n");
-                expect(&f, "tracing_off is over");
-                expect(&f, "");
-                put(&f, "tracing_on", "0\n");
-                expect(&f, "tracing_off since 4");
-        }
-END_TEST
+        put(&f, "max_graph_depth", "3\n");
+        put(&f, "set_ftrace_pid", "17\n");
+        expect(&f, "filter_changed since 0, filter_changed since 0");
+        put(&f, "max_graph_depth", "0\n");
+        expect(&f, "");
+        put(&f, "set_ftrace_pid", "no pid\n");
+        expect(&f, "filter_changed is over");
+}
 
-START_TEST(each_file_has_its_cause)
-        {
-                static const struct {
-                        const char *file, *wrong, *right, *cause;
-                } cases[] = {
-                        { "current_tracer", "nop\n", "function_graph\n", "tracer_off" },
-                        { "trace_clock", "[local] global mono\n", "local global [mono]\n",
-                          "clock_changed" },
-                        { "set_ftrace_pid", "17\n", "no pid\n", "filter_changed" },
-                        { "set_ftrace_notrace_pid", "17\n", "no pid\n", "filter_changed" },
-                        { "set_ftrace_filter", "kfree\n", "#### all functions enabled ####\n",
-                          "filter_changed" },
-                        { "max_graph_depth", "3\n", "0\n", "filter_changed" },
-                        { "ftrace_enabled", "0\n", "1\n", "ftrace_off" },
-                };
-                _cleanup_fixture_ Fixture f;
-                char text[64];
+TEST(a_list_of_processes_changes_as_they_come_and_go) {
+        CASE(f);
 
-                fixture_init(&f);
-                expect(&f, "");
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        put(&f, cases[i].file, cases[i].wrong);
-                        (void) snprintf(text, sizeof(text), "%s since %u", cases[i].cause,
-                                        (unsigned) f.at_ns);
-                        expect(&f, text);
-                        put(&f, cases[i].file, cases[i].right);
-                        (void) snprintf(text, sizeof(text), "%s is over", cases[i].cause);
-                        expect(&f, text);
-                }
-        }
-END_TEST
+        tamper_end(&f.tamper);
+        put(&f, "set_ftrace_pid", "17\n");
+        watch(&f);
+        put(&f, "set_ftrace_pid", "17\n18\n");
+        put(&f, "set_ftrace_notrace_pid", "19\n");
+        expect(&f, "");
+}
 
-START_TEST(one_cause_of_two_files_ends_with_the_second)
-        {
-                _cleanup_fixture_ Fixture f;
+TEST(roots_of_other_sessions_are_no_tampering) {
+        CASE(f);
 
-                fixture_init(&f);
-                put(&f, "max_graph_depth", "3\n");
-                put(&f, "set_ftrace_pid", "17\n");
-                expect(&f, "filter_changed since 0, filter_changed since 0");
-                put(&f, "max_graph_depth", "0\n");
-                expect(&f, "");
-                put(&f, "set_ftrace_pid", "no pid\n");
-                expect(&f, "filter_changed is over");
-        }
-END_TEST
+        ck_assert_int_eq(strv_add(&f.roots, "tcp_sendmsg"), 0);
+        put(&f, "set_graph_function", "tcp_sendmsg\nudp_sendmsg\n");
+        expect(&f, "");
+        put(&f, "set_graph_function", "#### all functions enabled ####\n");
+        f.is_busy = true;
+        expect(&f, "");
+        f.is_busy = false;
+        expect(&f, "filter_changed since 1");
+        put(&f, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");
+        expect(&f, "filter_changed is over");
+        /* A root whose module has gone leaves its address. */
+        put(&f, "set_graph_function", "udp_sendmsg\n0xffffffffc05250a0\n");
+        expect(&f, "");
+}
 
-START_TEST(a_list_of_processes_changes_as_they_come_and_go)
-        {
-                _cleanup_fixture_ Fixture f;
+TEST(a_module_that_goes_with_what_is_not_traced_is_no_tampering) {
+        CASE(f);
 
-                fixture_init(&f);
-                tamper_end(&f.tamper);
-                put(&f, "set_ftrace_pid", "17\n");
-                watch(&f);
-                put(&f, "set_ftrace_pid", "17\n18\n");
-                put(&f, "set_ftrace_notrace_pid", "19\n");
-                expect(&f, "");
-        }
-END_TEST
+        put(&f, "set_graph_notrace", "0xffffffffc05250a0\nkfree\n");
+        expect(&f, "");
+        put(&f, "set_graph_notrace", "0xffffffffc05250a0\nkfree\nkmalloc\n");
+        expect(&f, "filter_changed since 1");
+        put(&f, "set_graph_notrace", "nft_do_chain [nf_tables]\nkfree\n");
+        expect(&f, "filter_changed is over");
+        put(&f, "set_graph_notrace", "kfree\n");
+        expect(&f, "filter_changed since 3");
+}
 
-START_TEST(roots_of_other_sessions_are_no_tampering)
-        {
-                _cleanup_fixture_ Fixture f;
+TEST(while_we_write_what_is_hooked_all_else_is_watched) {
+        CASE(f);
 
-                fixture_init(&f);
-                ck_assert_int_eq(strv_add(&f.roots, "tcp_sendmsg"), 0);
-                put(&f, "set_graph_function", "tcp_sendmsg\nudp_sendmsg\n");
-                expect(&f, "");
-                put(&f, "set_graph_function", "#### all functions enabled ####\n");
-                f.is_busy = true;
-                expect(&f, "");
-                f.is_busy = false;
-                expect(&f, "filter_changed since 1");
-                put(&f, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");
-                expect(&f, "filter_changed is over");
-                /* A root whose module has gone leaves its address. */
-                put(&f, "set_graph_function", "udp_sendmsg\n0xffffffffc05250a0\n");
-                expect(&f, "");
-        }
-END_TEST
+        expect(&f, "");
+        tamper_hold_hooks(&f.tamper);
+        put(&f, "set_ftrace_filter", "udp_sendmsg\n");
+        put(&f, "tracing_on", "0\n");
+        expect(&f, "tracing_off since 1");
+        put(&f, "set_ftrace_filter", "udp_sendmsg\nip_make_skb\n");
+        put(&f, "tracing_on", "1\n");
+        tamper_release_hooks(&f.tamper, f.at_ns);
+        expect(&f, "tracing_off is over");
+        put(&f, "set_ftrace_filter", "udp_sendmsg\n");
+        expect(&f, "filter_changed since 3");
+        tamper_hold_hooks(&f.tamper);
+        tamper_release_hooks(&f.tamper, f.at_ns);
+        expect(&f, "filter_changed is over");
+}
 
-START_TEST(a_module_that_goes_with_what_is_not_traced_is_no_tampering)
-        {
-                _cleanup_fixture_ Fixture f;
+TEST(what_is_known_of_a_list_need_not_be_read) {
+        CASE(f);
 
-                fixture_init(&f);
-                put(&f, "set_graph_notrace", "0xffffffffc05250a0\nkfree\n");
-                expect(&f, "");
-                put(&f, "set_graph_notrace", "0xffffffffc05250a0\nkfree\nkmalloc\n");
-                expect(&f, "filter_changed since 1");
-                put(&f, "set_graph_notrace", "nft_do_chain [nf_tables]\nkfree\n");
-                expect(&f, "filter_changed is over");
-                put(&f, "set_graph_notrace", "kfree\n");
-                expect(&f, "filter_changed since 3");
-        }
-END_TEST
+        f.hooked = "udp_sendmsg\nip_make_skb";
+        put(&f, "set_ftrace_filter", "ip_make_skb\n");
+        expect(&f, "");
+        expect(&f, "filter_changed since 0");
+        put(&f, "set_ftrace_filter", "ip_make_skb\nudp_sendmsg\n");
+        expect(&f, "filter_changed is over");
+}
 
-START_TEST(while_we_write_what_is_hooked_all_else_is_watched)
-        {
-                _cleanup_fixture_ Fixture f;
+TEST(a_long_list_is_compared_at_the_end) {
+        CASE(f);
+        char hooked[100000];
 
-                fixture_init(&f);
-                expect(&f, "");
-                tamper_hold_hooks(&f.tamper);
-                put(&f, "set_ftrace_filter", "udp_sendmsg\n");
-                put(&f, "tracing_on", "0\n");
-                expect(&f, "tracing_off since 1");
-                put(&f, "set_ftrace_filter", "udp_sendmsg\nip_make_skb\n");
-                put(&f, "tracing_on", "1\n");
-                tamper_release_hooks(&f.tamper, f.at_ns);
-                expect(&f, "tracing_off is over");
-                put(&f, "set_ftrace_filter", "udp_sendmsg\n");
-                expect(&f, "filter_changed since 3");
-                tamper_hold_hooks(&f.tamper);
-                tamper_release_hooks(&f.tamper, f.at_ns);
-                expect(&f, "filter_changed is over");
-        }
-END_TEST
-
-START_TEST(what_is_known_of_a_list_need_not_be_read)
-        {
-                _cleanup_fixture_ Fixture f;
-
-                fixture_init(&f);
-                f.hooked = "udp_sendmsg\nip_make_skb";
-                put(&f, "set_ftrace_filter", "ip_make_skb\n");
-                expect(&f, "");
-                expect(&f, "filter_changed since 0");
-                put(&f, "set_ftrace_filter", "ip_make_skb\nudp_sendmsg\n");
-                expect(&f, "filter_changed is over");
-        }
-END_TEST
-
-START_TEST(a_long_list_is_compared_at_the_end)
-        {
-                _cleanup_fixture_ Fixture f;
-                char hooked[100000];
-
-                fixture_init(&f);
-                for (size_t i = 0; i + 5 < sizeof(hooked); i += 5)
-                        (void) snprintf(hooked + i, 6, "%04zu\n", i / 5 % 10000);
-                f.hooked = hooked;
-                put(&f, "set_ftrace_filter", "udp_sendmsg\n");
-                expect(&f, "");
-                expect(&f, "");
-                look(&f, true, "filter_changed since 0");
-        }
-END_TEST
-
-UNIT_SUITE("tamper", what_is_as_it_was_says_nothing,
-           a_change_begins_behind_the_last_look_that_found_all_well_and_ends_once,
-           each_file_has_its_cause, one_cause_of_two_files_ends_with_the_second,
-           a_list_of_processes_changes_as_they_come_and_go,
-           roots_of_other_sessions_are_no_tampering,
-           a_module_that_goes_with_what_is_not_traced_is_no_tampering,
-           while_we_write_what_is_hooked_all_else_is_watched,
-           what_is_known_of_a_list_need_not_be_read, a_long_list_is_compared_at_the_end)
+        for (size_t i = 0; i + 5 < sizeof(hooked); i += 5)
+                (void) snprintf(hooked + i, 6, "%04zu\n", i / 5 % 10000);
+        f.hooked = hooked;
+        put(&f, "set_ftrace_filter", "udp_sendmsg\n");
+        expect(&f, "");
+        expect(&f, "");
+        look(&f, true, "filter_changed since 0");
+}

@@ -12,32 +12,27 @@ static void expect(const FakeKernel *k, const char *name, const char *wanted) {
         ck_assert_str_eq(text, wanted);
 }
 
-START_TEST(each_reason_why_a_name_cannot_be_traced_is_told_apart)
-        {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                char path[PATH_MAX];
-                struct utsname u;
+TEST(each_reason_why_a_name_cannot_be_traced_is_told_apart) {
+        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+        char path[PATH_MAX];
+        struct utsname u;
 
-                ck_assert_int_eq(uname(&u), 0);
-                (void) snprintf(path, sizeof(path), "lib/modules/%s/modules.symbols", u.release);
-                fake_put_root(k, path, "# Aliases\nalias symbol:nf_ct_get_tuple nf_conntrack\n");
-                fake_put_root(k, "proc/kallsyms",
-                              "ffffffff81000000 T _text\n"
-                              "ffffffff81000010 t rcu_read_lock_x\n"
-                              "ffffffff81000020 t ip_finish.isra.0\n"
-                              "ffffffff81000020 t ip_finish_output\n"
-                              "ffffffff81000030 d udp_table\n"
-                              "ffffffff81000040 t modular\t[some]\n"
-                              "nonsense\n");
-                expect(k, "rcu_read_lock_x",
-                       ": this kernel has it and keeps tracing out of it (notrace)");
-                expect(k, "modular", ": this kernel has it and keeps tracing out of it (notrace)");
-                expect(k, "ip_finish", ": the compiler has left ip_finish.isra.0 of it");
-                expect(k, "udp_table", ": it is no function");
-                expect(k, "nf_ct_get_tuple", ": its module is not loaded (modprobe nf_conntrack)");
-                expect(k, "udp_sendmesg", "");
-                expect(k, "rcu_read", "");
-        }
-END_TEST
-
-UNIT_SUITE("untraced", each_reason_why_a_name_cannot_be_traced_is_told_apart)
+        ck_assert_int_eq(uname(&u), 0);
+        (void) snprintf(path, sizeof(path), "lib/modules/%s/modules.symbols", u.release);
+        fake_put_root(k, path, "# Aliases\nalias symbol:nf_ct_get_tuple nf_conntrack\n");
+        fake_put_root(k, "proc/kallsyms",
+                      "ffffffff81000000 T _text\n"
+                      "ffffffff81000010 t rcu_read_lock_x\n"
+                      "ffffffff81000020 t ip_finish.isra.0\n"
+                      "ffffffff81000020 t ip_finish_output\n"
+                      "ffffffff81000030 d udp_table\n"
+                      "ffffffff81000040 t modular\t[some]\n"
+                      "nonsense\n");
+        expect(k, "rcu_read_lock_x", ": this kernel has it and keeps tracing out of it (notrace)");
+        expect(k, "modular", ": this kernel has it and keeps tracing out of it (notrace)");
+        expect(k, "ip_finish", ": the compiler has left ip_finish.isra.0 of it");
+        expect(k, "udp_table", ": it is no function");
+        expect(k, "nf_ct_get_tuple", ": its module is not loaded (modprobe nf_conntrack)");
+        expect(k, "udp_sendmesg", "");
+        expect(k, "rcu_read", "");
+}

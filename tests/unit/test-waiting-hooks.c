@@ -21,74 +21,67 @@ static const char *filter_of(bool instances) {
         return instances ? "instances/ftraced-x/set_ftrace_filter" : "set_ftrace_filter";
 }
 
-START_TEST(what_waits_has_its_root_alone_hooked_until_it_is_to_record)
-        {
-                for (int instances = 0; instances < 2; instances++) {
-                        FAKE_CASE(k, c, instances);
-                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                        _cleanup_free_ char *before = fake_dump(k);
-                        Tracer *t = arm_waiting(c, &m);
-
-                        for (int again = 0; again < 2; again++) {
-                                ck_assert(tracer_waits(t));
-                                ck_assert(!tracer_can_wait(t, m));
-                                fake_expect(k, filter_of(instances), "udp_sendmsg\n");
-                                ck_assert_int_eq(tracer_hook_all(t), 0);
-                                ck_assert(!tracer_waits(t));
-                                ck_assert(tracer_can_wait(t, m));
-                                fake_expect(k, filter_of(instances),
-                                            "#### all functions enabled ####\n");
-                                ck_assert_int_eq(tracer_hook_roots(t, m), 0);
-                        }
-                        ck_assert_int_eq(tracer_disarm(t), 0);
-                        fake_expect_all(k, before);
-                }
-        }
-END_TEST
-
-START_TEST(what_cannot_be_hooked_waits_as_before)
-        {
-                FAKE_CASE(k, c, true);
+TEST(what_waits_has_its_root_alone_hooked_until_it_is_to_record) {
+        for (int instances = 0; instances < 2; instances++) {
+                FAKE_CASE(k, c, instances);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_free_ char *before = fake_dump(k);
                 Tracer *t = arm_waiting(c, &m);
 
-                k->fault = FAKE_FAIL;
-                k->fault_at = k->n_steps + 1;
-                ck_assert_int_lt(tracer_hook_all(t), 0);
-                ck_assert(tracer_waits(t));
-                ck_assert_int_eq(tracer_hook_all(t), 0);
-                k->fault_at = k->n_steps + 1;
-                ck_assert_int_lt(tracer_hook_roots(t, m), 0);
-                ck_assert(!tracer_waits(t));
-                ck_assert_int_eq(tracer_hook_roots(t, m), 0);
-                ck_assert(tracer_waits(t));
-                ck_assert_int_eq(tracer_disarm(t), 0);
-        }
-END_TEST
-
-START_TEST(who_takes_a_session_up_looks_what_is_hooked)
-        {
-                for (int instances = 0; instances < 2; instances++) {
-                        FAKE_CASE(k, c, instances);
-                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                        Tracer *t = arm_waiting(c, &m);
-                        const char *why;
-
-                        /* As if a daemon had ended before, and after, it had everything hooked. */
-                        m->state = SESSION_RECORDING;
-                        tracer_forget(t);
-                        ck_assert_int_eq(controller_adopt(c, &t, m, &why), 0);
+                for (int again = 0; again < 2; again++) {
                         ck_assert(tracer_waits(t));
+                        ck_assert(!tracer_can_wait(t, m));
+                        fake_expect(k, filter_of(instances), "udp_sendmsg\n");
                         ck_assert_int_eq(tracer_hook_all(t), 0);
-                        m->state = SESSION_ARMED;
-                        tracer_forget(t);
-                        ck_assert_int_eq(controller_adopt(c, &t, m, &why), 0);
                         ck_assert(!tracer_waits(t));
                         ck_assert(tracer_can_wait(t, m));
-                        ck_assert_int_eq(tracer_disarm(t), 0);
+                        fake_expect(k, filter_of(instances), "#### all functions enabled ####\n");
+                        ck_assert_int_eq(tracer_hook_roots(t, m), 0);
                 }
+                ck_assert_int_eq(tracer_disarm(t), 0);
+                fake_expect_all(k, before);
         }
-END_TEST
+}
+
+TEST(what_cannot_be_hooked_waits_as_before) {
+        FAKE_CASE(k, c, true);
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        Tracer *t = arm_waiting(c, &m);
+
+        k->fault = FAKE_FAIL;
+        k->fault_at = k->n_steps + 1;
+        ck_assert_int_lt(tracer_hook_all(t), 0);
+        ck_assert(tracer_waits(t));
+        ck_assert_int_eq(tracer_hook_all(t), 0);
+        k->fault_at = k->n_steps + 1;
+        ck_assert_int_lt(tracer_hook_roots(t, m), 0);
+        ck_assert(!tracer_waits(t));
+        ck_assert_int_eq(tracer_hook_roots(t, m), 0);
+        ck_assert(tracer_waits(t));
+        ck_assert_int_eq(tracer_disarm(t), 0);
+}
+
+TEST(who_takes_a_session_up_looks_what_is_hooked) {
+        for (int instances = 0; instances < 2; instances++) {
+                FAKE_CASE(k, c, instances);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                Tracer *t = arm_waiting(c, &m);
+                const char *why;
+
+                /* As if a daemon had ended before, and after, it had everything hooked. */
+                m->state = SESSION_RECORDING;
+                tracer_forget(t);
+                ck_assert_int_eq(controller_adopt(c, &t, m, &why), 0);
+                ck_assert(tracer_waits(t));
+                ck_assert_int_eq(tracer_hook_all(t), 0);
+                m->state = SESSION_ARMED;
+                tracer_forget(t);
+                ck_assert_int_eq(controller_adopt(c, &t, m, &why), 0);
+                ck_assert(!tracer_waits(t));
+                ck_assert(tracer_can_wait(t, m));
+                ck_assert_int_eq(tracer_disarm(t), 0);
+        }
+}
 
 typedef struct Wide {
         Controller *c;
@@ -161,36 +154,34 @@ static void expect_listed(FakeKernel *k, const char *name, const char *root) {
 }
 
 /* "All but these" holds in the kernel for one session alone. */
-START_TEST(a_second_session_has_all_listed_but_what_reads_the_clock)
-        {
-                _cleanup_fake_kernel_ FakeKernel *k = new_kernel();
-                _cleanup_free_ char *before = fake_dump(k);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                Wide first, second, waiting;
+TEST(a_second_session_has_all_listed_but_what_reads_the_clock) {
+        _cleanup_fake_kernel_ FakeKernel *k = new_kernel();
+        _cleanup_free_ char *before = fake_dump(k);
+        _cleanup_(controller_freep) Controller *c = fake_controller(k);
+        Wide first, second, waiting;
 
-                arm_wide(&first, c, "first", "udp_sendmsg", NULL);
-                fake_expect(k, "instances/ftraced-first/set_ftrace_filter",
-                            "#### all functions enabled ####\n");
-                arm_wide(&second, c, "second", "udp_recvmsg", NULL);
-                ck_assert_int_eq(first.n_told, 1);
-                expect_listed(k, "first", "udp_sendmsg");
-                expect_listed(k, "second", "udp_recvmsg");
+        arm_wide(&first, c, "first", "udp_sendmsg", NULL);
+        fake_expect(k, "instances/ftraced-first/set_ftrace_filter",
+                    "#### all functions enabled ####\n");
+        arm_wide(&second, c, "second", "udp_recvmsg", NULL);
+        ck_assert_int_eq(first.n_told, 1);
+        expect_listed(k, "first", "udp_sendmsg");
+        expect_listed(k, "second", "udp_recvmsg");
 
-                disarm_wide(&second);
-                arm_wide(&waiting, c, "waiting", "tcp_sendmsg", "start command");
-                fake_expect(k, "instances/ftraced-waiting/set_ftrace_filter", "tcp_sendmsg\n");
-                ck_assert_int_eq(first.n_told, 2);
-                strv_done(&k->log);
-                ck_assert_int_eq(tracer_hook_all(waiting.t), 0);
-                /* A short list first, for the kernel's table. */
-                ck_assert_uint_eq(
-                        count_writes(k, "truncate instances/ftraced-waiting/set_ftrace_filter"), 2);
-                expect_filter(k, "waiting", "tcp_sendmsg");
-                disarm_wide(&first);
-                disarm_wide(&waiting);
-                fake_expect_all(k, before);
-        }
-END_TEST
+        disarm_wide(&second);
+        arm_wide(&waiting, c, "waiting", "tcp_sendmsg", "start command");
+        fake_expect(k, "instances/ftraced-waiting/set_ftrace_filter", "tcp_sendmsg\n");
+        ck_assert_int_eq(first.n_told, 2);
+        strv_done(&k->log);
+        ck_assert_int_eq(tracer_hook_all(waiting.t), 0);
+        /* A short list first, for the kernel's table. */
+        ck_assert_uint_eq(count_writes(k, "truncate instances/ftraced-waiting/set_ftrace_filter"),
+                          2);
+        expect_filter(k, "waiting", "tcp_sendmsg");
+        disarm_wide(&first);
+        disarm_wide(&waiting);
+        fake_expect_all(k, before);
+}
 
 static void load_modules(FakeKernel *k) {
         char *functions = fake_get(k, "available_filter_functions"), *more = NULL;
@@ -217,32 +208,25 @@ static bool is_listed(FakeKernel *k, const char *file, const char *name) {
         return strv_contains(&names, name);
 }
 
-START_TEST(what_comes_with_modules_is_hooked_but_what_reads_the_clock)
-        {
-                static const char filter[] = "instances/ftraced-first/set_ftrace_filter";
-                _cleanup_fake_kernel_ FakeKernel *k = new_kernel();
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                Wide first, second;
+TEST(what_comes_with_modules_is_hooked_but_what_reads_the_clock) {
+        static const char filter[] = "instances/ftraced-first/set_ftrace_filter";
+        _cleanup_fake_kernel_ FakeKernel *k = new_kernel();
+        _cleanup_(controller_freep) Controller *c = fake_controller(k);
+        Wide first, second;
 
-                arm_wide(&first, c, "first", "udp_sendmsg", NULL);
-                /* Alone, and nothing came: it is as it was begun, and the kernel hooks what comes. */
-                ck_assert_int_eq(controller_rehook(c, first.t, first.m, LEAN_TREE, NULL), 0);
-                fake_expect(k, filter, "#### all functions enabled ####\n");
+        arm_wide(&first, c, "first", "udp_sendmsg", NULL);
+        /* Alone, and nothing came: it is as it was begun, and the kernel hooks what comes. */
+        ck_assert_int_eq(controller_rehook(c, first.t, first.m, LEAN_TREE, NULL), 0);
+        fake_expect(k, filter, "#### all functions enabled ####\n");
 
-                arm_wide(&second, c, "second", "udp_recvmsg", NULL);
-                ck_assert(!is_listed(k, filter, "bm_fill_super"));
-                load_modules(k);
-                ck_assert_int_gt(controller_rehook(c, first.t, first.m, LEAN_TREE, NULL), 0);
-                ck_assert(is_listed(k, filter, "bm_fill_super"));
-                ck_assert(is_listed(k, filter, "udp_sendmsg"));
-                ck_assert(!is_listed(k, filter, "read_hpet"));
-                ck_assert_int_eq(controller_rehook(c, first.t, first.m, LEAN_TREE, NULL), 0);
-                disarm_wide(&second);
-                disarm_wide(&first);
-        }
-END_TEST
-
-UNIT_SUITE("waiting-hooks", what_comes_with_modules_is_hooked_but_what_reads_the_clock,
-           a_second_session_has_all_listed_but_what_reads_the_clock,
-           what_waits_has_its_root_alone_hooked_until_it_is_to_record,
-           what_cannot_be_hooked_waits_as_before, who_takes_a_session_up_looks_what_is_hooked)
+        arm_wide(&second, c, "second", "udp_recvmsg", NULL);
+        ck_assert(!is_listed(k, filter, "bm_fill_super"));
+        load_modules(k);
+        ck_assert_int_gt(controller_rehook(c, first.t, first.m, LEAN_TREE, NULL), 0);
+        ck_assert(is_listed(k, filter, "bm_fill_super"));
+        ck_assert(is_listed(k, filter, "udp_sendmsg"));
+        ck_assert(!is_listed(k, filter, "read_hpet"));
+        ck_assert_int_eq(controller_rehook(c, first.t, first.m, LEAN_TREE, NULL), 0);
+        disarm_wide(&second);
+        disarm_wide(&first);
+}

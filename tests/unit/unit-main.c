@@ -16,14 +16,15 @@
 
 #include "unit.h"
 
+#define TESTS_MAX 512
 #define SUITES_MAX 64
 
+static const TTest *tests[TESTS_MAX];
+static size_t n_tests, n_suites;
 static struct {
-        char name[32];
+        char name[64];
         Suite *suite;
-        TCase *tcase;
 } suites[SUITES_MAX];
-static size_t n_suites;
 
 /* libtraceevent 1.7.1 leaks some words of a text that it refuses. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
@@ -31,23 +32,40 @@ const char *__lsan_default_suppressions(void) {
         return "leak:libtraceevent";
 }
 
-void unit_add(const char *file, const TTest *test) {
-        const char *module = strstr(file, "/test-") + strlen("/test-");
-        int n = (int) strcspn(module, ".");
-        char name[sizeof(suites[0].name)];
+void unit_add(const TTest *test) {
+        if (n_tests == TESTS_MAX)
+                abort();
+        tests[n_tests++] = test;
+}
 
-        (void) snprintf(name, sizeof(name), "%.*s", n, module);
-        if (n_suites == 0 || strcmp(suites[n_suites - 1].name, name) != 0) {
-                if (n_suites == SUITES_MAX)
-                        abort();
-                memcpy(suites[n_suites].name, name, sizeof(name));
-                suites[n_suites].suite = suite_create(suites[n_suites].name);
-                suites[n_suites].tcase = tcase_create(suites[n_suites].name);
-                tcase_set_timeout(suites[n_suites].tcase, 240); /* a busy disk, sanitizers */
-                suite_add_tcase(suites[n_suites].suite, suites[n_suites].tcase);
-                n_suites++;
+/* By file and line: constructors are called in any order. */
+static int compare_tests(const void *a, const void *b) {
+        const TTest *x = *(const TTest *const *) a, *y = *(const TTest *const *) b;
+
+        return strcmp(x->file, y->file) ?: (x->line > y->line) - (x->line < y->line);
+}
+
+/* One for each file, test-NAME.c. */
+static void make_suites(void) {
+        TCase *tcase = NULL;
+
+        qsort(tests, n_tests, sizeof(tests[0]), compare_tests);
+        for (size_t i = 0; i < n_tests; i++) {
+                if (i == 0 || strcmp(tests[i]->file, tests[i - 1]->file) != 0) {
+                        const char *base = strrchr(tests[i]->file, '/') ?: tests[i]->file,
+                                   *name = strstr(base, "test-") + strlen("test-");
+
+                        if (n_suites == SUITES_MAX)
+                                abort();
+                        (void) snprintf(suites[n_suites].name, sizeof(suites[0].name), "%.*s",
+                                        (int) strcspn(name, "."), name);
+                        suites[n_suites].suite = suite_create(suites[n_suites].name);
+                        tcase = tcase_create(suites[n_suites].name);
+                        tcase_set_timeout(tcase, 240); /* a busy disk, sanitizers */
+                        suite_add_tcase(suites[n_suites++].suite, tcase);
+                }
+                tcase_add_test(tcase, tests[i]);
         }
-        tcase_add_test(suites[n_suites - 1].tcase, test);
 }
 
 static bool is_among(const char *words, const char *name) {
@@ -72,6 +90,7 @@ int main(int argc, char **argv) {
         SRunner *runner = NULL;
         int n_failed;
 
+        make_suites();
         for (int a = 1; a < argc; a++) {
                 size_t i = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A file's tests are a suite that is named as the file, "page" in test-page.c, and are run in its order. */
+/* Unit tests: `TEST(a_sentence) { ... }` adds itself to the suite that is named as its file, "page" of test-page.c. */
 
 #include <check.h>
 #include <stdbool.h>
@@ -24,23 +24,29 @@ static inline void mark_line_once(const char *file, int line) {
 
 #define _mark_point(file, line) mark_line_once(file, line)
 
-/* Adds a test to the suite of @file. */
-void unit_add(const char *file, const TTest *test);
+/* As long as @condition holds, and at most a minute. */
+#define WAIT_WHILE(condition)                                                                      \
+        for (unsigned n_waits = 0; condition; n_waits++) {                                         \
+                ck_assert_uint_lt(n_waits, 60000);                                                 \
+                (void) usleep(1000);                                                               \
+        }
 
-/* TEST(it_does_so) { ... } */
+/* Adds a test to the program that it is linked to. */
+void unit_add(const TTest *test);
+
 #define TEST(name)                                                                                 \
-        static void name##_fn(int _i);                                                             \
-        static const TTest name##_test = { #name, name##_fn, __FILE__, __LINE__ };                 \
+        static void name##_run(int unused);                                                        \
+        static const TTest name##_test = { #name, name##_run, __FILE__, __LINE__ };                \
         __attribute__((constructor)) static void name##_add(void) {                                \
-                unit_add(__FILE__, &name##_test);                                                  \
+                unit_add(&name##_test);                                                            \
         }                                                                                          \
-        static void name##_fn(__attribute__((unused)) int _i)
+        static void name##_run(int unused)
 
-/* Of tests between START_TEST() and END_TEST. */
+/* The same of tests that are check's own. */
 #define UNIT_SUITE(name, ...)                                                                      \
         __attribute__((constructor)) static void unit_add_all(void) {                              \
                 const TTest *tests[] = { __VA_ARGS__ };                                            \
                                                                                                    \
                 for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)                      \
-                        unit_add(__FILE__, tests[i]);                                              \
+                        unit_add(tests[i]);                                                        \
         }
