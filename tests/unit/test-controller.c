@@ -251,6 +251,15 @@ TEST(what_is_shown_for_an_address_and_cannot_be_taken_out_goes_in_the_end) {
                     "somebody else has written mod_middle");
 }
 
+TEST(a_depth_that_differs_from_a_live_session_is_refused) {
+        FAKE_CASE(k, c, true);
+        SessionMeta *m = fake_session("a", "udp_sendmsg");
+
+        m->spec.depth = 4;
+        (void) fake_start(c, m, false);
+        fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY, "max_graph_depth");
+}
+
 TEST(a_tracer_of_somebody_else_is_left_alone) {
         FAKE_CASE(k, c, false);
 

@@ -11,12 +11,12 @@
 #include "base/io.h"
 #include "daemon/record/syncer.h"
 #include "store/segment.h"
-#include "tests/unit/scratch.h"
+#include "tests/unit/unit.h"
 
 #define PAGE 4096U
 
 typedef struct Fixture {
-        Scratch scratch;
+        char path[64];
         sd_event *event;
         SessionDir *dir;
         Syncer *syncer;
@@ -28,9 +28,11 @@ static void on_moved(void *userdata) {
 }
 
 static void fixture_init(Fixture *f, bool is_ring) {
-        *f = (Fixture){ .scratch = SCRATCH };
+        *f = (Fixture){ .path = "/tmp/test-syncer-XXXXXX" };
+        ck_assert_ptr_nonnull(mkdtemp(f->path));
         ck_assert_int_ge(sd_event_new(&f->event), 0);
-        ck_assert_int_eq(session_dir_take_fds(&f->dir, dup(f->scratch.fd), -EBADF), 0);
+        ck_assert_int_eq(
+                session_dir_take_fds(&f->dir, open(f->path, O_RDONLY | O_DIRECTORY), -EBADF), 0);
         ck_assert_int_eq(syncer_new(&f->syncer, &(SyncerConfig){ .event = f->event,
                                                                  .dir = f->dir,
                                                                  .page_bytes = PAGE,
@@ -44,7 +46,7 @@ static void fixture_done(Fixture *f) {
         f->syncer = syncer_free(f->syncer);
         f->dir = session_dir_free(f->dir);
         sd_event_unref(f->event);
-        scratch_done(&f->scratch);
+        ck_assert_int_eq(tree_remove(AT_FDCWD, f->path), 0);
 }
 
 #define CASE(f, ...)                                                                               \
