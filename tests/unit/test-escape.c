@@ -47,9 +47,6 @@ TEST(xml_has_neither_tags_nor_ends_of_attributes) {
         BECOMES(escape_xml, "a\x01\nb", "a\xef\xbf\xbd&#10;b");
 }
 
-TEST(dot_keeps_its_quotes_and_backslashes) {
-}
-
 TEST(a_folded_frame_is_one_frame) {
         BECOMES(escape_folded, "a;b\nc", "a:b?c");
 }

@@ -41,12 +41,3 @@ void unit_add(const TTest *test);
                 unit_add(&name##_test);                                                            \
         }                                                                                          \
         static void name##_run(int unused)
-
-/* The same of tests that are check's own. */
-#define UNIT_SUITE(name, ...)                                                                      \
-        __attribute__((constructor)) static void unit_add_all(void) {                              \
-                const TTest *tests[] = { __VA_ARGS__ };                                            \
-                                                                                                   \
-                for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)                      \
-                        unit_add(tests[i]);                                                        \
-        }
