@@ -143,15 +143,24 @@ static bool parse_function(Parser *p) {
 }
 
 static bool parse_operand(Parser *p) {
-        while (take(p, "!") || take(p, "~") || take(p, "-"))
-                continue;
+        bool good;
+
+        /* libtraceevent calls itself for each sign and each cast, too. */
+        for (int n = 0; take(p, "!") || take(p, "~") || take(p, "-"); n++)
+                if (n == DEPTH_MAX)
+                        return false;
         skip_space(p);
         if (*p->at == '"')
                 return parse_string(p);
         if (isdigit((unsigned char) *p->at))
                 return parse_number(p);
-        if (take(p, "("))
-                return take_type(p) ? parse_operand(p) : parse_expression(p) && take(p, ")");
+        if (take(p, "(")) {
+                if (!take_type(p))
+                        return parse_expression(p) && take(p, ")");
+                good = ++p->depth <= DEPTH_MAX && parse_operand(p);
+                p->depth--;
+                return good;
+        }
         if (!take_word(p, "REC"))
                 return parse_function(p);
         if (!take(p, "->") || !parse_field(p))
@@ -316,24 +325,33 @@ static bool take_enumerator(Parser *c, uint64_t *ret) {
         return false;
 }
 
-static bool read_operand(Parser *c, uint64_t *ret) {
+static bool read_number(Parser *c, uint64_t *ret) {
         char *end;
 
-        if (take(c, "~")) {
-                if (!read_operand(c, ret))
-                        return false;
-                *ret = ~*ret;
-                return true;
-        }
-        if (take(c, "("))
-                return take_known_type(c) ? read_operand(c, ret)
-                                          : read_expression(c, 0, ret) && take(c, ")");
         if (!isdigit((unsigned char) *c->at))
                 return take_enumerator(c, ret);
         errno = 0;
         *ret = strtoull(c->at, &end, 0);
         c->at = end + strspn(end, "uUlL");
         return errno == 0 && !isalnum((unsigned char) *c->at) && *c->at != '_';
+}
+
+static bool read_operand(Parser *c, uint64_t *ret) {
+        bool is_inverted = false, good;
+
+        for (;;)
+                if (take(c, "~"))
+                        is_inverted = !is_inverted;
+                else if (!take(c, "(")) {
+                        good = read_number(c, ret);
+                        break;
+                } else if (!take_known_type(c)) {
+                        good = read_expression(c, 0, ret) && take(c, ")");
+                        break;
+                }
+        if (good && is_inverted)
+                *ret = ~*ret;
+        return good;
 }
 
 static bool compute(const char *sign, uint64_t *left, uint64_t right) {

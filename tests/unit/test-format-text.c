@@ -83,12 +83,17 @@ TEST(what_kernels_print_is_plain_and_nothing_else) {
                 "\"%s\", __get_str(nothing)",
                 "\"%s\", \"open",
         };
-        char deep[512] = "\"%d\", ";
+        static const char *const turns[] = { "(", "~", "(long)", "-!" };
 
         for (size_t i = 0; i < ELEMENTSOF(good); i++)
                 ck_assert_msg(prints(good[i]), "%s", good[i]);
         for (size_t i = 0; i < ELEMENTSOF(bad); i++)
                 ck_assert_msg(!prints(bad[i]), "%s", bad[i]);
-        memset(deep + strlen(deep), '(', 400);
-        ck_assert(!prints(deep));
+        for (size_t i = 0; i < ELEMENTSOF(turns); i++) {
+                char deep[4096] = "\"%d\", ";
+
+                for (int n = 0; n < 400; n++)
+                        strcat(deep, turns[i]);
+                ck_assert_msg(!prints(strcat(deep, "1")), "%s", turns[i]);
+        }
 }

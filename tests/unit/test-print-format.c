@@ -63,13 +63,15 @@ TEST(what_is_no_constant_stays) {
                 "\"%s\", \"a \\\" (1) \"",
                 "",
         };
-        char deep[256];
+        char deep[256], signs[40000] = "(1 << ";
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++)
                 becomes("x", cases[i], cases[i], "");
         memset(deep, '(', sizeof(deep) - 1);
         deep[sizeof(deep) - 1] = 0;
         becomes("x", deep, deep, "");
+        memset(signs + strlen(signs), '~', sizeof(signs) - strlen(signs) - 1);
+        becomes("x", signs, signs, "");
 }
 
 TEST(addresses_are_printed_by_name_and_pointers_as_numbers) {
