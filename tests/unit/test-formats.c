@@ -187,7 +187,7 @@ TEST(what_lies_is_refused) {
 
         for (size_t i = 0; i < ELEMENTSOF(lies); i++) {
                 Layout l = layouts[LAYOUT_6_1];
-                const char **part = (const char **) ((char *) &l + lies[i].part);
+                const char **part = (void *) ((char *) &l + lies[i].part);
                 _cleanup_free_ char *lie = replace(*part, lies[i].from, lies[i].to);
                 Formats f;
 
