@@ -234,6 +234,8 @@ TEST(what_is_shown_for_an_address_and_cannot_be_taken_out_goes_in_the_end) {
         fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
         ck_assert_int_eq(tracer_renew_roots(t, m, &gone, &back), 0);
         /* In the middle of a function: no write of its name finds it. */
+        strv_done(&gone);
+        strv_done(&back);
         fake_put(k, "set_graph_function", "udp_sendmsg\nkfree\nmod_middle\n");
         ck_assert_int_eq(tracer_renew_roots(t, m, &gone, &back), 0);
         fake_expect(k, "set_graph_function", "udp_sendmsg\nkfree\nmod_middle\n");
