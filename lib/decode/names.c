@@ -151,7 +151,9 @@ static Symbol symbol_at(const Symbols *s, const Entry *e) {
         return ret;
 }
 
-bool symbol_is_function(const Symbol *s) {
+/* Whether a function begins there: not data, nor the padding before a function, which has a symbol
+ * too (linux 6.2 on, tools/objtool/elf.c, elf_create_prefix_symbol()). */
+static bool symbol_is_function(const Symbol *s) {
         return strchr("tTwW", s->type) && !startswith(s->name, "__pfx_");
 }
 

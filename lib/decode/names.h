@@ -42,9 +42,6 @@ int symbols_new(Symbols **ret, char *text, size_t n_text);
 /* All addresses are 0: whoever copied the text was not allowed to see them (kptr_restrict). */
 bool symbols_are_hidden(const Symbols *s);
 size_t symbols_n(const Symbols *s);
-/* Whether a function begins there: not data, nor the padding before a function, which has a symbol
- * too (linux 6.2 on, tools/objtool/elf.c, elf_create_prefix_symbol()). */
-bool symbol_is_function(const Symbol *s);
 bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret);
 /* The first symbol that begins behind @address; false: there is none. */
 bool symbols_find_behind(const Symbols *s, uint64_t address, Symbol *ret);

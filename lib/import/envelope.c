@@ -229,7 +229,8 @@ bool prefix_skip(Scan *s) {
         return s->p > begin;
 }
 
-bool prefix_skip_weak(Scan *s) {
+/* One that may be some of a trace as well: a list's sign, a diff's, a line's number. */
+static bool prefix_skip_weak(Scan *s) {
         uint64_t number;
         Scan t = *s, u;
         bool is_colon;

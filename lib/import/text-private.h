@@ -169,8 +169,6 @@ typedef struct Envelope {
 
 /* Prefixes, one behind the other, each with one blank where its writer sets one.  Whether there was any. */
 bool prefix_skip(Scan *s);
-/* One that may be some of a trace as well: a list's sign, a diff's, a line's number. */
-bool prefix_skip_weak(Scan *s);
 
 /* @line without what was taken off lines before it: itself, or @room, which then is it. */
 const Line *envelope_open(Envelope *e, const Line *line, Line *room);
