@@ -88,7 +88,7 @@ int last_words_note(const LastWords *w, Strv *notes);
 /*
  * trace.dat: a recording in the form that trace-cmd and KernelShark read
  *
- * The pages are those of the recording, byte for byte (codec/dat-head.h tells the rest of the form).
+ * The pages are those of the recording, byte for byte (pages/dat-writer.h tells the rest of the form).
  * Of formats and symbols it has those that occur in them, which is all that whoever reads it asks for:
  * some 100 KB instead of 10 MB.
  */
@@ -97,7 +97,7 @@ typedef struct TracedatSpec {
         unsigned version;  /* 6 or 7 */
         bool is_packed;    /* by zstd; of version 7 */
         Filtering *window; /* which CPUs and times: whole pages, so somewhat more; resolved here */
-        uint64_t packed_max; /* of a CPU: more makes the file not packed (codec/dat-writer.h) */
+        uint64_t packed_max; /* of a CPU: more makes the file not packed (pages/dat-writer.h) */
         bool can_seek;       /* the same */
         /* How many of @n_total pages (0: not known yet) are done; NULL: nobody is told.  Anything but 0 ends the
          * writing and is returned. */

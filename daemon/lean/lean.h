@@ -8,7 +8,7 @@
  * pays.  Lean hooks what the roots call: what was seen below them here and what is shipped of
  * them (daemon/lean/trees), and besides the functions where tasks wait.  What others then pay is
  * measured, and what costs too much is left out.  For roots that nobody knows there is a lesson:
- * everything is hooked for a moment (daemon/session/session-lean.h).
+ * everything is hooked for a moment (daemon/session/session-lean.c).
  */
 
 #include "daemon/instances/instance.h"

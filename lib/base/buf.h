@@ -12,7 +12,7 @@
  *
  * This is the only place that decides.  Texts pass it at the latest where they leave the program:
  * stdout in buf_flush() of a BUF_OF_TEXT, stderr in log_message(); exports have languages of their
- * own (export/escape.h) that ask plain_code_point().
+ * own (encode/escape.h) that ask plain_code_point().
  */
 
 #include "base/cleanup.h"

@@ -129,7 +129,7 @@ typedef enum SpecValue {
         SPEC_VALUE_BOOL,
 } SpecValue;
 
-/* What a member of ftraced's group has to be allowed who says it (daemon/api/allowance.h). */
+/* What a member of ftraced's group has to be allowed who says it (daemon/api/allowance.c). */
 typedef enum SpecAsks {
         SPEC_ASKS_FUNCTIONS = 1 << 0,
         SPEC_ASKS_NOTRACE = 1 << 1,

@@ -234,26 +234,13 @@ static int write_file(const char *path, json_t *families) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-/* Half of the sessions would be taken for a loss of the others: the first answer may come before the daemon
- * has read them all, and that to ListBriefs does not.  An exit status. */
-static int ask(Client *c, json_t **ret) {
-        json_auto_t *early = NULL, *briefs = NULL;
-        int status = contact_call(c, "GetStatus", json_pack("{s:b}", "brief", 1), &early, NULL);
-
-        if (status == STATUS_OK && !json_object_get(early, "survey"))
-                *ret = TAKE_PTR(early);
-        else if (status == STATUS_OK)
-                status = contact_gather(c, "ListBriefs", NULL, "briefs", &briefs);
-        if (status == STATUS_OK && briefs)
-                status = contact_call(c, "GetStatus", json_pack("{s:b}", "brief", 1), ret, NULL);
-        return status;
-}
-
 int verb_metrics(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL, *families = json_array();
-        int status = contact_daemon(&c, o) ?: ask(c, &reply);
+        int status = contact_daemon(&c, o)
+                             ?: contact_call(c, "GetStatus", json_pack("{s:b}", "brief", 1), &reply,
+                                             NULL);
         bool is_file = o->output && !streq(o->output, "-");
         json_t *family;
         size_t i;
