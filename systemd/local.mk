@@ -31,6 +31,7 @@ dist_ftracedconf_DATA = %D%/ftraced.conf
 # What sends recordings to a server.
 shipdir = $(prefix)/lib/ftraced
 dist_ship_SCRIPTS = %D%/ftraced-ship
+AM_INSTALLCHECK_STD_OPTIONS_EXEMPT = %D%/ftraced-ship
 
 # Recordings to begin with, for the same reason in the same place.
 ftracedprofilesdir = $(prefix)/lib/ftraced/profiles.d

@@ -78,7 +78,8 @@ class Dat:
         self.data, self.at = data, 10
         assert data[:10] == b"\x17\x08\x44tracing" and self.string() == "6"
         assert data[self.at : self.at + 1] == b"\0", "not of a little-endian machine"
-        self.at += 2 + 4  # byte order, size of long, of a page
+        self.at += 2  # byte order, size of long
+        self.page_bytes = self.number("I")
         for name in ("header_page", "header_event"):
             assert self.string() == name
             self.skip(8)
@@ -208,8 +209,8 @@ def read_dat(path):
         known, events, losses, lags = [], [], [], []
         for cpu, (begin, size) in enumerate(dat.cpus):
             before = None
-            for at in range(begin, begin + size, 4096):
-                for time, record in events_of(data[at : at + 4096]):
+            for at in range(begin, begin + size, dat.page_bytes):
+                for time, record in events_of(data[at : at + dat.page_bytes]):
                     if record is None:
                         losses.append(time)
                         before = None

@@ -33,7 +33,9 @@ export TERM=xterm
 # jq 1.6 compiles its own library at each start: 17 ms, and 270 ms of an emulated CPU.
 if command -v gojq >/dev/null; then
         jq() {
-                gojq "${@/#-cS/-c}" # it sorts keys anyway
+                local words=("${@/#-cS/-c}")
+
+                gojq "${words[@]/#-S/-M}" # it sorts keys anyway
         }
         export -f jq
 fi

@@ -287,11 +287,11 @@ static void tell_text(Row r, const char *key, const char *s, size_t n) {
 static void tell_name(const TopView *v, Row r, const BreakdownRow *row) {
         _cleanup_free_ char *text = row->name ? strndup(row->name, row->n_name) : NULL;
         bool of_functions = v->by == BREAKDOWN_BY_FUNCTION || v->by == BREAKDOWN_BY_MODULE;
-        const char *title = names[v->by], *name = NAME_QUOTED(text ?: ""), *mark = "";
+        const char *title = names[v->by], *name = NAME_QUOTED(text ?: "");
         const char *cut = row->n_cut > 0 ? "  (cut)" : "";
+        const char *mark =
+                r.is_text && of_functions ? TABLE_MARK(&r.table->marks, row->n_unhooked) : "";
 
-        if (r.is_text && of_functions)
-                mark = TABLE_MARK(&r.table->marks, row->n_unhooked);
         switch (v->by) {
         case BREAKDOWN_BY_FUNCTION:
         case BREAKDOWN_BY_ROOT:

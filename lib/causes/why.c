@@ -56,8 +56,11 @@ static int add_quantiles(uint64_t *ret_median, uint64_t *ret_p90, const Anatomy 
 
 /* --- causes ----------------------------------------------------------------------------------- */
 
+/* What rounding leaves of two means that are the same is no change. */
+#define MIN_CHANGE_NS 1e-3
+
 static int add_cause(Why *w, const WhyCause *cause) {
-        if (cause->change_ns == 0)
+        if (fabs(cause->change_ns) < MIN_CHANGE_NS)
                 return 0;
         if (!ARRAY_GROW(w->causes, w->n_causes))
                 return -ENOMEM;

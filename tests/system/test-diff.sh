@@ -37,6 +37,8 @@ is 'what is told why' "$(jq -S . "$out")" "$(jq -S '.[0]' "$work/diff.json")"
 exits 'a recording is like itself' 0 ftracectl diff "$work/now.txt" "$work/now.txt"
 is 'with nothing below' "$(wc -l <"$out")" 2
 says 'which may be chance' 'over 40 and 40 calls, p = [01]\.[0-9]+$' "$out"
+exits 'and what rounding leaves' 0 ftracectl diff --json --from=+7816200ns "$data/udp_sendmsg-6.1.trace" "$data/udp_sendmsg-6.1.trace"
+is 'is no cause' "$(jq -c '.[0].causes' "$out")" '[]'
 
 exits 'recordings of two kernels are compared' 0 \
         ftracectl diff --store "$data" udp_sendmsg-6.1 udp_sendmsg-6.12

@@ -70,7 +70,11 @@ for i in range(30):
         s.sendall(call)
 END
 exits 'and when many have asked to begin and left' 0 answers status
-ok 'who hold no memory' test "$(rss)" -lt $((before + 16000))
+if grep -qa __asan_init "$top_builddir/ftraced"; then
+        skip_one 'who hold no memory' 'the sanitizer keeps what was freed'
+else
+        ok 'who hold no memory' test "$(rss)" -lt $((before + 16000))
+fi
 ok 'the first is not there yet' kill -0 "$armed"
 let_go
 ok 'the first begins' wait "$armed"
