@@ -41,10 +41,10 @@ static void add_name(Buf *path, const char *s, size_t n) {
 }
 
 /* The caller frees; NULL without memory. */
-static char *path_of(const ExportFiles *f, const char *name, const Function *root) {
+static char *path_of(const ExportFiles *f, const ExportInfo *info, const char *name,
+                     const Function *root) {
         static const char suffix[] = ".parquet";
         _cleanup_buf_ Buf path = BUF_INIT;
-        const ExportInfo *info = f->info;
         size_t n = strlen(f->path);
         char *text, day[32];
         struct tm tm;
@@ -132,15 +132,16 @@ static int open_part(ExportFiles *f, ExportFile *file, const char *path) {
         return outfile_open_as(&file->file, path, temporary, f->mode);
 }
 
-int export_files_open(void *data, const char *name, const Function *root, Buf **ret) {
-        ExportFiles *f = data;
-        _cleanup_free_ char *path = path_of(f, name, root);
+int export_files_open(const ExportInfo *info, const char *name, const Function *root, Buf **ret) {
+        ExportFiles *f = info->files;
+        _cleanup_free_ char *path = path_of(f, info, name, root);
         ExportFile *file = path ? malloc(sizeof(*file)) : NULL;
         int r;
 
         if (!file)
                 return -ENOMEM;
         *file = (ExportFile){ .file = OUTFILE_INIT, .next = f->files };
+        f->is_unknown = streq(info->recording, info->title);
         r = f->is_dir ? open_part(f, file, path) : outfile_open(&file->file, path, f->mode);
         if (r < 0) {
                 free(file);
@@ -155,9 +156,9 @@ int export_files_open(void *data, const char *name, const Function *root, Buf **
         return 0;
 }
 
-int export_files_close(void *data, Buf *out) {
+int export_files_close(const ExportInfo *info, Buf *out) {
         ExportFile *file = (ExportFile *) out;
-        const ExportFiles *f = data;
+        const ExportFiles *f = info->files;
         int r = buf_flush(out);
 
         buf_done(out);

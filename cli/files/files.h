@@ -148,8 +148,7 @@ typedef struct ExportFiles {
         const char *path;
         mode_t mode;
         bool is_dir;
-        const ExportInfo *info; /* of the recording that is exported now */
-        bool is_unknown; /* whether it is the same as one of its name that is there already cannot be told */
+        bool is_unknown; /* whether the last one is the same as one of its name that is there cannot be told */
         ExportFile *files;
         size_t n;
         char *temporary; /* of DIR; NULL: there is none yet */
@@ -161,9 +160,9 @@ typedef struct ExportFiles {
 
 /* Whether @path is a directory, or shall be one: it ends in "/". */
 bool export_files_is_dir(const char *path);
-/* An ExportInfo's open() and close(), of @data, an ExportFiles.  -EEXIST: of one that is_unknown there is a file. */
-int export_files_open(void *data, const char *name, const Function *root, Buf **ret);
-int export_files_close(void *data, Buf *out);
+/* An ExportInfo's open() and close(); its files are an ExportFiles.  -EEXIST: of one that is_unknown there is a file. */
+int export_files_open(const ExportInfo *info, const char *name, const Function *root, Buf **ret);
+int export_files_close(const ExportInfo *info, Buf *out);
 /* All of them are there now.  0 or -errno. */
 int export_files_commit(ExportFiles *f);
 void export_files_done(ExportFiles *f);

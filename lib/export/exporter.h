@@ -25,7 +25,8 @@
 #include "meta/meta.h"
 
 /* What is known of the recording as a whole; all texts may be NULL but the first. */
-typedef struct ExportInfo {
+typedef struct ExportInfo ExportInfo;
+struct ExportInfo {
         const char *title;       /* a session's name, a file's */
         const char *recording;   /* NAME-ID, also of a file */
         const char *host;        /* that it was made on */
@@ -42,12 +43,12 @@ typedef struct ExportInfo {
         const char *sentence; /* what was slow, and why; NULL: nobody has looked */
         /* Opens another file: "calls" of @root, if they are partitioned, "waits", or "losses".  0 or -errno.  NULL:
          * there is but the one. */
-        int (*open)(void *data, const char *name, const Function *root, Buf **ret);
+        int (*open)(const ExportInfo *info, const char *name, const Function *root, Buf **ret);
         /* All of it is in the Buf, which is gone then.  0 or -errno. */
-        int (*close)(void *data, Buf *out);
-        void *open_data;
+        int (*close)(const ExportInfo *info, Buf *out);
+        void *files; /* of open() and close() */
         bool is_partitioned; /* calls have files for each root, and there is none for all */
-} ExportInfo;
+};
 
 /* What every exporter has; its own state begins with it. */
 typedef struct ExportState {

@@ -76,7 +76,7 @@ static int open_file(Beside *b, BesideFile *f, const char *name, const ParquetSc
 
         if (f->table || !info->open)
                 return f->table != NULL;
-        r = info->open(info->open_data, name, NULL, &f->out);
+        r = info->open(info, name, NULL, &f->out);
         if (r >= 0)
                 r = parquet_new(&f->table, b->texts, f->out, schema, false);
         return r < 0 ? r : 1;
@@ -132,7 +132,7 @@ static int finish_file(Beside *b, BesideFile *f, const char *name, const Parquet
 
         if (r > 0)
                 r = parquet_finish(f->table);
-        return r < 0 || !f->table ? r : info->close(info->open_data, f->out);
+        return r < 0 || !f->table ? r : info->close(info, f->out);
 }
 
 int beside_finish(Beside *b) {

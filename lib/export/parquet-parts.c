@@ -22,7 +22,7 @@ static int open_part(Parts *p, Part *part) {
 
         part->out = p->state->out;
         if (info->is_partitioned)
-                r = info->open(info->open_data, "calls", part->function, &part->out);
+                r = info->open(info, "calls", part->function, &part->out);
         if (r >= 0)
                 r = parquet_new(&part->file, p->texts, part->out, p->schema, p->is_tsv);
         if (r < 0)
@@ -40,7 +40,7 @@ static int close_part(Parts *p, Part *part) {
         p->n_open--;
         part->file = parquet_free(part->file);
         if (r >= 0 && info->is_partitioned)
-                r = info->close(info->open_data, part->out);
+                r = info->close(info, part->out);
         return r;
 }
 

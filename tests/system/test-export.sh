@@ -245,6 +245,10 @@ first=$(sha256sum "$work"/lake/date=unknown/*/*)
 exits 'those of the other of that name' 0 ftracectl export -q --format=parquet "$work/rack2/web.txt" -o "$work/lake"
 is 'do not' "$(parts | wc -l)" 2
 ok 'they leave them as they were' sha256sum -c --quiet <<<"$first"
+exits 'of two with waits and without' 0 ftracectl export -q --format=parquet --store "$data" udp_sendmsg-6.12 udp-pairs-6.12 -o "$work/two/"
+is 'each has its waits and losses' "$(find "$work"/two/_* -type f -printf '%P\n' | sed 's|.*/||; s/-[0-9a-f]*\.parquet$//' | sort | uniq -c | xargs)" \
+        '2 ftraced-vm-udp-pairs-6.12 2 ftraced-vm-udp_sendmsg-6.12'
+ok 'which are there' test "$(stat -c %s "$work"/two/_waits/*/*udp-pairs*)" -gt 2000
 cat "$work"/rack?/web.txt >"$work/several.txt"
 printf '# cat trace\n 0)   0.668 us    |  one();\n' >>"$work/several.txt"
 for nth in 1 2; do

@@ -239,10 +239,8 @@ static int begin_part(Exporting *e, Part *p) {
         if (e->files.path) {
                 p->info.open = export_files_open;
                 p->info.close = export_files_close;
-                p->info.open_data = &e->files;
+                p->info.files = &e->files;
         }
-        e->files.info = &p->info;
-        e->files.is_unknown = streq(p->info.recording, p->info.title);
         e->n_begun++;
         return e->export ? export_next(e->export, &p->info)
                          : export_new(&e->export, e->exporter, &p->info, &e->out);
