@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "export/spans.h"
-#include "span-check.h"
 #include "step-builder.h"
 #include "unit.h"
 
@@ -189,62 +188,4 @@ TEST(times_end_where_numbers_do) {
         call(&seen, STEP_LEAF, &step_module, 0, 1000, 0, INT64_MAX);
         ck_assert_str_eq(seen.text, "+child 9223372036854775807, -child 9223372036854775807, "
                                     "+leaf 9223372036854775807, -leaf 9223372036854775807");
-}
-
-typedef struct Checked {
-        SpanCheck tasks[8];
-        uint64_t n;
-} Checked;
-
-static int check_span(void *userdata, const SpansTask *task, const Frame *span, uint64_t at_ns,
-                      const Call *call) {
-        Checked *c = userdata;
-
-        ck_assert(span_check(&c->tasks[task->index], span, at_ns, !call));
-        c->n += call != NULL;
-        return 0;
-}
-
-static uint64_t next_random(uint64_t *state) {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        return *state >> 16;
-}
-
-/* Any steps in any order, as after losses. */
-static void nest_random(uint64_t seed) {
-        static const Function *const functions[] = { &step_root, &step_child, &step_irq,
-                                                     &step_module };
-        uint64_t random = UINT64_C(0x9e3779b97f4a7c15) * seed, now = 1000;
-        _cleanup_(pairing_freep) Pairing *pairing = NULL;
-        _cleanup_(spans_freep) Spans *spans = NULL;
-        _cleanup_free_ Checked *c = calloc(1, sizeof(*c));
-
-        ck_assert_ptr_nonnull(c);
-        ck_assert_int_eq(pairing_new(&pairing), 0);
-        ck_assert_int_eq(spans_new(&spans, pairing, check_span, c), 0);
-        for (size_t i = 0; i < 400; i++) {
-                Step s = step_of((StepKind) (next_random(&random) % 3),
-                                 functions[next_random(&random) % 4],
-                                 (int32_t) (next_random(&random) % 4));
-
-                now += next_random(&random) % 100;
-                s.timestamp_ns = now;
-                s.calltime = now - next_random(&random) % 300;
-                s.rettime = s.calltime + next_random(&random) % 200;
-                s.pid = next_random(&random) % 2 ? 17 : STEP_PID_UNKNOWN(0);
-                if (next_random(&random) % 50 == 0) {
-                        s.kind = STEP_TASK;
-                        s.pid = 17;
-                }
-                ck_assert_int_eq(pairing_step(pairing, &s), 0);
-        }
-        ck_assert_int_eq(pairing_finish(pairing), 0);
-        ck_assert_uint_eq(c->n, pairing->n_calls);
-}
-
-TEST(spans_nest_whatever_is_lost) {
-        for (uint64_t seed = 1; seed <= 500; seed++)
-                nest_random(seed);
 }

@@ -71,55 +71,6 @@ TEST(a_holder_that_cannot_be_read_is_unknown) {
         store_free(w);
 }
 
-TEST(each_reason_not_to_be_a_store_has_its_name) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        Store *w = NULL;
-        char link[2 * PATH_MAX];
-
-        ck_assert_int_eq(mkdirat(s.fd, "store", 0700), 0);
-        ck_assert_int_eq(fchmodat(s.fd, "store", 0770, 0), 0);
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_WRITABLE);
-        ck_assert_int_eq(fchmodat(s.fd, "store", 01777, 0), 0);
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_WRITABLE);
-        ck_assert_int_eq(fchmodat(s.fd, "store", 0755, 0), 0);
-        ck_assert_int_eq(symlinkat("store", s.fd, "link"), 0);
-        (void) snprintf(link, sizeof(link), "%s/link", s.path);
-        ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_LINK);
-        (void) snprintf(link, sizeof(link), "%s/link//", s.path);
-        ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_LINK);
-        scratch_write(s.fd, "file", "", 0);
-        (void) snprintf(link, sizeof(link), "%s/file", s.path);
-        ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_NO_DIR);
-        (void) snprintf(link, sizeof(link), "%s/file/store", s.path);
-        ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_NO_PARENT);
-        if (geteuid() == 0) {
-                ck_assert_int_eq(fchownat(s.fd, "store", 65534, 65534, 0), 0);
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_OWNER);
-                ck_assert_int_eq(fchownat(s.fd, "store", 0, 0, 0), 0);
-        }
-        ck_assert_ptr_null(w);
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
-        store_free(w);
-}
-
-TEST(a_planted_entry_is_refused_and_nothing_is_made_beside_it) {
-        static const char *const names[] = { "store/lock", "store/sessions", "store/symbols" };
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        Store *w = NULL;
-
-        ck_assert_int_eq(mkdirat(s.fd, "store", 0700), 0);
-        for (size_t i = 0; i < ELEMENTSOF(names); i++) {
-                ck_assert_int_eq(symlinkat("/etc", s.fd, names[i]), 0);
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_ENTRY);
-                ck_assert_int_eq(unlinkat(s.fd, names[i], 0), 0);
-                ck_assert_int_eq(mkfifoat(s.fd, names[i], 0600), 0);
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_ENTRY);
-                ck_assert_int_eq(unlinkat(s.fd, names[i], 0), 0);
-        }
-        ck_assert_ptr_null(w);
-        ck_assert_int_eq(unlinkat(s.fd, "store", AT_REMOVEDIR), 0); /* it is empty */
-}
-
 TEST(who_asks_for_the_owner_is_told_and_is_not_in_the_way) {
         _cleanup_scratch_ Scratch s = SCRATCH;
         _cleanup_(store_freep) Store *r = NULL;

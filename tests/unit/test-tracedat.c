@@ -310,22 +310,6 @@ TEST(a_window_has_the_pages_that_reach_into_it) {
         }
 }
 
-TEST(a_cpu_can_be_left_out) {
-        _cleanup_(dat_file_freep) DatFile *f = NULL;
-        _cleanup_recording_ Recording r;
-        bool cpus[] = { false, true };
-        Filtering window = { .spec = { .cpus = cpus, .n_cpus = 2 } };
-        Page p[2] = {};
-
-        recording_init(&r, &layouts[LAYOUT_6_1]);
-        fill_pages(p, 2, &layouts[LAYOUT_6_1], 5, 100);
-        for (uint32_t cpu = 0; cpu < 3; cpu++)
-                recording_add(&r, cpu, 0, p, 1 + cpu % 2);
-        f = back(&r, &(TracedatSpec){ .version = 7, .window = &window }, NULL);
-        ck_assert_uint_eq(dat_file_buffer(f)->n_cpus, 1);
-        expect_pages(f, 1, p, 2);
-}
-
 TEST(what_is_too_large_to_be_compressed_is_not) {
         for (size_t i = 0; i < 2; i++) {
                 _cleanup_(dat_file_freep) DatFile *f = NULL;
@@ -366,31 +350,5 @@ TEST(compressed_pages_are_found_in_any_order) {
                 ck_assert_int_eq(page_source_read(pages, at, &data, &n), 0);
                 ck_assert_uint_eq(n, 10 - at % 10);
                 ck_assert_mem_eq(data, p[at].bytes, BUILT_PAGE_BYTES);
-        }
-}
-
-static int stop_writing(void *userdata, uint64_t n, uint64_t n_total) {
-        unsigned *n_left = userdata;
-
-        ck_assert_uint_le(n, n_total ?: n);
-        return (*n_left)-- == 0 ? -EINTR : 0;
-}
-
-TEST(whoever_is_told_of_progress_can_end_it) {
-        _cleanup_close_ int fd = memfd_create("dat", MFD_CLOEXEC);
-        _cleanup_free_ Page *p = calloc(600, sizeof(*p));
-        _cleanup_recording_ Recording r;
-        TracedatResult result;
-
-        recording_init(&r, &layouts[LAYOUT_6_1]);
-        fill_pages(p, 600, &layouts[LAYOUT_6_1], 5, 100);
-        recording_add(&r, 0, 0, p, 600);
-        for (unsigned n = 0; n < 4; n++) {
-                unsigned n_left = n;
-                TracedatSpec spec = forms[0];
-
-                spec.progress = stop_writing;
-                spec.userdata = &n_left;
-                ck_assert_int_eq(tracedat_write(&result, r.dir, r.meta, &spec, fd, NULL), -EINTR);
         }
 }

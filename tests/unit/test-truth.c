@@ -125,21 +125,6 @@ static World *world(uint64_t seed) {
         return w;
 }
 
-/* Takes runs of steps out, as losses do, and the beginning and the end. */
-static void lose(World *w, uint32_t one_in) {
-        size_t first = chance(w, 500), last = w->n_steps - chance(w, 500), n = 0, gap = 0;
-
-        for (size_t i = first; i < last; i++) {
-                if (chance(w, one_in) == 0)
-                        gap = 1 + chance(w, 60);
-                if (gap > 0)
-                        gap--;
-                else
-                        w->steps[n++] = w->steps[i];
-        }
-        w->n_steps = n;
-}
-
 typedef struct Sums {
         uint64_t n, self_ns, total_ns, n_cut;
 } Sums;
@@ -262,16 +247,6 @@ TEST(whole_recordings_have_the_true_figures) {
 
                 printf("# seed %llu\n", (unsigned long long) seed);
                 check_all(w, true);
-        }
-}
-
-TEST(all_ways_agree_after_losses) {
-        for (uint64_t seed = 1; seed <= 20; seed++) {
-                _cleanup_free_ World *w = world(seed);
-
-                printf("# seed %llu\n", (unsigned long long) seed);
-                lose(w, seed % 2 ? 1000 : 20);
-                check_all(w, false);
         }
 }
 
