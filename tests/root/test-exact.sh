@@ -7,7 +7,8 @@
 # N datagrams there and N back are 2N trees: no more, no fewer, whole, and nothing is lost.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
-pairs=${EXACT_PAIRS:-5000}
+pairs=${EXACT_PAIRS:-${FTRACED_LONG:+5000}}
+pairs=${pairs:-2000}
 
 ok 'the daemon starts' start_ftraced
 
