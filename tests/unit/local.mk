@@ -118,7 +118,7 @@ unit_programs += %D%/lib-render
 # daemon/
 unit_programs += %D%/daemon-process
 %C%_daemon_process_SOURCES = %D%/test-background.c %D%/test-fdstore.c %D%/test-journal.c \
-	%D%/test-sandbox.c %D%/test-settings.c %D%/test-spawn.c
+	%D%/test-sandbox.c %D%/test-spawn.c
 %C%_daemon_process_CFLAGS = $(unit_cflags)
 %C%_daemon_process_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 %C%_daemon_process_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
