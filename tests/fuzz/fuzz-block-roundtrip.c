@@ -12,26 +12,17 @@
 
 #include "codec/block.h"
 #include "fuzz.h"
+#include "tests/unit/kernel-format.h"
 
 #define N_PAGES_MAX 8
 
-#define COMMON                                                                                     \
-        "format:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"            \
-        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"                               \
-        "\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
-#define ENTRY "name: funcgraph_entry\nID: 11\n" COMMON
-#define EXIT "name: funcgraph_exit\nID: 10\n" COMMON
-#define DEPTH "\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n"
-#define LONG_DEPTH "\tfield:unsigned long depth;\toffset:16;\tsize:8;\tsigned:0;\n"
-#define TIMES                                                                                      \
-        "\tfield:unsigned long long calltime;\toffset:24;\tsize:8;\tsigned:0;\n"                   \
-        "\tfield:unsigned long long rettime;\toffset:32;\tsize:8;\tsigned:0;\n"
-
 static const char *const formats[][2] = {
-        { ENTRY DEPTH, EXIT DEPTH TIMES },      /* 6.1, 6.12 */
-        { ENTRY LONG_DEPTH, EXIT DEPTH TIMES }, /* 7.2 */
-        { ENTRY DEPTH, EXIT DEPTH },            /* no times */
-        { "", "" },                             /* nothing is known */
+        { ENTRY_6_1, EXIT_6_1 }, /* and of 6.12 */
+        { ENTRY_7_2, EXIT_7_2 },
+        { ENTRY_6_1, "name: funcgraph_exit\nID: 10\n" COMMON_FIELDS
+                     "\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+                     "\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n" }, /* no times */
+        { "", "" }, /* nothing is known */
 };
 
 static BlockCodec *codec_of(unsigned layout, bool swap, uint32_t page_bytes) {

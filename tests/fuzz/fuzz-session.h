@@ -9,15 +9,7 @@
 #include "fuzz-scratch.h"
 #include "store/format.h"
 #include "store/session-dir.h"
-
-#define FUZZ_COMMON                                                                                \
-        "format:\n"                                                                                \
-        "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
-        "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
-        "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
-        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"                               \
-        "\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"                             \
-        "\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n"
+#include "tests/unit/kernel-format.h"
 
 static inline bool fuzz_is_segment(const uint8_t *data, size_t n) {
         return n >= strlen(SEGMENT_MAGIC) &&
@@ -28,20 +20,9 @@ static inline bool fuzz_is_segment(const uint8_t *data, size_t n) {
 static inline void fuzz_session_make(FuzzScratch *s, SessionDir **ret, SessionMeta **ret_meta,
                                      const uint8_t *data, size_t n) {
         static const char *const files[][2] = {
-                { "events/header_page",
-                  "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-                  "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-                  "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-                  "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n" },
-                { "events/ftrace/funcgraph_entry/format",
-                  "name: funcgraph_entry\nID: 11\n" FUZZ_COMMON
-                  "\nprint fmt: \"--> %ps (%d)\", (void *)REC->func, REC->depth\n" },
-                { "events/ftrace/funcgraph_exit/format",
-                  "name: funcgraph_exit\nID: 10\n" FUZZ_COMMON
-                  "\tfield:unsigned int overrun;\toffset:20;\tsize:4;\tsigned:0;\n"
-                  "\tfield:unsigned long long calltime;\toffset:24;\tsize:8;\tsigned:0;\n"
-                  "\tfield:unsigned long long rettime;\toffset:32;\tsize:8;\tsigned:0;\n"
-                  "\nprint fmt: \"<-- %ps (%d)\", (void *)REC->func, REC->depth\n" },
+                { "events/header_page", HEADER_PAGE_6_1 },
+                { "events/ftrace/funcgraph_entry/format", ENTRY_6_1 },
+                { "events/ftrace/funcgraph_exit/format", EXIT_6_1 },
                 { "saved_cmdlines", "17 client\n18 a server\n" },
         };
         SessionMeta *m;

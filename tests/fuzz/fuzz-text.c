@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A text as it may come from anywhere: what is read of it can be drawn, counted, pruned and filtered, and
- * what was drawn is a text of the same kind that has no damage.
+ * A text as it may come from anywhere: what is read of it can be drawn and pruned, and what was drawn is a text of
+ * the same kind that has no damage.  What filters it and adds it up is fuzz-everything.c.
  */
 
-#include "analyze/breakdown.h"
-#include "analyze/call-tree.h"
-#include "calls/census.h"
-#include "calls/filter.h"
 #include "calls/name-set.h"
 #include "fuzz.h"
 #include "import/text-trace.h"
@@ -30,18 +26,14 @@ static void fuzz_check_step(const Step *s) {
         FUZZ_CHECK(step_is_call(s) ? s->function != NULL : s->text != NULL);
 }
 
-/* A text while it is drawn and added up. */
+/* A text while it is drawn. */
 typedef struct FuzzDrawing {
         TextTrace *trace;
         const Renderer *renderer;
         void *rendering;
         Buf *out;
         Prune prune;
-        Pairing *pairing;
-        Breakdown *breakdown;
-        CallTree *tree;
-        Census census;
-        uint64_t n, n_calls;
+        uint64_t n_calls;
 } FuzzDrawing;
 
 static void fuzz_draw_begin(FuzzDrawing *d, TextTrace *t, const Renderer *renderer,
@@ -59,27 +51,7 @@ static void fuzz_draw_begin(FuzzDrawing *d, TextTrace *t, const Renderer *render
         context.options.duration = l->columns.duration;
         context.options.verbatim = is_verbatim;
         context.heading = l->kind == TEXT_GRAPH && is_verbatim ? l->heading : NULL;
-        FUZZ_CHECK(pairing_new(&d->pairing) == 0);
-        FUZZ_CHECK(breakdown_new(&d->breakdown, BREAKDOWN_BY_MODULE, d->pairing) == 0);
-        FUZZ_CHECK(call_tree_new(&d->tree, d->pairing) == 0);
         FUZZ_CHECK(renderer->new (&d->rendering, &context, out) == 0);
-}
-
-/* A step of the text, when it is drawn: the source of a filter. */
-static int fuzz_draw_next(void *userdata, uint64_t until_ns, Step *ret) {
-        FuzzDrawing *d = userdata;
-        int r = text_trace_next(d->trace, ret);
-
-        if (r <= 0)
-                return r;
-        fuzz_check_step(ret);
-        d->n++;
-        d->n_calls += ret->kind == STEP_ENTER || ret->kind == STEP_LEAF;
-        FUZZ_CHECK(prune_hides(&d->prune, ret) == 0);
-        FUZZ_CHECK(census_step(&d->census, ret) == 0);
-        FUZZ_CHECK(pairing_step(d->pairing, ret) == 0);
-        d->renderer->step(d->rendering, ret);
-        return r;
 }
 
 static void fuzz_draw_end(FuzzDrawing *d) {
@@ -88,43 +60,19 @@ static void fuzz_draw_end(FuzzDrawing *d) {
         size_t n;
         Step s;
 
-        while (fuzz_draw_next(d, UINT64_MAX, &s) > 0)
-                ;
+        while (text_trace_next(d->trace, &s) > 0) {
+                fuzz_check_step(&s);
+                d->n_calls += s.kind == STEP_ENTER || s.kind == STEP_LEAF;
+                FUZZ_CHECK(prune_hides(&d->prune, &s) == 0);
+                d->renderer->step(d->rendering, &s);
+        }
         d->renderer->free(d->rendering);
-        census_finish(&d->census);
-        FUZZ_CHECK(pairing_finish(d->pairing) == 0 && d->out->error == 0);
-        FUZZ_CHECK(call_tree_finish(d->tree) == 0);
-        FUZZ_CHECK(call_tree_root(d->tree)->total_ns == d->pairing->total_ns);
-        FUZZ_CHECK(call_tree_root(d->tree)->n_below == d->pairing->n_calls);
-        FUZZ_CHECK(d->n_calls == c->n_open + c->n_leaf && d->census.n_entries == d->n_calls);
+        FUZZ_CHECK(d->out->error == 0 && d->n_calls == c->n_open + c->n_leaf);
         notes = text_trace_notes(d->trace, &n);
         for (size_t i = 0; i < n; i++)
                 FUZZ_CHECK(notes[i].line > 0 && notes[i].line <= c->n_lines &&
                            text_remark_name(notes[i].remark));
-        call_tree_free(d->tree);
-        breakdown_free(d->breakdown);
-        pairing_free(d->pairing);
         prune_done(&d->prune);
-        census_done(&d->census);
-}
-
-/* Every stage of a filter at once: what comes out is part of what went in. */
-static void fuzz_filter(FuzzDrawing *d) {
-        const Strv notrace = { .items = (char *[]){ (char *) "*lock*" }, .n = 1 };
-        const Strv fold = { .items = (char *[]){ (char *) "irq", (char *) "tcp_*" }, .n = 2 };
-        const FilterSpec spec = {
-                .notrace = &notrace, .fold = &fold, .depth = 9, .keep_ns = 2000, .slower_ns = 500
-        };
-        _cleanup_(filter_freep) Filter *f = NULL;
-        uint64_t n = 0;
-        Step s;
-
-        FUZZ_CHECK(filter_new(&f, &spec) == 0);
-        while (filter_next(f, &(StepSource){ fuzz_draw_next, d }, UINT64_MAX, &s) > 0) {
-                fuzz_check_step(&s);
-                n++;
-        }
-        FUZZ_CHECK(n <= d->n);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
@@ -137,8 +85,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         t = fuzz_open(data, n_data, &r);
         is_indent = streq(text_kind_form(text_trace_layout(t)->kind)->format, "indent");
         fuzz_draw_begin(&d, t, is_indent ? &renderer_indent : &renderer_kernel, n_data % 2, &out);
-        if (r == 0)
-                fuzz_filter(&d);
         fuzz_draw_end(&d);
         text_trace_free(t);
         if (r != 0)

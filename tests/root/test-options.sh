@@ -91,8 +91,9 @@ ok 'duration: it did not last much longer' \
 exits 'duration: show tells why it ended' 0 ftracectl show brief
 says 'duration: the reason is in plain words' 'sealed.*(2 ?s|duration)' "$out"
 
+hooks_some
 exits 'max-size: start works' 0 ftracectl start -n bounded --max-size=1M udp_sendmsg
-"$udp_pairs" 400 >/dev/null
+"$udp_pairs" 800 >/dev/null
 ok 'max-size: it ends by itself' wait_until 30 ended bounded
 is_as_before 'max-size: the kernel is as it was'
 size=$(sum_of bounded n_bytes)

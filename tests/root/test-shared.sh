@@ -23,14 +23,17 @@ calls_of() { # FUNCTION NAME: how often it is drawn, at whatever depth
         grep -cE "\\|  +$1\\(\\)" "$work/$2.text"
 }
 is_whole() { # NAME TREES NEIGHBOURS [CHANGES]: of the filter while it recorded
-        is "$1: all its trees are there, and no others" "$(jq .trees "$work/$1.verify")" "$2"
+        local trees entries exits causes neighbours
+
         # Two users at once make what linux 7.2 leaves out (lib/calls/census.c) the rule.
-        is "$1: entries equal exits, but for those that are known not to" \
-                "$(jq '.entries - ([.notes[] | select(contains("irq_exit_rcu")) | split(" ")[0] | tonumber] | add // 0)' "$work/$1.verify")" \
-                "$(jq .exits "$work/$1.verify")"
-        is "$1: nothing is missing but while the filter changed" \
-                "$(session "$1" '[(.gaps // [])[].cause] | join(" ")')" "$(root_changes "${4:-0}")"
-        is "$1: its neighbours are named" "$(session "$1" '.neighbours | sort | join(" ")')" "$3"
+        read -r trees entries exits < <(jq -r '"\(.trees) \(.entries - ([.notes[] |
+                select(contains("irq_exit_rcu")) | split(" ")[0] | tonumber] | add // 0)) \(.exits)"' "$work/$1.verify")
+        { read -r causes && read -r neighbours; } < <(session "$1" \
+                '([(.gaps // [])[].cause] | join(" ")), (.neighbours | sort | join(" "))')
+        is "$1: all its trees are there, and no others" "$trees" "$2"
+        is "$1: entries equal exits, but for those that are known not to" "$entries" "$exits"
+        is "$1: nothing is missing but while the filter changed" "$causes" "$(root_changes "${4:-0}")"
+        is "$1: its neighbours are named" "$neighbours" "$3"
 }
 is_waiting() { # NAME
         grep -q '^Waiting' "$work/$1.err"
@@ -229,12 +232,8 @@ ok 'the daemon ends' stop_ftraced
 
 # --- no more room in the kernel -----------------------------------------------------------------------
 
-arms=()
-for ((i = 1; i <= 17; i++)); do
-        arms+=("arm s$i buffer=65536 hooked=ip_make_skb udp_sendmsg")
-done
 mkdir "$work/ledger"
-"$top_builddir/tests/root/controller-probe" "$work/ledger" "${arms[@]}" >"$work/probe" 2>&1
+"$top_builddir/tests/root/controller-probe" "$work/ledger" 17 >"$work/probe" 2>&1
 is 'sixteen may record at once' "$(grep -c '^arm s[0-9]*: armed' "$work/probe")" 16
 says 'the seventeenth is told that the kernel has no more room' \
         '^arm s17: org.ftraced.Busy: .*16 users of function_graph' "$work/probe"

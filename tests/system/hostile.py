@@ -49,13 +49,11 @@ if not sys.argv[1].startswith("--"):
     path = sys.argv[1]
     daemon = int(sys.argv[2])
 
-
 def connect():
     s = socket.socket(socket.AF_UNIX)
     s.connect(path)  # waits while the queue is full
     s.settimeout(PATIENCE_S)
     return s
-
 
 def receive(s):
     """One message, or None if the peer closed before its end."""
@@ -70,11 +68,9 @@ def receive(s):
         data += more
     return json.loads(data[:-1].split(b"\0")[0])
 
-
 def refused(s, name):
     m = receive(s)
     return m is not None and m.get("error", "").endswith(name)
-
 
 def send(s, data):
     """False: the daemon has closed."""
@@ -84,12 +80,10 @@ def send(s, data):
     except (BrokenPipeError, ConnectionResetError):
         return False
 
-
 def dies(data):
     """The connection on which data is sent is closed without an answer."""
     with connect() as s:
         return not send(s, data) or receive(s) is None
-
 
 def wait_until_served():
     """The daemon may not have seen yet who has gone."""
@@ -102,20 +96,16 @@ def wait_until_served():
         time.sleep(0.01)
     return False
 
-
 def check(what, why):
     if not what:
         raise AssertionError(why)
 
-
 # --- the attacks ---------------------------------------------------------------------------------
-
 
 def hang_up():
     for i in range(1000):
         with connect() as s:
             send(s, (b"x", b"", b"{}\0", STATUS, STATUS[:-5])[i % 5])
-
 
 def slow():
     many = [connect() for _ in range(20)]
@@ -125,7 +115,6 @@ def slow():
         time.sleep(0.05)
     for s in many:
         s.close()
-
 
 def never_read():
     many = []
@@ -142,7 +131,6 @@ def never_read():
         many.append(s)
     for s in many:
         s.close()
-
 
 def connections():
     kept = []
@@ -171,7 +159,6 @@ def connections():
     for s in kept:
         s.close()
 
-
 def descriptors():
     """The daemon has none left."""
     before = resource.prlimit(daemon, resource.RLIMIT_NOFILE)
@@ -188,7 +175,6 @@ def descriptors():
         resource.prlimit(daemon, resource.RLIMIT_NOFILE, before)
     check(wait_until_served(), "it does not serve any more")
 
-
 def half_close():
     with connect() as s:
         s.sendall(STATUS + INFO)
@@ -198,7 +184,6 @@ def half_close():
             data += more
         check(data.count(b"\0") == 2, "who says no more does not get his answers")
 
-
 def endless():
     with connect() as s:
         n = 0
@@ -206,13 +191,11 @@ def endless():
             n += 65536
         check(n < CALL_MAX + (2 << 20), "a message may be as long as it likes")
 
-
 def nested():
     for opening, closing in ((b"[", b"]"), (b'{"a":', b"}")):
         deep = opening * 10000 + b"1" + closing * 10000
         check(dies(b'{"method":"org.ftraced.GetStatus","parameters":' + deep + b"}\0"), "it nests on")
         check(dies(deep[: 10000] + b"\0"), "it nests on")
-
 
 def malformed():
     for bad in (
@@ -223,9 +206,14 @@ def malformed():
         b'{"method":"org.ftraced.Start","parameters":{"spec":{"max_bytes":1e999}}}\0',
         b'{"method":"org.ftraced.GetStatus","more":"yes"}\0',
         b'{"method":"org.ftraced.GetStatus","more":true,"oneway":true}\0',
+        b'{"method":"org.ftraced.GetStatus","oneway":"yes"}\0',
+        b'{"method":"org.ftraced.GetStatus","parameters":null}\0',
+        b'{"method":"org.ftraced.GetStatus","surprise":1}\0',
         b'{"method":["org.ftraced.GetStatus"]}\0',
         b'{"method":"org.ftraced.GetStatus","parameters":[]}\0',
         b'"org.ftraced.GetStatus"\0',
+        b"{}\0",
+        b"[]\0",
         b"\0",
         b"GET / HTTP/1.0\r\n\r\n\0",
     ):
@@ -246,10 +234,8 @@ def malformed():
             s.sendall(json.dumps({"method": "org.ftraced.Open", "parameters": {"session": name}}).encode() + b"\0")
             check(refused(s, "SessionNotFound"), f"it opens {name!r}")
 
-
 def send_fds(s, data, fds):
     s.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
-
 
 def floods_of_descriptors():
     read_fd, write_fd = os.pipe()
@@ -273,7 +259,6 @@ def floods_of_descriptors():
     for fd in (read_fd, write_fd, name, memory, directory):
         os.close(fd)
 
-
 def loop():
     """As many calls as fit in a second, on as many connections as one has."""
     methods = [b"ListFunctions", b"Check", b"ListProfiles", b"List"]
@@ -292,9 +277,7 @@ def loop():
     for s in many:
         s.close()
 
-
 # --- expensive calls -----------------------------------------------------------------------------
-
 
 def functions():
     """As many as a large kernel has, of words that are in their names."""
@@ -309,7 +292,6 @@ def functions():
     for i in range(59997):
         a, b, c = words[i % n], words[i // n % n], words[i * 7 // 5 % n]
         yield f"{a}_{b}_{c}_{i}" if i % 3 else f"{a}_{b}_{i}"
-
 
 def call(method, parameters=None, more=False):
     """Its last answer."""
@@ -326,7 +308,6 @@ def call(method, parameters=None, more=False):
     check(method == "Vacuum" or not answer.get("error", "").startswith("org.varlink"), f"{method}: {answer}")
     return answer
 
-
 def specs():
     """The dearest that are valid and fit into a call, one kind after the other."""
     for i, spec in enumerate(all_specs()):
@@ -336,7 +317,6 @@ def specs():
             longest = max((v for v in spec.values() if isinstance(v, list)), key=len)
             del longest[len(longest) * 9 // 10 :]
         yield spec
-
 
 def all_specs():
     names = list(functions())
@@ -376,11 +356,9 @@ def all_specs():
     yield {**few, "cgroups": ["/"] * 64}
     yield {**few, "cpus": ["0"] * 4000}
 
-
 def expensive_dry_runs():
     for spec in specs():
         call("DryRun", {"spec": spec})
-
 
 def expensive_starts():
     """Those that can begin end at once."""
@@ -391,7 +369,6 @@ def expensive_starts():
                 s.settimeout(100)
                 receive(s)
 
-
 def expensive_questions():
     for _ in range(15 if IS_LONG else 3):
         for method in ("ListFunctions", "Check", "GetStatus", "List", "ListProfiles"):
@@ -401,7 +378,6 @@ def expensive_questions():
             call(method, {"session": "x" * 60000})
         call("Pin", {"session": "y" * 60000, "pinned": True})
         call("Vacuum", {"max_sessions": 1, "dry_run": True})
-
 
 def expensive_session():
     """One of as many functions as there may be, which all look at: only one can be recorded at a time."""
@@ -429,7 +405,6 @@ def expensive_session():
     for method in ("Stop", "Remove"):
         call(method, {"session": name})
 
-
 def expensive_segments():
     """What is asked of sessions that have very many, the removal of one's own last."""
     wide = [s["name"] for s in call("List")["parameters"]["sessions"] if s["name"].startswith("wide")]
@@ -442,7 +417,6 @@ def expensive_segments():
     for name in sorted(n for n in wide if n.startswith(own))[:1]:
         call("Remove", {"session": name})
 
-
 def expensive_methods():
     """Whoever adds a method adds it here."""
     with connect() as s:
@@ -451,9 +425,7 @@ def expensive_methods():
     for method in re.findall(r"^method (\w+)", text, re.M):
         check(f'"{method}"' in SOURCE or f"org.ftraced.{method}" in SOURCE, f"{method} is called by no attack")
 
-
 # --- the other client ----------------------------------------------------------------------------
-
 
 def read_proc(path):
     try:
@@ -462,19 +434,16 @@ def read_proc(path):
     except (FileNotFoundError, ProcessLookupError):
         return ""
 
-
 def late_after():
     """Seconds; a daemon that a sanitizer watches takes several times as long for everything."""
     with open(f"/proc/{daemon}/exe", "rb") as f:
         return 1.0 if re.search(rb"__[at]san_init", f.read()) else 0.1
-
 
 def without_cpu():
     """Seconds that the daemon's loop, the thread beside it and we have waited for a CPU so far."""
     tasks = ["/proc/thread-self", f"/proc/{daemon}/task/{daemon}"]
     tasks += [t for t in glob.glob(f"/proc/{daemon}/task/*") if read_proc(t + "/comm") == "background\n"]
     return sum(int(read_proc(t + "/schedstat").split()[1]) for t in tasks if os.path.exists(t)) / 1e9
-
 
 class Witness:
     """Asks for the status all the time, in a process of its own; now and then as somebody who has just
@@ -534,7 +503,6 @@ class Witness:
         os.close(self.result_fd)
         return struct.unpack("3d", data) if len(data) == 24 else (0, 1, 1e9)
 
-
 def attack(name, user):
     """In a process of its own, as another user if we may; whether it did what it should."""
     pid = os.fork()
@@ -552,10 +520,8 @@ def attack(name, user):
         os._exit(0)
     return pid
 
-
 def wait_for(pids):
     return all([os.waitpid(pid, 0)[1] == 0 for pid in pids])
-
 
 def make_session(source, target, uid):
     """One page in each segment, of which the sealer is told that somebody writes to it."""
@@ -574,7 +540,6 @@ def make_session(source, target, uid):
         struct.pack_into("<I", segment, 52, i)
         with open(f"{target}/cpu0/{i:08x}.seg", "wb") as f:
             f.write(segment)
-
 
 if sys.argv[1:] == ["--functions"]:
     print("\n".join(functions()))

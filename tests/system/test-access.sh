@@ -109,6 +109,13 @@ says 'in words' "you are in ftraced's group.*functions \*, 4 at once" "$out"
 config 'Functions=tcp_*
 MaxSessions=1'
 ok 'the configuration changes' reload 'The configuration was read again'
+cp "$FTRACED_CONFIG" "$work/good"
+config 'Functions=udp_*
+MaxStored=much'
+ok 'one with a fault counts in nothing' reload 'not reloaded, the old one stays'
+rm "$FTRACED_CONFIG"
+ok 'nor does one that is gone' reload 'not reloaded, the old one stays'
+cp "$work/good" "$FTRACED_CONFIG"
 exits 'what it does not allow is refused' 4 member start udp_sendmsg
 says 'with what it does' "may not record the function 'udp_sendmsg': ftraced.conf allows its group only tcp_\\*"
 exits 'a glob that goes beyond it is, too' 4 member start '*_sendmsg'

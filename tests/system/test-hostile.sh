@@ -7,7 +7,8 @@
 #
 # How soon the other client is answered is told, and judged with FTRACED_LONG alone, on a machine that has nothing
 # else to do: there, three users make all calls that take long, again and again, in sessions of 20,000 segments.
-# That nobody waits for another user's calls is unit/test-quota.c, test-background.c and test-server-hostile.c.
+# That nobody waits for another user's calls is unit/test-quota.c and test-background.c; what needs methods made for it
+# is unit/test-server-hostile.c.
 . "$(dirname "$0")/../functions.sh"
 requires jq python3
 

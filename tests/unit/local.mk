@@ -12,7 +12,7 @@ endif
 
 # What they share is compiled once.
 %C%_libunit_a_CFLAGS = $(unit_cflags)
-%C%_libunit_a_SOURCES = %D%/fake-kernel.c %D%/fake-kernel.h %D%/page-builder.c %D%/page-builder.h %D%/player.c %D%/player.h \
+%C%_libunit_a_SOURCES = %D%/fake-kernel.c %D%/fake-kernel.h %D%/kernel-format.h %D%/page-builder.c %D%/page-builder.h %D%/player.c %D%/player.h \
 	%D%/scratch.h %D%/sealing.h %D%/segment-map.h %D%/server-fixture.c %D%/server-fixture.h %D%/span-check.h \
 	%D%/fed.h %D%/step-builder.h %D%/task-simulator.c %D%/task-simulator.h %D%/text-file.h %D%/unit.h %D%/unit-main.c \
 	%D%/value-stream.h
@@ -118,7 +118,7 @@ unit_programs += %D%/lib-render
 # daemon/
 unit_programs += %D%/daemon-process
 %C%_daemon_process_SOURCES = %D%/test-background.c %D%/test-fdstore.c %D%/test-journal.c \
-	%D%/test-sandbox.c %D%/test-settings.c %D%/test-spawn.c
+	%D%/test-sandbox.c %D%/test-spawn.c
 %C%_daemon_process_CFLAGS = $(unit_cflags)
 %C%_daemon_process_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 %C%_daemon_process_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv

@@ -67,3 +67,7 @@ void recording_add_after(Recording *r, uint32_t cpu, uint64_t sequence, uint64_t
                          const Page *pages, size_t n);
 void recording_done(Recording *r);
 #define _cleanup_recording_ _cleanup_(recording_done)
+/* One until the end of the block. */
+#define RECORDING(r, layout)                                                                       \
+        _cleanup_recording_ Recording r;                                                           \
+        recording_init(&r, (layout))

@@ -12,12 +12,10 @@
 #include "store/segment.h"
 #include "store/session-dir.h"
 
-/* As segment_take_fd(); what is no regular file is SEGMENT_E_DAMAGED. */
+/* As segment_take_fd(). */
 __attribute__((unused)) static int segment_open(Segment **ret, int dir_fd, const char *path) {
         int fd = entry_open_file(dir_fd, path, O_RDONLY);
 
-        if (fd == -EISDIR || fd == -EBADFD)
-                return SEGMENT_E_DAMAGED;
         return fd < 0 ? fd : segment_take_fd(ret, fd);
 }
 

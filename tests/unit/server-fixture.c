@@ -96,15 +96,6 @@ static int method_who(ServerCall *call, json_t *parameters, Refusal *refusal, vo
                                  NULL, 0);
 }
 
-/* Leaves the process with no more than @n descriptors to open. */
-static int method_starve(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        struct rlimit limit = { .rlim_cur = 0, .rlim_max = 4096 };
-
-        limit.rlim_cur = (rlim_t) json_integer_value(json_object_get(parameters, "n"));
-        return server_call_reply(call, json_pack("{s:i}", "r", setrlimit(RLIMIT_NOFILE, &limit)),
-                                 NULL, 0);
-}
-
 static const char *const none[] = { NULL };
 static const char *const text_n[] = { "text", "n", NULL };
 
@@ -119,7 +110,6 @@ static const ServerMethod methods[] = {
         { "org.ftraced.Flood", method_flood, none, true },
         { "org.ftraced.Descriptors", method_descriptors, none, false },
         { "org.ftraced.Who", method_who, NULL, false },
-        { "org.ftraced.Starve", method_starve, text_n, false },
 };
 
 static void on_gone(uint64_t peer, void *userdata) {
@@ -249,17 +239,6 @@ void check_alive(void) {
                 client_call(c, "Echo", json_pack("{s:s}", "text", "hello"), &answer, NULL, NULL),
                 0);
         ck_assert_str_eq(json_string_value(json_object_get(answer, "text")), "hello");
-}
-
-void wait_until_alive(void) {
-        for (int i = 0; i < PATIENCE_MS / 10; i++) {
-                _cleanup_(client_freep) Client *c = connect_client();
-
-                if (client_call(c, "Echo", NULL, NULL, NULL, NULL) == 0)
-                        return;
-                (void) usleep(10 * 1000);
-        }
-        ck_abort_msg("a new connection is not served");
 }
 
 json_t *call(Client *c, const char *method) {

@@ -25,7 +25,6 @@ static inline void stop_serverp(const pid_t *pid) {
 
 void let_group_in(gid_t group); /* its members may call Echo and Keep */
 void check_alive(void);         /* it still serves a new connection */
-void wait_until_alive(void);    /* or will, when it has seen who has hung up */
 
 Client *connect_client(void);
 json_t *call(Client *c, const char *method); /* must succeed; the parameters of the reply */

@@ -32,44 +32,6 @@ static const BreakdownRow *row_of(Breakdown *p, const char *name) {
         ck_abort_msg("no row %s", name);
 }
 
-TEST(self_is_what_the_calls_below_leave) {
-        _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
-
-        FEED(pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
-             step_leaf(&step_module, 2, 30), step_leave(&step_child, 1, 100),
-             step_leaf(&step_module, 1, 7), step_leave(&step_root, 0, 1000));
-        ck_assert_int_eq(pairing_finish(pairing), 0);
-        ck_assert_uint_eq(row_of(p, "root")->self_ns, 893);
-        ck_assert_uint_eq(row_of(p, "root")->total_ns, 1000);
-        ck_assert_uint_eq(row_of(p, "child")->self_ns, 70);
-        ck_assert_uint_eq(row_of(p, "leaf")->self_ns, 37);
-        ck_assert_uint_eq(row_of(p, "leaf")->n, 2);
-        ck_assert_uint_eq(row_of(p, "leaf")->quantiles.max, 30);
-        ck_assert_uint_eq(pairing->total_ns, 1000);
-        ck_assert_uint_eq(pairing->n_calls, 4);
-}
-
-TEST(recursion_counts_once) {
-        _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
-
-        FEED(pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
-             step_leaf(&step_root, 2, 30), step_leave(&step_child, 1, 100),
-             step_leave(&step_root, 0, 1000));
-        ck_assert_uint_eq(row_of(p, "root")->n, 2);
-        ck_assert_uint_eq(row_of(p, "root")->total_ns, 1000);
-        ck_assert_uint_eq(row_of(p, "root")->self_ns, 930);
-}
-
-TEST(an_interrupt_before_a_late_return_is_not_part_of_the_call) {
-        _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
-
-        FEED(pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
-             step_enter(&step_module, 1), step_leave(&step_module, 1, 465),
-             step_leave(&step_child, 1, 35), step_leave(&step_root, 0, 1462));
-        ck_assert_uint_eq(row_of(p, "child")->self_ns, 35);
-        ck_assert_uint_eq(row_of(p, "root")->self_ns, 962);
-}
-
 TEST(what_is_cut_off_has_lower_bounds) {
         _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
         Step late = step_leaf(&step_module, 2, 30);

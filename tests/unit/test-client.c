@@ -235,16 +235,6 @@ TEST(a_private_daemon_gets_the_socket_and_the_paths) {
         (void) tree_remove(AT_FDCWD, dir);
 }
 
-TEST(a_private_daemon_that_cannot_start_is_an_error) {
-        Client *c = NULL;
-
-        ck_assert_int_eq(setenv("FTRACED_DAEMON", "/nowhere/ftraced", 1), 0);
-        ck_assert_int_eq(client_start_private(&c, NULL, NULL), -ENOENT);
-        ck_assert_int_eq(setenv("FTRACED_DAEMON", "/dev/null", 1), 0);
-        ck_assert_int_eq(client_start_private(&c, NULL, NULL), -EACCES);
-        ck_assert_ptr_null(c);
-}
-
 TEST(a_private_daemon_that_ends_at_once_has_gone) {
         _cleanup_(client_freep) Client *c = NULL;
 

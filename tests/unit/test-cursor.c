@@ -317,23 +317,6 @@ TEST(a_segment_without_its_header_yet_is_waited_for) {
         ck_assert_uint_eq(n.n_segments_damaged, 0);
 }
 
-TEST(a_sealed_segment_gives_the_same_events) {
-        Page pages[] = { page_of(100, 2), page_of(200, 0), page_of(300, 1) };
-        Page more[] = { page_of(400, 2), page_of(500, 1) };
-        CursorCount before, after;
-
-        WALK(w);
-        page_set_missed(&pages[2], 7);
-        recording_add(&w.recording, 0, 0, pages, 3);
-        recording_add(&w.recording, 0, 1, more, 2);
-        before = expect(&w, "100 110 !300 400 410 500 ");
-        (void) seal(w.recording.dir, 0, 0, 4096);
-        (void) seal(w.recording.dir, 0, 1, 0);
-        w.cursor = cursor_free(w.cursor);
-        after = expect(&w, "100 110 !300 400 410 500 ");
-        ck_assert_mem_eq(&before, &after, sizeof(before));
-}
-
 TEST(sealing_does_not_disturb_who_follows) {
         _cleanup_close_ int fd = -EBADF;
         SegmentWriter *writer;

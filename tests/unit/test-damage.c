@@ -64,6 +64,10 @@ static void sample_done(Sample *s) {
         free(s->whole);
 }
 
+#define SAMPLE(s)                                                                                  \
+        _cleanup_(sample_done) Sample s = {};                                                      \
+        sample_init(&s)
+
 static PageSource *open_sample(const Sample *s) {
         PageSource *source = NULL;
 
@@ -123,9 +127,8 @@ static void check_flip(const Sample *s, uint64_t at, bool has_index) {
 }
 
 static void flip_each_byte(bool has_index, uint8_t mask) {
-        _cleanup_(sample_done) Sample s = {};
+        SAMPLE(s);
 
-        sample_init(&s);
         if (!has_index)
                 ck_assert_int_eq(ftruncate(s.fd, (off_t) s.begins[N_BLOCKS]), 0);
         for (uint64_t at = 0; at < (has_index ? s.n_whole : s.begins[N_BLOCKS]); at++) {
@@ -147,9 +150,8 @@ TEST(a_flipped_byte_costs_its_block_alone_without_an_index) {
 }
 
 TEST(a_cut_costs_the_blocks_behind_it_alone) {
-        _cleanup_(sample_done) Sample s = {};
+        SAMPLE(s);
 
-        sample_init(&s);
         for (uint64_t at = s.n_whole - 1; at > 0; at--) {
                 _cleanup_(page_source_freep) PageSource *source = NULL;
                 unsigned lost = 0;
@@ -175,11 +177,10 @@ TEST(a_cut_costs_the_blocks_behind_it_alone) {
 
 TEST(blocks_are_found_behind_a_hole) {
         _cleanup_(page_source_freep) PageSource *source = NULL;
-        _cleanup_(sample_done) Sample s = {};
+        SAMPLE(s);
         _cleanup_free_ uint8_t *zeroes = NULL;
         size_t n;
 
-        sample_init(&s);
         /* The header, the index, and all of blocks 1 and 2 but their last byte. */
         n = s.begins[3] - s.begins[1] - 1;
         zeroes = calloc(1, s.n_whole);
@@ -199,10 +200,9 @@ TEST(blocks_are_found_behind_a_hole) {
 
 TEST(a_block_of_another_segment_is_not_taken_for_one_of_ours) {
         _cleanup_(page_source_freep) PageSource *source = NULL;
-        _cleanup_(sample_done) Sample s = {};
+        SAMPLE(s);
         SealedBlock b;
 
-        sample_init(&s);
         ck_assert_int_eq(sealed_block_parse(&b, s.whole + s.begins[2], s.n_whole - s.begins[2]), 0);
         b.session_id[3] ^= 1;
         sealed_block_format(&b);
@@ -219,13 +219,12 @@ TEST(a_block_of_another_segment_is_not_taken_for_one_of_ours) {
 
 TEST(a_newer_version_is_refused_by_its_number) {
         _cleanup_(page_source_freep) PageSource *source = NULL;
-        _cleanup_(sample_done) Sample s = {};
+        SAMPLE(s);
         SealedHeader h;
         uint64_t n_pages;
         uint32_t version = 0;
         int dir_fd;
 
-        sample_init(&s);
         memcpy(&h, s.whole, sizeof(h));
         h.version = htole32(3);
         h.page_bytes = 0; /* it may mean anything there */
@@ -244,49 +243,10 @@ TEST(a_newer_version_is_refused_by_its_number) {
 }
 
 TEST(recovery_leaves_a_sealed_segment_as_it_is) {
-        _cleanup_(sample_done) Sample s = {};
+        SAMPLE(s);
         uint64_t n_pages;
 
-        sample_init(&s);
         ck_assert_int_eq(
                 segment_recover(session_dir_fd(s.recording.dir), "cpu0/00000000.seg", &n_pages), 0);
         ck_assert_uint_eq(n_pages, N_PAGES);
-}
-
-TEST(a_torn_live_segment_loses_less_than_a_page) {
-        _cleanup_recording_ Recording r;
-        _cleanup_close_ int fd = -EBADF;
-        const uint32_t writing = 0;
-        const uint64_t n_published = 0;
-        Page pages[3] = {};
-
-        recording_init(&r, &layouts[LAYOUT_6_12]);
-        for (unsigned i = 0; i < 3; i++) {
-                page_begin(&pages[i], &layouts[LAYOUT_6_12], 1000 * i);
-                page_enter(&pages[i], 1000 * i + 1, 17, F_ROOT, 0);
-                /* The last byte of a page that is there counts, too. */
-                pages[i].bytes[BUILT_PAGE_BYTES - 1] = 1;
-        }
-        recording_add(&r, 0, 0, pages, 3);
-        fd = openat(session_dir_fd(r.dir), "cpu0/00000000.seg", O_RDWR | O_CLOEXEC);
-        for (off_t at = 4096 + 3 * 4096; at >= 4096; at--) {
-                _cleanup_(page_source_freep) PageSource *source = NULL;
-                uint64_t n, n_expected = (uint64_t) (at - 4096) / 4096;
-
-                /* The writer died before it could count any of them. */
-                ck_assert_int_eq(pwrite_full(fd, &writing, 4, 48), 0);
-                ck_assert_int_eq(pwrite_full(fd, &n_published, 8, 56), 0);
-                ck_assert_int_eq(ftruncate(fd, at), 0);
-                ck_assert_int_eq(segment_recover(session_dir_fd(r.dir), "cpu0/00000000.seg", &n),
-                                 0);
-                ck_assert_uint_eq(n, n_expected);
-                ck_assert_int_eq(page_source_open(&source, r.dir, 0, 0, NULL), 0);
-                ck_assert_uint_eq(page_source_n_pages(source), n_expected);
-                for (uint64_t i = 0; i < n_expected; i++) {
-                        const void *p;
-
-                        ck_assert_int_eq(page_source_read(source, i, &p, &n), 0);
-                        ck_assert_mem_eq(p, pages[i].bytes, BUILT_PAGE_BYTES);
-                }
-        }
 }

@@ -50,58 +50,6 @@ static int draw(const Recording *r, const DrawingOptions *o, int fd, char **prob
                        ?: drawing_finish(&d, false, &damage);
 }
 
-TEST(three_kernels_recordings_draw_the_same) {
-        for (size_t i = 0; i < N_LAYOUTS; i++) {
-                _cleanup_recording_ Recording r;
-                _cleanup_drawing_ Drawing d = {};
-                _cleanup_strv_ Strv damage = {};
-                DrawingOptions o = DRAWING_OPTIONS_DEFAULT;
-                _cleanup_close_ int fd = memfd_create("drawing", MFD_CLOEXEC);
-                _cleanup_free_ char *text = NULL;
-
-                o.live = true;
-                fill(&r, &layouts[i]);
-                ck_assert_int_eq(drawing_open(&d, r.dir, r.meta, &o, fd, NULL), 0);
-                ck_assert_int_eq(drawing_finish(&d, false, &damage), 0);
-                text = content(fd);
-                ck_assert_str_eq(text, HEADER " 0)               |  udp_sendmsg() {\n"
-                                              " 0)   0.090 us    |    ovl_open [overlay]();\n"
-                                              " 1)   0.040 us    |  udp_sendmsg();\n"
-                                              " 0)               |    ip_make_skb() {\n"
-                                              " 0)   0.050 us    |      kfree();\n"
-                                              " 0)   0.300 us    |    }\n"
-                                              " 0) + 22.000 us   |  }\n");
-                ck_assert_uint_eq(d.census.n_entries, 5);
-                ck_assert_uint_eq(d.census.n_exits, 5);
-                ck_assert_uint_eq(d.census.n_trees_complete, 2);
-                ck_assert_uint_eq(d.census.n_below, 3);
-                ck_assert_uint_eq(d.census.n_cpus, 2);
-        }
-}
-
-TEST(without_symbols_addresses_are_drawn) {
-        _cleanup_recording_ Recording r;
-        _cleanup_close_ int fd = memfd_create("drawing", MFD_CLOEXEC);
-        _cleanup_free_ char *text = NULL;
-
-        fill(&r, &layouts[0]);
-        free(TAKE_PTR(r.meta->symbols));
-        ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, fd, NULL), 0);
-        text = content(fd);
-        ck_assert_ptr_nonnull(strstr(text, " 0xffffffff81000000() {\n"));
-}
-
-TEST(a_recording_without_formats_is_refused_with_the_reason) {
-        _cleanup_recording_ Recording r;
-        _cleanup_free_ char *problem = NULL;
-
-        fill(&r, &layouts[0]);
-        ck_assert_int_eq(unlinkat(session_dir_fd(r.dir), "tracing/events/header_page", 0), 0);
-        ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, -EBADF, &problem),
-                         DRAWING_E_UNREADABLE);
-        ck_assert_str_eq(problem, "its events/header_page is missing or no regular file");
-}
-
 TEST(a_reader_that_leaves_is_told_from_an_error) {
         _cleanup_recording_ Recording r;
         _cleanup_close_ int full = open("/dev/full", O_WRONLY | O_CLOEXEC);

@@ -85,9 +85,8 @@ static void add_calls(Recording *r, uint32_t cpu, uint64_t at_ns, const char *ca
 }
 
 static void expect(const char *calls, const FilterSpec *spec, const char *expected) {
-        _cleanup_recording_ Recording r;
+        RECORDING(r, layout);
 
-        recording_init(&r, layout);
         add_calls(&r, 0, 1000, calls);
         ck_assert_str_eq(left(&r, spec), expected);
 }
@@ -195,9 +194,8 @@ TEST(each_root_may_have_its_limit) {
 
 TEST(tasks_and_cpus_and_times_are_left_alone) {
         const bool cpus[] = { false, true };
-        _cleanup_recording_ Recording r;
+        RECORDING(r, layout);
 
-        recording_init(&r, layout);
         add_calls(&r, 0, 1000, "u{2k.1i.u}");
         add_calls(&r, 1, 5000, "o.");
         ck_assert_str_eq(left(&r, &(FilterSpec){ .pids = (int32_t[]){ 18 }, .n_pids = 1 }), "k.");
@@ -209,13 +207,12 @@ TEST(tasks_and_cpus_and_times_are_left_alone) {
 }
 
 TEST(a_loss_is_left_whatever_is_asked_for) {
-        _cleanup_recording_ Recording r;
+        RECORDING(r, layout);
         Page page = {};
 
         page_begin(&page, layout, 1000);
         page_enter(&page, 1000, 17, F_LEAF, 0);
         page_set_missed(&page, 3);
-        recording_init(&r, layout);
         recording_add(&r, 0, 0, &page, 1);
         ck_assert_str_eq(left(&r, &(FilterSpec){ .roots = STRV("nosuch") }), "!");
         ck_assert_str_eq(left(&r, &(FilterSpec){ .slower_ns = 5 }), "!");
@@ -301,7 +298,7 @@ TEST(any_forest_is_left_as_its_tree_says) {
         for (int round = 0; round < 60; round++) {
                 Forest f = {};
                 char roots[1024] = "", notrace[1024] = "", slower[1024] = "";
-                _cleanup_recording_ Recording r;
+                RECORDING(r, layout);
 
                 while (f.n_calls < 20)
                         grow(&f, &seed, -1, 0);
@@ -317,7 +314,6 @@ TEST(any_forest_is_left_as_its_tree_says) {
                         if (call->duration_ns >= 500)
                                 strcat(slower, word);
                 }
-                recording_init(&r, layout);
                 add_calls(&r, 0, 1000, f.text);
                 ck_assert_str_eq(left(&r, &(FilterSpec){ .roots = STRV("ip_make_skb") }), roots);
                 ck_assert_str_eq(left(&r, &(FilterSpec){ .notrace = STRV("ip_make_skb") }),

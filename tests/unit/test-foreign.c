@@ -6,18 +6,12 @@
 #include <string.h>
 
 #include "decode/foreign.h"
+#include "kernel-format.h"
 #include "unit.h"
-
-#define COMMON                                                                                     \
-        "format:\n"                                                                                \
-        "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
-        "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
-        "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
-        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
 #define STATES "(0x00000000 | 0x00000001 | 0x00000002 | 0x00000004 | 0x00000008 | 0x00000010)"
 #define SCHED_SWITCH                                                                               \
-        "name: sched_switch\nID: 314\n" COMMON                                                     \
+        "name: sched_switch\nID: 314\n" COMMON_FIELDS                                              \
         "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"                            \
         "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"                                \
         "\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"                                 \
@@ -33,39 +27,40 @@
         "REC->next_pid, REC->next_prio\n"
 
 #define IRQ_ENTRY                                                                                  \
-        "name: irq_handler_entry\nID: 150\n" COMMON                                                \
+        "name: irq_handler_entry\nID: 150\n" COMMON_FIELDS                                         \
         "\tfield:int irq;\toffset:8;\tsize:4;\tsigned:1;\n"                                        \
         "\tfield:__data_loc char[] name;\toffset:12;\tsize:4;\tsigned:0;\n\n"                      \
         "print fmt: \"irq=%d name=%s\", REC->irq, __get_str(name)\n"
 
 #define SOFTIRQ                                                                                    \
-        "name: softirq_entry\nID: 151\n" COMMON                                                    \
+        "name: softirq_entry\nID: 151\n" COMMON_FIELDS                                             \
         "\tfield:unsigned int vec;\toffset:8;\tsize:4;\tsigned:0;\n\n"                             \
         "print fmt: \"vec=%u [action=%s]\", REC->vec, __print_symbolic(REC->vec, { 0, \"HI\" }, "  \
         "{ 1, \"TIMER\" }, { 3, \"NET_RX\" })\n"
 
 #define POINTER                                                                                    \
-        "name: kfree\nID: 152\n" COMMON                                                            \
+        "name: kfree\nID: 152\n" COMMON_FIELDS                                                     \
         "\tfield:const void * ptr;\toffset:8;\tsize:8;\tsigned:0;\n\n"                             \
         "print fmt: \"ptr=%p\", REC->ptr\n"
 
 #define SYS_ENTER                                                                                  \
-        "name: sys_enter\nID: 153\n" COMMON                                                        \
+        "name: sys_enter\nID: 153\n" COMMON_FIELDS                                                 \
         "\tfield:unsigned long args[2];\toffset:8;\tsize:16;\tsigned:0;\n\n"                       \
         "print fmt: \"(%lx, %lx)\", REC->args[0], REC->args[1]\n"
 
 #define SYS_ENTER_WILD                                                                             \
-        "name: sys_enter\nID: 154\n" COMMON                                                        \
+        "name: sys_enter\nID: 154\n" COMMON_FIELDS                                                 \
         "\tfield:unsigned long args[2];\toffset:8;\tsize:16;\tsigned:0;\n\n"                       \
         "print fmt: \"%lx\", REC->args[4096]\n"
 
 #define ARRAY                                                                                      \
-        "name: bytes\nID: 155\n" COMMON "\tfield:int n;\toffset:8;\tsize:4;\tsigned:1;\n"          \
+        "name: bytes\nID: 155\n" COMMON_FIELDS "\tfield:int n;\toffset:8;\tsize:4;\tsigned:1;\n"   \
         "\tfield:__data_loc u8[] data;\toffset:12;\tsize:4;\tsigned:0;\n\n"                        \
         "print fmt: \"%s\", __print_hex(__get_dynamic_array(data), REC->n)\n"
 
 #define PRINT                                                                                      \
-        "name: print\nID: 5\n" COMMON "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n" \
+        "name: print\nID: 5\n" COMMON_FIELDS                                                       \
+        "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"                               \
         "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n\n"                                  \
         "print fmt: \"%ps: %s\", (void *)REC->ip, REC->buf\n"
 
@@ -135,34 +130,26 @@ TEST(a_task_switch_reads_as_the_kernel_has_it) {
 TEST(symbols_strings_elements_and_pointers_read_as_the_kernel_has_them) {
         static const struct {
                 const char *format, *text;
-                uint16_t id;
-                uint32_t n_words, words[8];
+                uint32_t words[8]; /* the first is its ID */
         } cases[] = {
                 { IRQ_ENTRY,
                   "irq_handler_entry: irq=4 name=ttyS0",
-                  150,
-                  6,
                   { 150, 17, 4, 6 << 16 | 16, 'S' << 24 | 'y' << 16 | 't' << 8 | 't', '0' } },
-                { SOFTIRQ, "softirq_entry: vec=3 [action=NET_RX]", 151, 3, { 151, 17, 3 } },
-                { SOFTIRQ, "softirq_entry: vec=9 [action=0x9]", 151, 3, { 151, 17, 9 } },
-                { POINTER,
-                  "kfree: ptr=ffff888003d5c000",
-                  152,
-                  4,
-                  { 152, 17, 0x03d5c000, 0xffff8880 } },
-                { SYS_ENTER, "sys_enter: (7, 8)", 153, 6, { 153, 17, 7, 0, 8, 0 } },
+                { SOFTIRQ, "softirq_entry: vec=3 [action=NET_RX]", { 151, 17, 3 } },
+                { SOFTIRQ, "softirq_entry: vec=9 [action=0x9]", { 151, 17, 9 } },
+                { POINTER, "kfree: ptr=ffff888003d5c000", { 152, 17, 0x03d5c000, 0xffff8880 } },
+                { SYS_ENTER, "sys_enter: (7, 8)", { 153, 17, 7, 0, 8, 0 } },
                 { PRINT,
                   "hello",
-                  5,
-                  6,
                   { 5, 17, 0, 0, 'l' << 24 | 'l' << 16 | 'e' << 8 | 'h', '\n' << 8 | 'o' } },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                const uint32_t *words = cases[i].words;
                 _cleanup_(foreign_freep) Foreign *f =
-                        knowing(cases[i].id == 5 ? "ftrace" : "x", cases[i].format);
+                        knowing(words[0] == 5 ? "ftrace" : "x", cases[i].format);
 
-                ck_assert_str_eq(print_words(f, cases[i].id, cases[i].words, cases[i].n_words * 4),
+                ck_assert_str_eq(print_words(f, (uint16_t) words[0], words, sizeof(cases[i].words)),
                                  cases[i].text);
         }
 }
@@ -205,9 +192,9 @@ TEST(an_unknown_event_has_no_text_and_a_bad_format_is_refused) {
 }
 
 #define TRACER(name, id, fields)                                                                   \
-        "name: " name "\nID: " #id "\n" COMMON fields "\n\nprint fmt: \"\"\n"
+        "name: " name "\nID: " #id "\n" COMMON_FIELDS fields "\n\nprint fmt: \"\"\n"
 #define TRACER_PRINT(name, fields, print)                                                          \
-        "name: " name "\nID: 7\n" COMMON fields "\nprint fmt: " print "\n"
+        "name: " name "\nID: 7\n" COMMON_FIELDS fields "\nprint fmt: " print "\n"
 #define WORD(name, at) "\tfield:unsigned long " name ";\toffset:" #at ";\tsize:8;\tsigned:0;\n"
 
 static bool find(void *userdata, uint64_t address, uint64_t timestamp_ns, Symbol *ret) {
@@ -222,55 +209,50 @@ static bool find(void *userdata, uint64_t address, uint64_t timestamp_ns, Symbol
 TEST(what_tracers_record_has_names) {
         static const struct {
                 const char *format, *text;
-                uint16_t id;
-                uint64_t words[6]; /* the first is common */
                 size_t n;
+                uint64_t words[6]; /* the first begins with its ID */
         } cases[] = {
                 { TRACER("function", 1, WORD("ip", 8) WORD("parent_ip", 16)),
                   "function: f1 <-- f2",
-                  1,
-                  { 1, 0x1004, 0x2345 },
-                  24 },
+                  24,
+                  { 1, 0x1004, 0x2345 } },
                 { TRACER("kernel_stack", 4,
                          "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
                          "\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n"),
                   "kernel_stack: <stack trace > => f1 => 0x77",
-                  4,
-                  { 4, 2, 0x1004, 0x77, 0x2345 },
-                  40 },
+                  40,
+                  { 4, 2, 0x1004, 0x77, 0x2345 } },
                 { TRACER("raw_data", 18,
                          "\tfield:unsigned int id;\toffset:8;\tsize:4;\tsigned:0;\n"
                          "\tfield:char buf[];\toffset:12;\tsize:0;\tsigned:0;\n"),
                   "raw_data: # 77 01 02 00 00",
-                  18,
-                  { 18, UINT64_C(0x20100000077) },
-                  16 },
+                  16,
+                  { 18, UINT64_C(0x20100000077) } },
                 { TRACER("bputs", 14, WORD("ip", 8) WORD("str", 16)),
                   "bputs: f1: hi",
-                  14,
-                  { 14, 0x1000, 0xa0 },
-                  24 },
+                  24,
+                  { 14, 0x1000, 0xa0 } },
                 { TRACER("bprint", 6,
                          WORD("ip", 8) WORD("fmt", 16) "\tfield:u32 buf[];\toffset:24;"
                                                        "\tsize:0;\tsigned:0;\n"),
                   "bprint: f2: n=7 in f1+0x8",
-                  6,
-                  { 6, 0x2000, 0xb0, 7, 0x1008 },
-                  40 },
+                  40,
+                  { 6, 0x2000, 0xb0, 7, 0x1008 } },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 _cleanup_(foreign_freep) Foreign *f = knowing("ftrace", cases[i].format);
                 uint64_t words[ELEMENTSOF(cases[i].words)];
+                uint16_t id = (uint16_t) cases[i].words[0];
 
                 for (size_t k = 0; k < ELEMENTSOF(words); k++)
                         words[k] = htole64(cases[i].words[k]);
                 ck_assert_int_eq(
                         foreign_set_printk(f, "0xa0 : \"hi\\n\"\n0xb0 : \"n=%ld in %pS\\n\"\n"), 0);
                 foreign_set_names(f, find, NULL);
-                ck_assert_str_eq(print(f, cases[i].id, words, cases[i].n), cases[i].text);
+                ck_assert_str_eq(print(f, id, words, cases[i].n), cases[i].text);
                 for (size_t n = 0; n < cases[i].n; n++)
-                        ck_assert_ptr_nonnull(print(f, cases[i].id, words, n));
+                        ck_assert_ptr_nonnull(print(f, id, words, n));
         }
 }
 

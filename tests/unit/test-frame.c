@@ -22,6 +22,11 @@ static Frame *make_frame(int *ret_peer, size_t message_max) {
         return f;
 }
 
+/* One until the end of the block. */
+#define FRAME(f, peer, message_max)                                                                \
+        _cleanup_close_ int peer = -EBADF;                                                         \
+        _cleanup_(frame_freep) Frame *f = make_frame(&peer, (message_max))
+
 static size_t n_open_fds(void) {
         DIR *d = opendir("/proc/self/fd");
         size_t n = 0;
@@ -151,11 +156,9 @@ TEST(nesting_is_bounded_and_brackets_in_strings_do_not_nest) {
 
 TEST(messages_are_whole_however_the_bytes_arrive) {
         static const char stream[] = "{\"a\":1}\0{\"b\":2}";
-        _cleanup_(frame_freep) Frame *f = NULL;
-        _cleanup_close_ int peer = -EBADF;
+        FRAME(f, peer, FRAME_CALL_MAX);
         _cleanup_free_ char *a = NULL, *b = NULL;
 
-        f = make_frame(&peer, FRAME_CALL_MAX);
         for (size_t i = 0; i < 7; i++) {
                 ck_assert_int_eq(receive(f, NULL, NULL), FRAME_E_AGAIN);
                 put(peer, stream + i, 1);
@@ -193,11 +196,9 @@ TEST(the_end_between_messages_differs_from_one_within) {
 
 TEST(a_message_may_be_as_long_as_the_bound_and_no_longer) {
         for (size_t n = 99; n <= 101; n++) {
-                _cleanup_(frame_freep) Frame *f = NULL;
-                _cleanup_close_ int peer = -EBADF;
+                FRAME(f, peer, 100);
                 char text[102];
 
-                f = make_frame(&peer, 100);
                 memset(text, ' ', sizeof(text));
                 memcpy(text, "{}", 2);
                 text[n] = 0;
@@ -207,12 +208,10 @@ TEST(a_message_may_be_as_long_as_the_bound_and_no_longer) {
 }
 
 TEST(a_call_of_two_lists_of_4096_names_of_255_bytes_passes) {
-        _cleanup_(frame_freep) Frame *f = NULL;
-        _cleanup_close_ int peer = -EBADF;
+        FRAME(f, peer, FRAME_CALL_MAX);
         char name[260];
         int r = FRAME_E_AGAIN;
 
-        f = make_frame(&peer, FRAME_CALL_MAX);
         memset(name, 'x', sizeof(name));
         memcpy(name, "\"", 1);
         memcpy(name + 256, "\",", 2);
@@ -254,13 +253,11 @@ TEST(a_call_of_more_values_than_anybody_needs_is_refused_before_it_is_parsed) {
 }
 
 TEST(bytes_without_end_are_refused_before_they_fill_memory) {
-        _cleanup_(frame_freep) Frame *f = NULL;
-        _cleanup_close_ int peer = -EBADF;
+        FRAME(f, peer, FRAME_CALL_MAX);
         char data[8192];
         size_t n = 0;
         int r = FRAME_E_AGAIN;
 
-        f = make_frame(&peer, FRAME_CALL_MAX);
         memset(data, 'x', sizeof(data));
         while (r == FRAME_E_AGAIN) {
                 put(peer, data, sizeof(data));
@@ -299,13 +296,11 @@ TEST(descriptors_arrive_with_their_own_message) {
 }
 
 TEST(descriptors_belong_to_the_message_that_their_send_began) {
-        _cleanup_(frame_freep) Frame *f = NULL;
-        _cleanup_close_ int peer = -EBADF;
+        FRAME(f, peer, FRAME_CALL_MAX);
         size_t n;
 
         /* The end of one message, a whole one, and the beginning of the one with the
                  * descriptor come out of one read; then its end and another with two. */
-        f = make_frame(&peer, FRAME_CALL_MAX);
         put(peer, "{", 1);
         ck_assert_int_eq(receive(f, NULL, NULL), FRAME_E_AGAIN);
         put(peer, "}\0{}", 5);
@@ -324,11 +319,9 @@ TEST(descriptors_belong_to_the_message_that_their_send_began) {
 
 TEST(a_flood_of_descriptors_is_closed) {
         for (size_t n_fds = FRAME_FDS_MAX; n_fds <= 253; n_fds += 7) {
-                _cleanup_(frame_freep) Frame *f = NULL;
-                _cleanup_close_ int peer = -EBADF;
+                FRAME(f, peer, FRAME_CALL_MAX);
                 size_t n_before, n = 0;
 
-                f = make_frame(&peer, FRAME_CALL_MAX);
                 n_before = n_open_fds();
                 put_fds(peer, "{}", 3, STDIN_FILENO, n_fds);
                 ck_assert_int_eq(receive(f, NULL, &n),
@@ -411,11 +404,9 @@ TEST(a_long_message_goes_through_a_short_socket) {
 }
 
 TEST(a_peer_that_has_gone_is_an_error_and_not_a_signal) {
-        _cleanup_(frame_freep) Frame *f = NULL;
-        _cleanup_close_ int peer = -EBADF;
+        FRAME(f, peer, FRAME_CALL_MAX);
         json_t *j = json_object();
 
-        f = make_frame(&peer, FRAME_CALL_MAX);
         peer = safe_close(peer);
         ck_assert_int_eq(frame_send(f, j, NULL, 0), -EPIPE);
         json_decref(j);

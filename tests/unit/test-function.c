@@ -34,6 +34,10 @@ static void names_done(Names *n) {
         strv_done(&n->roots);
 }
 
+#define NAMES(n)                                                                                   \
+        _cleanup_(names_done) Names n;                                                             \
+        names_init(&n)
+
 static void expect(Names *n, uint64_t address, const char *label, uint32_t n_name, int root) {
         const Function *f = functions_get(&n->functions, address, 0);
 
@@ -46,9 +50,8 @@ static void expect(Names *n, uint64_t address, const char *label, uint32_t n_nam
 }
 
 TEST(labels_are_those_of_the_kernel) {
-        _cleanup_(names_done) Names n;
+        NAMES(n);
 
-        names_init(&n);
         expect(&n, 0xffffffff81000000, "udp_recvmsg", 11, -1);
         expect(&n, 0xffffffff81000104, "udp_sendmsg", 11, 1);
         expect(&n, 0xffffffffc0000004, "ovl_open [overlay]", 8, 0);
@@ -57,10 +60,9 @@ TEST(labels_are_those_of_the_kernel) {
 
 TEST(many_functions_stay_where_they_are) {
         enum { N = 20000 };
-        _cleanup_(names_done) Names n;
+        NAMES(n);
         _cleanup_free_ const Function **all = calloc(N, sizeof(*all));
 
-        names_init(&n);
         for (size_t i = 0; i < N; i++)
                 all[i] = functions_get(&n.functions, i * 16, i);
         for (size_t i = 0; i < N; i++) {
@@ -74,10 +76,9 @@ static void labelled(Names *n, uint64_t address, uint64_t timestamp_ns, const ch
 }
 
 TEST(an_address_has_the_name_of_its_time) {
-        _cleanup_(names_done) Names n;
+        NAMES(n);
         const Function *kernels, *modules;
 
-        names_init(&n);
         ck_assert_int_eq(symbol_timeline_add(n.symbol_timeline, 1000, 2000,
                                              table("ffffffff81000000 T udp_recvmsg\n"
                                                    "ffffffffc0000000 t dummy_xmit\t[dummy]\n")),
@@ -102,9 +103,8 @@ TEST(an_address_has_the_name_of_its_time) {
 }
 
 TEST(between_two_looks_the_map_where_a_function_begins_is_right) {
-        _cleanup_(names_done) Names n;
+        NAMES(n);
 
-        names_init(&n);
         ck_assert_int_eq(symbol_timeline_add(n.symbol_timeline, 1000, 2000,
                                              table("ffffffff81000000 T udp_recvmsg\n"
                                                    "ffffffffc0000000 t __pfx_dummy_get\t[dummy]\n"
@@ -120,9 +120,8 @@ TEST(between_two_looks_the_map_where_a_function_begins_is_right) {
 }
 
 TEST(what_begins_in_both_maps_is_the_older_ones_until_a_newer_function_was_met) {
-        _cleanup_(names_done) Names n;
+        NAMES(n);
 
-        names_init(&n);
         ck_assert_int_eq(symbol_timeline_add(n.symbol_timeline, 1000, 2000,
                                              table("ffffffff81000000 T udp_recvmsg\n"
                                                    "ffffffffc0000000 t dummy_get\t[dummy]\n"

@@ -18,6 +18,10 @@ static int parse(Gaps *ret, const char *text) {
         return json_list_read(ret, &gap_table, list);
 }
 
+static void gaps_done(Gaps *g) {
+        json_list_done(&gap_table, g);
+}
+
 TEST(causes_have_names_both_ways) {
         for (GapCause c = 0; c < _GAP_CAUSE_N; c++) {
                 char text[128];
@@ -34,7 +38,7 @@ TEST(causes_have_names_both_ways) {
 }
 
 TEST(what_goes_on_is_one_gap) {
-        Gaps g = {};
+        _cleanup_(gaps_done) Gaps g = {};
 
         ck_assert_int_eq(gaps_add(&g, OVERRUN(0, 10, 20, 5)), 0);
         ck_assert_int_eq(gaps_add(&g, OVERRUN(1, 10, 20, 1)), 0);
@@ -45,7 +49,6 @@ TEST(what_goes_on_is_one_gap) {
         ck_assert_uint_eq(g.items[0].to_ns, 30);
         ck_assert_uint_eq(g.items[0].n_events, 12);
         ck_assert_uint_eq(g.items[0].n_merged, 0);
-        json_list_done(&gap_table, &g);
 }
 
 TEST(what_was_counted_stays_counted_beside_what_was_not) {
@@ -55,7 +58,7 @@ TEST(what_was_counted_stays_counted_beside_what_was_not) {
                       .n_events = GAP_UNKNOWN,
                       .n_pages = 42 };
         Gap events = { .cause = GAP_DISK_FAILED, .from_ns = 10, .to_ns = 20, .n_events = 5472 };
-        Gaps g = {};
+        _cleanup_(gaps_done) Gaps g = {};
 
         ck_assert_int_eq(gaps_add(&g, &events), 0);
         ck_assert_int_eq(gaps_add(&g, &pages), 0);
@@ -70,11 +73,10 @@ TEST(what_was_counted_stays_counted_beside_what_was_not) {
         ck_assert_uint_eq(g.n, 3);
         ck_assert_uint_eq(g.items[1].n_events, GAP_UNKNOWN);
         ck_assert_uint_eq(g.items[2].n_events, 11);
-        json_list_done(&gap_table, &g);
 }
 
 TEST(beyond_the_bound_places_become_coarser_and_sums_stay_right) {
-        Gaps g = {};
+        _cleanup_(gaps_done) Gaps g = {};
         uint64_t n_events = 0, n_gaps = 0;
 
         for (uint64_t i = 0; i < 5 * GAPS_MAX; i++)
@@ -90,11 +92,10 @@ TEST(beyond_the_bound_places_become_coarser_and_sums_stay_right) {
         ck_assert_uint_eq(n_gaps, 5 * GAPS_MAX);
         ck_assert_uint_eq(g.items[GAPS_MAX - 1].to_ns, 10 * (5 * GAPS_MAX - 2) + 1);
         ck_assert_uint_eq(g.items[GAPS_MAX].cpu, GAP_ALL_CPUS);
-        json_list_done(&gap_table, &g);
 }
 
 TEST(an_open_gap_is_closed_by_its_cause_or_with_all) {
-        Gaps g = {};
+        _cleanup_(gaps_done) Gaps g = {};
 
         ck_assert_int_eq(gaps_add(&g, &(Gap){ .cpu = GAP_ALL_CPUS,
                                               .cause = GAP_TRACING_OFF,
@@ -105,7 +106,6 @@ TEST(an_open_gap_is_closed_by_its_cause_or_with_all) {
         ck_assert_uint_eq(g.items[0].to_ns, GAP_OPEN);
         gaps_close(&g, _GAP_CAUSE_N, 40); /* never ends before it began */
         ck_assert_uint_eq(g.items[0].to_ns, 50);
-        json_list_done(&gap_table, &g);
 }
 
 TEST(json_says_what_is_known_and_leaves_out_the_rest) {
@@ -169,7 +169,7 @@ TEST(a_strange_list_is_refused) {
 }
 
 TEST(what_lasts_keeps_its_beginning_and_takes_the_newest_reason) {
-        Conditions c = {};
+        _cleanup_(conditions_done) Conditions c = {};
 
         ck_assert_int_eq(conditions_set(&c, GAP_NO_SPACE, 100, "full"), 1);
         ck_assert_int_eq(conditions_set(&c, GAP_NO_SPACE, 200, "full"), 0);
@@ -177,11 +177,10 @@ TEST(what_lasts_keeps_its_beginning_and_takes_the_newest_reason) {
         ck_assert_uint_eq(c.n, 1);
         ck_assert_uint_eq(conditions_find(&c, GAP_NO_SPACE)->since_ns, 100);
         ck_assert_str_eq(conditions_find(&c, GAP_NO_SPACE)->reason, "over quota");
-        conditions_done(&c);
 }
 
 TEST(what_is_over_is_gone_and_the_others_stay) {
-        Conditions c = {};
+        _cleanup_(conditions_done) Conditions c = {};
 
         ck_assert(!conditions_clear(&c, GAP_NO_SPACE));
         ck_assert_int_eq(conditions_set(&c, GAP_NO_SPACE, 1, "a"), 1);
@@ -192,7 +191,6 @@ TEST(what_is_over_is_gone_and_the_others_stay) {
         ck_assert_ptr_null(conditions_find(&c, GAP_TRACING_OFF));
         ck_assert_str_eq(conditions_find(&c, GAP_NO_SPACE)->reason, "a");
         ck_assert_str_eq(conditions_find(&c, GAP_DISK_FAILED)->reason, "c");
-        conditions_done(&c);
 }
 
 TEST(what_is_written_is_what_is_read) {

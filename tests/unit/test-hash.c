@@ -10,7 +10,7 @@ static uint64_t key_of(uint64_t i) {
 }
 
 TEST(what_was_added_is_found_however_it_grew) {
-        Hash h = {};
+        _cleanup_(hash_done) Hash h = {};
 
         for (uint64_t i = 0; i < N; i++) {
                 ck_assert_int_eq(hash_add(&h, key_of(i), i + 1), 0);
@@ -21,11 +21,10 @@ TEST(what_was_added_is_found_however_it_grew) {
                 ck_assert_uint_eq(hash_get(&h, key_of(i)), i + 1);
                 ck_assert_uint_eq(hash_get(&h, key_of(i) + 1), 0);
         }
-        hash_done(&h);
 }
 
 TEST(an_empty_one_has_nothing) {
-        Hash h = {};
+        _cleanup_(hash_done) Hash h = {};
         const HashSlot *slot;
 
         ck_assert_uint_eq(hash_get(&h, 0), 0);
@@ -33,11 +32,10 @@ TEST(an_empty_one_has_nothing) {
         hash_each (slot, &h, 0)
                 ck_abort_msg("nothing was added");
         hash_clear(&h);
-        hash_done(&h);
 }
 
 TEST(any_key_may_be_used) {
-        Hash h = {};
+        _cleanup_(hash_done) Hash h = {};
 
         ck_assert_int_eq(hash_add(&h, 0, 7), 0);
         ck_assert_int_eq(hash_add(&h, UINT64_MAX, UINT64_MAX), 0);
@@ -45,7 +43,6 @@ TEST(any_key_may_be_used) {
         ck_assert_uint_eq(hash_get(&h, 0), 7);
         ck_assert_uint_eq(hash_get(&h, UINT64_MAX), UINT64_MAX);
         ck_assert_ptr_eq(hash_get_ptr(&h, hash_key(&h)), &h);
-        hash_done(&h);
 }
 
 /* Keys that all begin at the same slot of so many. */
@@ -55,7 +52,7 @@ static uint64_t colliding(uint64_t i) {
 }
 
 TEST(keys_of_one_slot_are_told_apart) {
-        Hash h = {};
+        _cleanup_(hash_done) Hash h = {};
         size_t first = 0;
 
         for (uint64_t i = 1; i <= N; i++)
@@ -66,11 +63,10 @@ TEST(keys_of_one_slot_are_told_apart) {
         }
         ck_assert_uint_eq(first, N); /* or they did not collide */
         ck_assert_uint_eq(hash_get(&h, colliding(N + 1)), 0);
-        hash_done(&h);
 }
 
 TEST(values_of_one_key_stay_in_order) {
-        Hash h = {};
+        _cleanup_(hash_done) Hash h = {};
         const HashSlot *slot;
         uint64_t n = 0;
 
@@ -83,21 +79,19 @@ TEST(values_of_one_key_stay_in_order) {
         ck_assert_uint_eq(n, N);
         ck_assert_uint_eq(hash_get(&h, UINT64_MAX), 1);
         ck_assert_uint_eq(hash_get(&h, N), N);
-        hash_done(&h);
 }
 
 TEST(setting_replaces) {
-        Hash h = {};
+        _cleanup_(hash_done) Hash h = {};
 
         ck_assert_int_eq(hash_set(&h, 5, 1), 0);
         ck_assert_int_eq(hash_set(&h, 5, 2), 0);
         ck_assert_uint_eq(h.n, 1);
         ck_assert_uint_eq(hash_get(&h, 5), 2);
-        hash_done(&h);
 }
 
 TEST(clearing_keeps_the_room) {
-        Hash h = {};
+        _cleanup_(hash_done) Hash h = {};
         size_t n_slots;
 
         ck_assert_int_eq(hash_reserve(&h, N), 0);
@@ -109,11 +103,10 @@ TEST(clearing_keeps_the_room) {
         ck_assert_uint_eq(h.n, 0);
         ck_assert_uint_eq(h.n_slots, n_slots);
         ck_assert_uint_eq(hash_get(&h, 3), 0);
-        hash_done(&h);
 }
 
 TEST(more_than_memory_can_hold_is_refused) {
-        Hash h = {};
+        _cleanup_(hash_done) Hash h = {};
 
         ck_assert_int_eq(hash_add(&h, 1, 2), 0);
         ck_assert_int_eq(hash_reserve(&h, SIZE_MAX), -ENOMEM);
@@ -121,5 +114,4 @@ TEST(more_than_memory_can_hold_is_refused) {
         ck_assert_int_eq(hash_reserve(&h, SIZE_MAX / 4 / sizeof(HashSlot) + 1), -ENOMEM);
         ck_assert_uint_eq(h.n, 1);
         ck_assert_uint_eq(hash_get(&h, 1), 2);
-        hash_done(&h);
 }

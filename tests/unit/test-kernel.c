@@ -56,18 +56,6 @@ TEST(the_header_follows_the_columns) {
                "|   |\n");
 }
 
-TEST(a_tree_has_calls_leaves_and_braces) {
-        EXPECT("",
-               " 0)               |  root() {\n"
-               " 0)   1.302 us    |    child();\n"
-               " 0)               |    leaf [mod]() {\n"
-               " 0)   0.999 us    |    }\n"
-               " 0) + 44.275 us   |  }\n",
-               step_enter(&step_root, 0), step_leaf(&step_child, 1, 1302),
-               step_enter(&step_module, 1), step_leave(&step_module, 1, 999),
-               step_leave(&step_root, 0, 44275));
-}
-
 TEST(durations_fill_eight_columns) {
         EXPECT("",
                " 0)   0.000 us    |  root();\n"

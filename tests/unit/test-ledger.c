@@ -220,38 +220,6 @@ TEST(whatever_is_in_its_place_is_kept_apart_unless_it_is_of_another_boot) {
         scratch_done(&scratch);
 }
 
-TEST(a_file_that_somebody_removes_is_missed) {
-        _cleanup_free_ char *text = NULL;
-        Ledger *l;
-
-        leave_ledger(&text);
-        l = open_ledger();
-        ck_assert(!ledger_is_lost(l));
-        ck_assert_int_eq(unlinkat(scratch.fd, "ledger", 0), 0);
-        ck_assert(ledger_is_lost(l));
-        ck_assert_int_eq(ledger_commit(l), 0);
-        ck_assert(!ledger_is_lost(l));
-        ledger_free(l);
-        scratch_done(&scratch);
-}
-
-TEST(without_a_place_for_it_nothing_can_be_changed) {
-        _cleanup_free_ char *where = NULL;
-        Ledger *l = NULL;
-
-        setup();
-        ck_assert_int_eq(setenv("FTRACED_LEDGERS", "/nowhere", 1), 0);
-        ck_assert_int_eq(ledger_open(&l, -EACCES, &fs), 0);
-        ck_assert_int_eq(ledger_commit(l), 0);
-        ck_assert_int_eq(ledger_add(l, "s", LEDGER_INSTANCE, "instances/x", NULL), 0);
-        ck_assert_int_eq(ledger_commit(l), -EACCES);
-        where = ledger_failed_where(l, -EACCES);
-        ck_assert_str_eq(where, "/nowhere");
-        ledger_free(l);
-        (void) unsetenv("FTRACED_LEDGERS");
-        scratch_done(&scratch);
-}
-
 /* --- whose a file is by now -------------------------------------------------------------------------- */
 
 /* What a session does to a file, and that the next daemon finds in its ledger. */

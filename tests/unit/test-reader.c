@@ -217,21 +217,6 @@ TEST(a_quiet_cpu_does_not_hold_back_a_cut) {
         fixture_stop(&f);
 }
 
-TEST(what_all_cpus_stored_together_makes_a_cut) {
-        CASE(f);
-
-        f.shared.period_bytes = 3 * PAGE;
-        f.shared.cut_at_bytes = 3 * PAGE;
-        ck_assert_int_eq(reader_start(f.reader), 0);
-        for (unsigned i = 0; i < 9; i++) {
-                feed(&f, i, 1);
-                wait_for_pages(f.reader, i + 1);
-        }
-        fixture_stop(&f);
-        ck_assert_uint_eq(atomic_load(&f.shared.sequence), 3);
-        ck_assert_uint_eq(check_pages(&f, 9, 0), 3);
-}
-
 TEST(a_quiet_cpu_leaves_no_file) {
         CASE(f);
 
@@ -267,52 +252,6 @@ TEST(a_cpu_whose_descriptor_is_in_error_does_not_spin) {
         fixture_stop(&f);
 }
 
-/* check(3) writes a file of its own, a line for each assertion: room for both. */
-#define LIMIT (200 * PAGE)
-#define LIMIT_PAGES 206U
-
-static void limit_file_size(rlim_t n) {
-        struct rlimit limit;
-
-        (void) signal(SIGXFSZ, SIG_IGN);
-        ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
-        limit.rlim_cur = n;
-        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
-TEST(what_the_disk_refuses_is_stored_when_it_takes_it_again) {
-        CASE(f);
-        const ReaderCounters *c;
-
-        limit_file_size(LIMIT); /* EFBIG comes the way of ENOSPC */
-        ck_assert_int_eq(reader_start(f.reader), 0);
-        c = &f.reader->counters;
-        feed(&f, 0, LIMIT_PAGES);
-        WAIT_WHILE(atomic_load(&c->error) == 0);
-        ck_assert_int_eq(atomic_load(&c->error), EFBIG);
-        limit_file_size(RLIM_INFINITY);
-        wait_for_pages(f.reader, LIMIT_PAGES);
-        fixture_stop(&f);
-        ck_assert_int_eq(atomic_load(&c->error), 0);
-        ck_assert_uint_eq(atomic_load(&c->pages_lost), 0);
-        (void) check_pages(&f, LIMIT_PAGES, 0);
-}
-
-TEST(what_the_disk_refuses_for_good_is_counted_as_lost) {
-        CASE(f);
-        const ReaderCounters *c;
-
-        limit_file_size(LIMIT);
-        ck_assert_int_eq(reader_start(f.reader), 0);
-        c = &f.reader->counters;
-        feed(&f, 0, LIMIT_PAGES);
-        fixture_stop(&f);
-        ck_assert_int_eq(atomic_load(&c->error), EFBIG);
-        ck_assert_uint_eq(atomic_load(&c->n_pages) + atomic_load(&c->pages_lost), LIMIT_PAGES);
-        ck_assert_uint_gt(atomic_load(&c->pages_lost), 0);
-        (void) check_pages(&f, (unsigned) atomic_load(&c->n_pages), 0);
-}
-
 TEST(half_a_page_is_cut_off_and_counted) {
         CASE(f);
         char half[PAGE / 2] = {};
@@ -324,22 +263,6 @@ TEST(half_a_page_is_cut_off_and_counted) {
         fixture_stop(&f);
         (void) check_pages(&f, 2, 0);
         ck_assert_uint_eq(atomic_load(&f.reader->counters.pages_lost), 1);
-}
-
-TEST(reaching_max_bytes_wakes_the_main_thread) {
-        CASE(f);
-        eventfd_t n;
-
-        f.shared.max_bytes = 5 * PAGE;
-        ck_assert_int_eq(reader_start(f.reader), 0);
-        feed(&f, 0, 4);
-        wait_for_pages(f.reader, 4);
-        ck_assert_int_eq(eventfd_read(f.shared.wake_fd, &n), -1);
-        feed(&f, 4, 1);
-        wait_for_pages(f.reader, 5);
-        ck_assert_int_eq(
-                poll(&(struct pollfd){ .fd = f.shared.wake_fd, .events = POLLIN }, 1, 60000), 1);
-        fixture_stop(&f);
 }
 
 static void flush(Fixture *f, uint64_t n) {

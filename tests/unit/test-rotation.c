@@ -154,60 +154,6 @@ static size_t log_of_cuts(Cut **ret) {
         return n;
 }
 
-TEST(each_cut_is_noted_once_with_its_moment) {
-        _cleanup_free_ Cut *cuts = NULL;
-
-        begin(0, 0);
-        ck_assert_int_eq(rotation_look(rotation, clocks_at(1)), 0);
-        ck_assert_int_eq(write_period(1), 1);
-        ck_assert_int_eq(rotation_look(rotation, clocks_at(2)), 0);
-        ck_assert_int_eq(write_period(1), 1);
-        ck_assert_uint_eq(log_of_cuts(&cuts), 3);
-        for (uint64_t i = 0; i < 3; i++) {
-                ck_assert_uint_eq(cuts[i].sequence, i);
-                ck_assert_uint_eq(cuts[i].clocks.monotonic_ns, 1000 + i);
-        }
-        end();
-}
-
-TEST(without_a_ring_nothing_goes) {
-        begin(0, 0);
-        for (unsigned i = 0; i < 20; i++)
-                (void) write_period(10);
-        ck_assert_int_eq(rotation_make_room(rotation), 0);
-        rotation_finish(rotation);
-        for (unsigned i = 0; i < 20; i++)
-                ck_assert(has(0, i) && has(1, i));
-        ck_assert_uint_eq(meta.bytes_dropped, 0);
-        ck_assert_uint_eq(n_cuts, 0);
-        end();
-}
-
-TEST(a_ring_keeps_the_newest_that_fit_and_accounts_for_the_rest) {
-        uint64_t n_pages = 0, first;
-        InventorySums sums;
-
-        begin(RING_BYTES, 0);
-        for (unsigned i = 0; i < 40; i++) {
-                (void) write_period(4);
-                n_pages += 4;
-                sums = rotation_look_at_segments(rotation);
-                ck_assert_uint_le(sums.n_bytes, RING_BYTES);
-        }
-        first = meta.first_sequence;
-        ck_assert_uint_gt(first, 0);
-        ck_assert_uint_lt(first, now_at);
-        for (uint64_t i = 0; i < now_at; i++) {
-                ck_assert(has(0, i) == (i >= first));
-                ck_assert(has(1, i) == (i >= first));
-        }
-        for (uint32_t cpu = 0; cpu < N_CPUS; cpu++)
-                ck_assert_uint_eq(cpus[cpu].n_pages + cpus[cpu].pages_dropped, n_pages);
-        ck_assert_uint_eq(meta.kept_since.monotonic_ns, 1000 + first);
-        ck_assert_uint_gt(meta.bytes_dropped, 0);
-        end();
-}
-
 TEST(a_period_that_somebody_still_writes_to_is_not_dropped) {
         begin(RING_BYTES, 0);
         for (unsigned i = 0; i < 40; i++) {
@@ -269,14 +215,6 @@ TEST(who_goes_on_with_a_session_goes_on_with_its_log) {
                 (void) write_period(4);
         ck_assert(!has(0, 0));
         ck_assert(!has(0, 2));
-        end();
-}
-
-TEST(time_cuts_and_tells) {
-        begin(0, 5000000);
-        while (n_told < 3)
-                ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
-        ck_assert_uint_eq(n_cuts, n_told);
         end();
 }
 

@@ -35,32 +35,6 @@ TEST(a_word_is_quoted_as_systemd_reads_it) {
         }
 }
 
-TEST(what_is_written_is_read_again) {
-        _cleanup_schedule_ Schedule s = { .name = strdup("nightly"),
-                                          .calendar = strdup("Mon..Fri 02:00"),
-                                          .keep = 14 };
-        _cleanup_schedule_ Schedule again = {};
-        _cleanup_strv_ Strv names = {};
-        _cleanup_scratch_ Scratch scratch = SCRATCH;
-        const char *root = scratch.path;
-
-        make_root(&scratch);
-        ck_assert_int_eq(strv_split(&s.command, "/usr/bin/ftracectl a", " "), 0);
-        ck_assert_int_eq(schedule_write(root, &s), 0);
-        ck_assert_int_eq(schedule_read(&again, root, "nightly"), 0);
-        ck_assert_str_eq(again.calendar, "Mon..Fri 02:00");
-        ck_assert_uint_eq(again.keep, 14);
-        ck_assert_int_eq(schedule_list(&names, root), 0);
-        ck_assert_uint_eq(names.n, 1);
-        ck_assert_str_eq(names.items[0], "nightly");
-        ck_assert_int_eq(schedule_erase(root, "nightly"), 0);
-        ck_assert_int_eq(schedule_erase(root, "nightly"), -ENOENT);
-        strv_done(&names);
-        names = (Strv){};
-        ck_assert_int_eq(schedule_list(&names, root), 0);
-        ck_assert_uint_eq(names.n, 0);
-}
-
 TEST(what_is_somebody_elses_stays_and_a_profile_whose_timer_is_enabled_is_a_schedule) {
         _cleanup_schedule_ Schedule s = { .name = strdup("x"), .calendar = strdup("daily") },
                                     enabled = {};

@@ -107,11 +107,10 @@ TEST(a_block_is_decoded_once_for_pages_in_order) {
 
 TEST(the_index_says_when_and_what_was_lost) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
-        _cleanup_recording_ Recording r;
+        RECORDING(r, layout);
         const SealedReader *reader;
         Page pages[5];
 
-        recording_init(&r, layout);
         for (size_t i = 0; i < ELEMENTSOF(pages); i++)
                 pages[i] = page_at(1000 * (i + 1), 3);
         page_set_missed(&pages[2], 30);

@@ -257,14 +257,6 @@ TEST(what_is_removed_meanwhile_stays_removed) {
         run(&f, LONG_MS);
         ck_assert_uint_eq(f.n_done, 0);
         ck_assert_uint_eq(n_files(&f), 0);
-        /* And a whole session. */
-        add_segment(&f, 0);
-        begin(&f);
-        ck_assert_int_eq(store_remove_session(f.store, SESSION), 0);
-        run(&f, LONG_MS);
-        ck_assert_uint_eq(f.n_done, 0);
-        ck_assert_int_eq(faccessat(store_sessions_fd(f.store), SESSION, F_OK, AT_SYMLINK_NOFOLLOW),
-                         -1);
 }
 
 TEST(what_is_removed_when_it_is_sealed_is_no_failure) {

@@ -35,12 +35,6 @@ static off_t size_of(const Scratch *s, const char *name) {
         return st.st_size;
 }
 
-static int try_open(const Scratch *s, const char *name) {
-        _cleanup_(segment_freep) Segment *g = NULL;
-
-        return segment_open(&g, s->fd, name);
-}
-
 TEST(pages_come_back_as_they_were_written) {
         static const uint32_t sizes[] = { PAGE_BYTES_MIN, 65536, PAGE_BYTES_MAX };
 
@@ -304,25 +298,6 @@ TEST(a_header_that_contradicts_itself_is_damaged) {
                 if (g)
                         ck_assert_uint_eq(g->header.n_pages, 1);
         }
-}
-
-TEST(what_is_no_segment_is_refused_without_waiting) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        char text[8192];
-
-        memset(text, 'x', sizeof(text));
-        scratch_write(s.fd, "text", text, sizeof(text));
-        scratch_write(s.fd, "empty", "", 0);
-        ck_assert_int_eq(mkfifoat(s.fd, "fifo", 0600), 0);
-        ck_assert_int_eq(mkdirat(s.fd, "dir", 0700), 0);
-        ck_assert_int_eq(symlinkat("text", s.fd, "link"), 0);
-        ck_assert_int_eq(try_open(&s, "text"), SEGMENT_E_DAMAGED);
-        ck_assert_int_eq(try_open(&s, "empty"), SEGMENT_E_DAMAGED);
-        ck_assert_int_eq(try_open(&s, "fifo"), SEGMENT_E_DAMAGED);
-        ck_assert_int_eq(try_open(&s, "dir"), SEGMENT_E_DAMAGED);
-        ck_assert_int_eq(try_open(&s, "link"), -ELOOP);
-        ck_assert_int_eq(try_open(&s, "nothing"), -ENOENT);
-        ck_assert_int_eq(try_open(&s, "../x"), -EINVAL);
 }
 
 TEST(a_full_disk_is_an_error_and_leaves_whole_pages) {

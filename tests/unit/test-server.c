@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Calls as a well-behaved peer makes them. */
+/* Calls as a well-behaved peer makes them; what the service says of itself is system/test-wire.sh's. */
 
 #include <sys/socket.h>
 
@@ -29,31 +29,6 @@ TEST(a_call_is_answered_and_a_refusal_keeps_its_words) {
         ck_assert_int_eq(json_integer_value(json_object_get(answer, "pid")), getpid());
         ck_assert_int_eq(json_integer_value(json_object_get(answer, "uid")), geteuid());
         json_decref(answer);
-}
-
-TEST(the_service_describes_itself) {
-        SERVER_CASE;
-        _cleanup_client_ Client *c = connect_client();
-        json_t *answer;
-
-        answer = call(c, "org.varlink.service.GetInfo");
-        ck_assert_str_eq(json_string_value(json_object_get(answer, "product")), "ftraced");
-        ck_assert_uint_eq(json_array_size(json_object_get(answer, "interfaces")), 2);
-        json_decref(answer);
-        ck_assert_int_eq(client_call(c, "org.varlink.service.GetInterfaceDescription",
-                                     json_pack("{s:s}", "interface", "org.ftraced"), &answer, NULL,
-                                     NULL),
-                         0);
-        ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(answer, "description")),
-                                     "\ninterface org.ftraced\n"));
-        json_decref(answer);
-        check_refused(c, "org.varlink.service.GetInterfaceDescription", NULL,
-                      REFUSAL_INVALID_PARAMETER, "parameter", "interface");
-        check_refused(c, "org.varlink.service.GetInterfaceDescription",
-                      json_pack("{s:s}", "interface", "a.b"), REFUSAL_INTERFACE_NOT_FOUND,
-                      "interface", "a.b");
-        check_refused(c, "org.varlink.service.Nothing", NULL, REFUSAL_METHOD_NOT_FOUND, "method",
-                      "org.varlink.service.Nothing");
 }
 
 TEST(a_stream_ends_with_the_reply_that_does_not_continue) {
@@ -111,25 +86,6 @@ TEST(pipelined_calls_are_answered_in_order_also_behind_a_kept_one) {
         ck_assert_str_eq(text, "{\"parameters\":{\"released\":\"yes\"}}");
         ck_assert_uint_eq(get(fd, text, sizeof(text), 1), 1);
         ck_assert_str_eq(text, "{\"parameters\":{\"n\":3}}");
-        close(fd);
-}
-
-TEST(a_half_closed_peer_still_gets_its_answers) {
-        SERVER_CASE;
-        char text[4096];
-        int fd;
-
-        fd = connect_raw();
-        put_text(fd, "{\"method\":\"org.ftraced.Keep\"}");
-        put_text(fd, "{\"method\":\"org.ftraced.Echo\",\"parameters\":{\"n\":1}}");
-        ck_assert_int_eq(shutdown(fd, SHUT_WR), 0);
-        {
-                _cleanup_client_ Client *c = connect_client();
-
-                release_kept(c);
-        }
-        ck_assert_uint_eq(get(fd, text, sizeof(text), 2), 2);
-        ck_assert(is_closed(fd, PATIENCE_MS));
         close(fd);
 }
 

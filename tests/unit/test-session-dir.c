@@ -14,6 +14,10 @@ static SessionDir *create(const Scratch *s) {
         return d;
 }
 
+#define DIR_CASE(s, d)                                                                             \
+        _cleanup_scratch_ Scratch s = SCRATCH;                                                     \
+        _cleanup_(session_dir_freep) SessionDir *d = create(&s)
+
 static SessionMeta *small_meta(void) {
         SessionMeta *m;
 
@@ -39,8 +43,8 @@ static void add_segment(SessionDir *d, uint32_t cpu, uint64_t sequence, unsigned
 }
 
 TEST(names_that_lead_elsewhere_are_refused) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(session_dir_freep) SessionDir *d = create(&s), *other = NULL;
+        DIR_CASE(s, d);
+        _cleanup_(session_dir_freep) SessionDir *other = NULL;
 
         ck_assert_int_ge(session_dir_fd(d), 0);
         ck_assert_int_eq(session_dir_create(&other, s.fd, "boot"), -EEXIST);
@@ -67,23 +71,8 @@ TEST(take_fds_consumes_both_also_when_it_fails) {
         session_dir_free(d);
 }
 
-TEST(meta_is_replaced_and_read_back) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(session_dir_freep) SessionDir *d = create(&s);
-        _cleanup_(session_meta_freep) SessionMeta *m = small_meta(), *again = NULL;
-
-        ck_assert_int_eq(session_dir_read_meta(d, &again), -ENOENT);
-        ck_assert_int_eq(session_dir_write_meta(d, m), 0);
-        m->state = SESSION_SEALED;
-        ck_assert_int_eq(session_dir_write_meta(d, m), 0);
-        ck_assert_int_eq(session_dir_read_meta(d, &again), 0);
-        ck_assert_int_eq(again->state, SESSION_SEALED);
-        ck_assert_str_eq(again->spec.functions.items[0], "vfs_read");
-}
-
 TEST(a_session_file_that_is_not_ours_is_refused) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(session_dir_freep) SessionDir *d = create(&s);
+        DIR_CASE(s, d);
         static const char *const bad[] = { "",
                                            "{",
                                            "[]",
@@ -119,8 +108,7 @@ TEST(a_session_file_that_is_not_ours_is_refused) {
 }
 
 TEST(tracing_files_keep_their_paths) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(session_dir_freep) SessionDir *d = create(&s);
+        DIR_CASE(s, d);
         _cleanup_free_ char *text = NULL;
         const char *path = "events/ftrace/funcgraph_entry/format";
         size_t n;
@@ -137,8 +125,7 @@ TEST(tracing_files_keep_their_paths) {
 }
 
 TEST(links_planted_among_the_tracing_files_lead_nowhere) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(session_dir_freep) SessionDir *d = create(&s);
+        DIR_CASE(s, d);
         char *text;
 
         ck_assert_int_eq(symlinkat("/etc", session_dir_fd(d), "tracing"), 0);
@@ -148,8 +135,7 @@ TEST(links_planted_among_the_tracing_files_lead_nowhere) {
 }
 
 TEST(lists_are_ascending_and_ignore_what_is_not_ours) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(session_dir_freep) SessionDir *d = create(&s);
+        DIR_CASE(s, d);
         static const char *const dirs[] = { "cpu",   "cpu01", "cpu8192", "cpux",
                                             "cpu-1", "CPU2",  "cpu1 ",   "tracing" };
         static const char *const files[] = { "0.seg",        "00000001.seg.new", "0000000A.seg",
@@ -191,8 +177,7 @@ TEST(lists_are_ascending_and_ignore_what_is_not_ours) {
 }
 
 TEST(a_segment_of_another_cpu_is_damaged) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(session_dir_freep) SessionDir *d = create(&s);
+        DIR_CASE(s, d);
         _cleanup_(page_source_freep) PageSource *g = NULL;
         PageSource *none = NULL;
         int fd;
@@ -233,8 +218,7 @@ static Cut cut_of(uint64_t sequence) {
 }
 
 TEST(what_is_appended_is_read_in_order) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(session_dir_freep) SessionDir *dir = create(&s);
+        DIR_CASE(s, dir);
         _cleanup_free_ Cut *cuts = NULL;
         size_t n;
 
@@ -253,8 +237,7 @@ TEST(what_is_appended_is_read_in_order) {
 }
 
 TEST(no_file_is_an_empty_log) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(session_dir_freep) SessionDir *dir = create(&s);
+        DIR_CASE(s, dir);
         _cleanup_free_ Cut *cuts = NULL;
         size_t n = 7;
 
@@ -263,8 +246,7 @@ TEST(no_file_is_an_empty_log) {
 }
 
 TEST(a_replaced_log_says_only_the_new) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(session_dir_freep) SessionDir *dir = create(&s);
+        DIR_CASE(s, dir);
         _cleanup_free_ Cut *cuts = NULL;
         Cut all[] = { cut_of(0), cut_of(1), cut_of(2) };
         size_t n;
@@ -278,8 +260,7 @@ TEST(a_replaced_log_says_only_the_new) {
 }
 
 TEST(a_line_that_is_none_ends_the_log) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(session_dir_freep) SessionDir *dir = create(&s);
+        DIR_CASE(s, dir);
         static const char *const bad[] = {
                 "3 1 2 3",
                 "3 1 2 3\n",
@@ -307,8 +288,7 @@ TEST(a_line_that_is_none_ends_the_log) {
 }
 
 TEST(a_symbolic_link_is_not_followed) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(session_dir_freep) SessionDir *dir = create(&s);
+        DIR_CASE(s, dir);
         _cleanup_free_ Cut *cuts = NULL;
         Cut c = cut_of(0);
         size_t n;
@@ -326,8 +306,7 @@ static void count(uint32_t cpu, uint64_t n_pages, void *userdata) {
 }
 
 TEST(a_period_is_dropped_on_all_cpus_and_nothing_else) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(session_dir_freep) SessionDir *dir = create(&s);
+        DIR_CASE(s, dir);
         uint64_t counts[8] = {};
 
         add_segment(dir, 0, 3, 10);

@@ -193,19 +193,6 @@ TEST(one_that_cannot_be_hooked_or_watched_ends) {
         }
 }
 
-TEST(one_that_waits_goes_on_if_its_calls_stay_hooked) {
-        CASE(f);
-
-        enter(&f, SESSION_RECORDING, 1);
-        f.kernel->fault = FAKE_FAIL;
-        f.kernel->fault_at = f.kernel->n_steps + 1;
-        enter(&f, SESSION_ARMED, 0);
-        ck_assert_uint_eq(f.n_failed, 0);
-        ck_assert_int_eq(f.meta->state, SESSION_ARMED);
-        ck_assert_uint_eq(f.meta->warnings.n, 2);
-        ck_assert_ptr_nonnull(strstr(f.meta->warnings.items[1], "stays hooked"));
-}
-
 TEST(nobody_waits_for_what_is_done) {
         CASE(f);
 
@@ -266,15 +253,6 @@ static void leave_segment(const Fixture *f, uint32_t cpu, uint64_t time_ns) {
         ck_assert_int_eq(segment_create(&w, cpu_fd, 0, UINT64_MAX, cpu, PAGE, f->meta->id), 0);
         ck_assert_int_eq(write_full(segment_writer_fd(w), page, sizeof(page)), 0);
         segment_publish(w, sizeof(page));
-}
-
-TEST(a_daemon_that_left_in_order_leaves_no_gap) {
-        ADOPT_CASE(f);
-
-        f.live.left = true; /* and no marks */
-        take_up(&f);
-        ck_assert_uint_eq(f.meta->gaps.n, 0);
-        ck_assert_uint_eq(f.meta->warnings.n, 0);
 }
 
 TEST(what_was_in_the_pipe_of_a_killed_daemon_is_a_gap_of_that_cpu) {
@@ -342,32 +320,4 @@ TEST(without_live_json_the_accounts_go_on_where_session_json_says) {
         ck_assert_int_eq(instance_read_account(tracer_instance(f.session->tracer), &account), 0);
         ck_assert_uint_eq(account.overrun, 100); /* what came meanwhile nobody knows */
         ck_assert_uint_eq(account.read_events, 5);
-}
-
-TEST(only_what_a_client_left_behind_or_nobody_understands_ends_at_once) {
-        static const struct {
-                const char *text, *why;
-        } table[] = {
-                { "{ \"version\": 1, \"attached\": false, \"held\": false, \"left\": true, "
-                  "\"cpus\": [] }",
-                  NULL },
-                { "{ \"version\": 1, \"attached\": true, \"held\": false, \"left\": true, "
-                  "\"cpus\": [] }",
-                  "its client left" },
-                { "{ \"version\": 99 }", "a newer ftraced" },
-                { "{}", "no readable live.json" },
-        };
-
-        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
-                _cleanup_fixture_ Fixture f;
-                char text[SESSION_WHY_MAX];
-                const char *why;
-
-                adopt_init(&f);
-                scratch_write(f.scratch.fd, "live.json", table[i].text, strlen(table[i].text));
-                why = session_read_live(f.session, &f.live, text);
-                ck_assert_int_eq(!why, !table[i].why);
-                if (why)
-                        ck_assert_ptr_nonnull(strstr(why, table[i].why));
-        }
 }

@@ -64,15 +64,6 @@ TEST(a_session_is_found_by_name_and_by_id) {
         remove_store();
 }
 
-TEST(an_unknown_session_is_not_found) {
-        Source *s;
-
-        make_store();
-        ck_assert_int_eq(source_open(&s, &options, "two"), STATUS_NOT_FOUND);
-        ck_assert_int_eq(source_describe(&s, &options, "0123456789abcdee"), STATUS_NOT_FOUND);
-        remove_store();
-}
-
 TEST(names_that_leave_the_store_are_wrong_usage) {
         static const char *const bad[] = { "..", "", "a\nb" };
         Source *s;
@@ -125,22 +116,6 @@ TEST(a_word_is_a_session_or_else_a_file_that_is_there) {
                 ck_assert_msg(source_is_file(&options, cases[i].word) == cases[i].is_file, "\"%s\"",
                               cases[i].word);
         ck_assert_int_eq(chdir("/"), 0);
-        remove_store();
-}
-
-TEST(the_list_skips_what_is_damaged_and_is_incomplete) {
-        _cleanup_free_ char *command = NULL;
-        json_auto_t *list = NULL;
-
-        make_store();
-        ck_assert_int_ge(asprintf(&command,
-                                  "cp -r %s/sessions/one %s/sessions/two && echo '{' "
-                                  ">%s/sessions/two/session.json",
-                                  directory, directory, directory),
-                         0);
-        ck_assert_int_eq(system(command), 0);
-        ck_assert_int_eq(source_list(&list, &options, 0, false), STATUS_INCOMPLETE);
-        ck_assert_uint_eq(json_array_size(json_object_get(list, "sessions")), 1);
         remove_store();
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "export/spans.h"
-#include "span-check.h"
 #include "step-builder.h"
 #include "unit.h"
 
@@ -35,6 +34,10 @@ static void seen_done(Seen *seen) {
         pairing_free(seen->pairing);
 }
 
+#define SEEN(seen)                                                                                 \
+        _cleanup_(seen_done) Seen seen;                                                            \
+        seen_init(&seen)
+
 /* The local clock is 1000 ns behind the trace clock, and an entry's record is made a little later
  * than its clock reading. */
 static void call(Seen *seen, StepKind kind, const Function *f, int32_t depth, uint64_t timestamp_ns,
@@ -48,9 +51,8 @@ static void call(Seen *seen, StepKind kind, const Function *f, int32_t depth, ui
 }
 
 TEST(spans_have_exactly_the_durations_of_calls) {
-        _cleanup_(seen_done) Seen seen;
+        SEEN(seen);
 
-        seen_init(&seen);
         call(&seen, STEP_ENTER, &step_root, 0, 2000, 1000, 0);
         call(&seen, STEP_LEAF, &step_child, 1, 2017, 1010, 1040);
         call(&seen, STEP_LEAF, &step_module, 1, 2055, 1045, 1099);
@@ -61,9 +63,8 @@ TEST(spans_have_exactly_the_durations_of_calls) {
 }
 
 TEST(an_interrupt_before_a_late_return_follows_the_call) {
-        _cleanup_(seen_done) Seen seen;
+        SEEN(seen);
 
-        seen_init(&seen);
         call(&seen, STEP_ENTER, &step_root, 0, 2000, 1000, 0);
         call(&seen, STEP_ENTER, &step_child, 1, 2010, 1010, 0);
         call(&seen, STEP_ENTER, &step_irq, 1, 2050, 1050, 0);
@@ -76,9 +77,8 @@ TEST(an_interrupt_before_a_late_return_follows_the_call) {
 }
 
 TEST(what_began_after_its_caller_had_ended_is_not_in_it) {
-        _cleanup_(seen_done) Seen seen;
+        SEEN(seen);
 
-        seen_init(&seen);
         call(&seen, STEP_ENTER, &step_root, 0, 2000, 1000, 0);
         call(&seen, STEP_ENTER, &step_child, 1, 2010, 1010, 0);
         call(&seen, STEP_LEAF, &step_irq, 2, 2050, 1050, 1095);
@@ -89,9 +89,8 @@ TEST(what_began_after_its_caller_had_ended_is_not_in_it) {
 }
 
 TEST(a_caller_whose_reading_was_moved_by_sleep_took_what_it_says) {
-        _cleanup_(seen_done) Seen seen;
+        SEEN(seen);
 
-        seen_init(&seen);
         call(&seen, STEP_ENTER, &step_root, 0, 2000, 1000, 0);
         call(&seen, STEP_ENTER, &step_child, 1, 2005, 1005, 0);
         call(&seen, STEP_LEAF, &step_module, 2, 2010, 1010, 1020);
@@ -102,9 +101,8 @@ TEST(a_caller_whose_reading_was_moved_by_sleep_took_what_it_says) {
 }
 
 TEST(what_is_cut_off_ends_with_the_recording) {
-        _cleanup_(seen_done) Seen seen;
+        SEEN(seen);
 
-        seen_init(&seen);
         call(&seen, STEP_ENTER, &step_root, 0, 2000, 0, 0);
         call(&seen, STEP_LEAF, &step_child, 1, 2010, 1010, 1040);
         ck_assert_int_eq(pairing_finish(seen.pairing), 0);
@@ -112,9 +110,8 @@ TEST(what_is_cut_off_ends_with_the_recording) {
 }
 
 TEST(tasks_are_told_apart_by_the_hundred) {
-        _cleanup_(seen_done) Seen seen;
+        SEEN(seen);
 
-        seen_init(&seen);
         for (int32_t pid = 1; pid <= 300; pid++) {
                 Step s = step_enter(&step_root, 0);
 
@@ -127,9 +124,8 @@ TEST(tasks_are_told_apart_by_the_hundred) {
 
 /* Two calls of depth 0, and what the later of them calls. */
 TEST(what_follows_a_call_whose_end_is_lost_is_not_in_it) {
-        _cleanup_(seen_done) Seen seen;
+        SEEN(seen);
 
-        seen_init(&seen);
         call(&seen, STEP_ENTER, &step_root, 0, 2000, 0, 0);
         call(&seen, STEP_LEAF, &step_child, 0, 2100, 1100, 1200);
         call(&seen, STEP_LEAF, &step_module, 1, 2300, 1300, 1400);
@@ -139,9 +135,8 @@ TEST(what_follows_a_call_whose_end_is_lost_is_not_in_it) {
 }
 
 TEST(an_end_of_another_call_does_not_move_what_follows) {
-        _cleanup_(seen_done) Seen seen;
+        SEEN(seen);
 
-        seen_init(&seen);
         call(&seen, STEP_ENTER, &step_root, 0, 2000, 1000, 0);
         call(&seen, STEP_LEAF, &step_child, 0, 2100, 1100, 1200);
         call(&seen, STEP_LEAVE, &step_root, 0, 5002000, 5000900, 5001000);
@@ -151,19 +146,17 @@ TEST(an_end_of_another_call_does_not_move_what_follows) {
 }
 
 TEST(an_end_without_a_beginning_began_as_long_before_as_it_took) {
-        _cleanup_(seen_done) Seen seen;
+        SEEN(seen);
 
-        seen_init(&seen);
         call(&seen, STEP_LEAF, &step_child, 1, 2100, 1100, 1200);
         call(&seen, STEP_LEAVE, &step_root, 0, 2300, 0, 1300);
         ck_assert_str_eq(seen.text, "+root 1000, +child 2100, -child 2200, -root 2300");
 }
 
 TEST(a_task_that_gets_its_name_takes_its_open_calls_along) {
-        _cleanup_(seen_done) Seen seen;
+        SEEN(seen);
         Step name = step_of(STEP_TASK, NULL, 0), s = step_enter(&step_root, 0);
 
-        seen_init(&seen);
         ck_assert_int_eq(pairing_step(seen.pairing, &s), 0);
         s = step_leaf(&step_child, 1, 5);
         ck_assert_int_eq(pairing_step(seen.pairing, &s), 0);
@@ -182,69 +175,10 @@ TEST(a_task_that_gets_its_name_takes_its_open_calls_along) {
 }
 
 TEST(times_end_where_numbers_do) {
-        _cleanup_(seen_done) Seen seen;
+        SEEN(seen);
 
-        seen_init(&seen);
         call(&seen, STEP_LEAF, &step_child, 0, UINT64_MAX - 10, 0, INT64_MAX);
         call(&seen, STEP_LEAF, &step_module, 0, 1000, 0, INT64_MAX);
         ck_assert_str_eq(seen.text, "+child 9223372036854775807, -child 9223372036854775807, "
                                     "+leaf 9223372036854775807, -leaf 9223372036854775807");
-}
-
-typedef struct Checked {
-        SpanCheck tasks[8];
-        uint64_t n;
-} Checked;
-
-static int check_span(void *userdata, const SpansTask *task, const Frame *span, uint64_t at_ns,
-                      const Call *call) {
-        Checked *c = userdata;
-
-        ck_assert(span_check(&c->tasks[task->index], span, at_ns, !call));
-        c->n += call != NULL;
-        return 0;
-}
-
-static uint64_t next_random(uint64_t *state) {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        return *state >> 16;
-}
-
-/* Any steps in any order, as after losses. */
-static void nest_random(uint64_t seed) {
-        static const Function *const functions[] = { &step_root, &step_child, &step_irq,
-                                                     &step_module };
-        uint64_t random = UINT64_C(0x9e3779b97f4a7c15) * seed, now = 1000;
-        _cleanup_(pairing_freep) Pairing *pairing = NULL;
-        _cleanup_(spans_freep) Spans *spans = NULL;
-        _cleanup_free_ Checked *c = calloc(1, sizeof(*c));
-
-        ck_assert_ptr_nonnull(c);
-        ck_assert_int_eq(pairing_new(&pairing), 0);
-        ck_assert_int_eq(spans_new(&spans, pairing, check_span, c), 0);
-        for (size_t i = 0; i < 400; i++) {
-                Step s = step_of((StepKind) (next_random(&random) % 3),
-                                 functions[next_random(&random) % 4],
-                                 (int32_t) (next_random(&random) % 4));
-
-                now += next_random(&random) % 100;
-                s.timestamp_ns = now;
-                s.calltime = now - next_random(&random) % 300;
-                s.rettime = s.calltime + next_random(&random) % 200;
-                s.pid = next_random(&random) % 2 ? 17 : STEP_PID_UNKNOWN(0);
-                if (next_random(&random) % 50 == 0) {
-                        s.kind = STEP_TASK;
-                        s.pid = 17;
-                }
-                ck_assert_int_eq(pairing_step(pairing, &s), 0);
-        }
-        ck_assert_int_eq(pairing_finish(pairing), 0);
-        ck_assert_uint_eq(c->n, pairing->n_calls);
-}
-
-TEST(spans_nest_whatever_is_lost) {
-        for (uint64_t seed = 1; seed <= 500; seed++)
-                nest_random(seed);
 }

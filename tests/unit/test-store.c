@@ -19,6 +19,17 @@ static const char *store_in(const Scratch *s) {
         return path;
 }
 
+static Store *open_store(const Scratch *s) {
+        Store *w;
+
+        ck_assert_int_eq(store_open_for_writing(&w, store_in(s), NULL), 0);
+        return w;
+}
+
+#define STORE(s, w)                                                                                \
+        _cleanup_scratch_ Scratch s = SCRATCH;                                                     \
+        _cleanup_(store_freep) Store *w = open_store(&s)
+
 static void add_session(Store *s, const char *name, SessionState state, const char *symbols) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         _cleanup_(session_dir_freep) SessionDir *d = NULL;
@@ -71,55 +82,6 @@ TEST(a_holder_that_cannot_be_read_is_unknown) {
         store_free(w);
 }
 
-TEST(each_reason_not_to_be_a_store_has_its_name) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        Store *w = NULL;
-        char link[2 * PATH_MAX];
-
-        ck_assert_int_eq(mkdirat(s.fd, "store", 0700), 0);
-        ck_assert_int_eq(fchmodat(s.fd, "store", 0770, 0), 0);
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_WRITABLE);
-        ck_assert_int_eq(fchmodat(s.fd, "store", 01777, 0), 0);
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_WRITABLE);
-        ck_assert_int_eq(fchmodat(s.fd, "store", 0755, 0), 0);
-        ck_assert_int_eq(symlinkat("store", s.fd, "link"), 0);
-        (void) snprintf(link, sizeof(link), "%s/link", s.path);
-        ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_LINK);
-        (void) snprintf(link, sizeof(link), "%s/link//", s.path);
-        ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_LINK);
-        scratch_write(s.fd, "file", "", 0);
-        (void) snprintf(link, sizeof(link), "%s/file", s.path);
-        ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_NO_DIR);
-        (void) snprintf(link, sizeof(link), "%s/file/store", s.path);
-        ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_NO_PARENT);
-        if (geteuid() == 0) {
-                ck_assert_int_eq(fchownat(s.fd, "store", 65534, 65534, 0), 0);
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_OWNER);
-                ck_assert_int_eq(fchownat(s.fd, "store", 0, 0, 0), 0);
-        }
-        ck_assert_ptr_null(w);
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
-        store_free(w);
-}
-
-TEST(a_planted_entry_is_refused_and_nothing_is_made_beside_it) {
-        static const char *const names[] = { "store/lock", "store/sessions", "store/symbols" };
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        Store *w = NULL;
-
-        ck_assert_int_eq(mkdirat(s.fd, "store", 0700), 0);
-        for (size_t i = 0; i < ELEMENTSOF(names); i++) {
-                ck_assert_int_eq(symlinkat("/etc", s.fd, names[i]), 0);
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_ENTRY);
-                ck_assert_int_eq(unlinkat(s.fd, names[i], 0), 0);
-                ck_assert_int_eq(mkfifoat(s.fd, names[i], 0600), 0);
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_ENTRY);
-                ck_assert_int_eq(unlinkat(s.fd, names[i], 0), 0);
-        }
-        ck_assert_ptr_null(w);
-        ck_assert_int_eq(unlinkat(s.fd, "store", AT_REMOVEDIR), 0); /* it is empty */
-}
-
 TEST(who_asks_for_the_owner_is_told_and_is_not_in_the_way) {
         _cleanup_scratch_ Scratch s = SCRATCH;
         _cleanup_(store_freep) Store *r = NULL;
@@ -136,38 +98,11 @@ TEST(who_asks_for_the_owner_is_told_and_is_not_in_the_way) {
         store_free(w);
 }
 
-TEST(the_list_is_sorted_and_has_sessions_only) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(store_freep) Store *w = NULL;
-        _cleanup_strv_ Strv names = {};
-        _cleanup_free_ char *text = NULL;
-        int fd;
-
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
-        add_session(w, "b", SESSION_SEALED, NULL);
-        add_session(w, "a", SESSION_SEALED, NULL);
-        fd = store_sessions_fd(w);
-        scratch_write(fd, "file", "", 0);
-        ck_assert_int_eq(mkdirat(fd, ".removed-x", 0700), 0);
-        ck_assert_int_eq(mkdirat(fd, "no name", 0700), 0);
-        ck_assert_int_eq(symlinkat("a", fd, "link"), 0);
-        ck_assert_int_eq(store_list(w, &names), 0);
-        text = strv_join(&names, " ");
-        ck_assert_str_eq(text, "a b");
-        free(TAKE_PTR(text));
-        strv_done(&names);
-        ck_assert_int_eq(store_list_foreign(w, &names), 0);
-        text = strv_join(&names, ",");
-        ck_assert_str_eq(text, ".removed-x,file,link,no name");
-}
-
 TEST(removal_takes_the_session_and_its_symbols_alone) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(store_freep) Store *w = NULL;
+        STORE(s, w);
         SessionDir *d = NULL;
         char shared[SYMBOL_HASH_CHARS + 1], own[SYMBOL_HASH_CHARS + 1];
 
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
         ck_assert_int_eq(symbol_file_store(store_symbols_fd(w), "shared", 6, shared), 0);
         ck_assert_int_eq(symbol_file_store(store_symbols_fd(w), "own", 3, own), 0);
         scratch_write(store_symbols_fd(w), "README", "", 0);
@@ -188,13 +123,11 @@ TEST(removal_takes_the_session_and_its_symbols_alone) {
 }
 
 TEST(later_maps_and_lists_of_modules_go_with_their_last_session) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(store_freep) Store *w = NULL;
+        STORE(s, w);
         enum { FIRST, MODULES, LATER, LATER_MODULES, N };
         char hashes[N][SYMBOL_HASH_CHARS + 1];
         static const char *const names[] = { "a", "b" };
 
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
         for (size_t i = 0; i < N; i++)
                 ck_assert_int_eq(symbol_file_store(store_symbols_fd(w), "1234", i, hashes[i]), 0);
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
@@ -220,11 +153,9 @@ TEST(later_maps_and_lists_of_modules_go_with_their_last_session) {
 }
 
 TEST(symbols_are_kept_while_a_session_may_still_name_them) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(store_freep) Store *w = NULL;
+        STORE(s, w);
         char hash[SYMBOL_HASH_CHARS + 1];
 
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
         ck_assert_int_eq(symbol_file_store(store_symbols_fd(w), "x", 1, hash), 0);
         add_session(w, "gone", SESSION_SEALED, hash);
         add_session(w, "live", SESSION_RECORDING, NULL);
@@ -242,11 +173,9 @@ TEST(symbols_are_kept_while_a_session_may_still_name_them) {
 
 TEST(what_is_removed_under_one_name_twice_is_told_apart) {
         _cleanup_free_ char *first = NULL, *second = NULL;
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(store_freep) Store *w = NULL;
+        STORE(s, w);
         int fd;
 
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
         fd = store_sessions_fd(w);
         add_session(w, "a", SESSION_SEALED, NULL);
         ck_assert_int_eq(store_hide_session(w, "a", &first), 0);
@@ -262,11 +191,9 @@ TEST(what_is_removed_under_one_name_twice_is_told_apart) {
 }
 
 TEST(a_removal_that_was_interrupted_is_finished) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(store_freep) Store *w = NULL;
+        STORE(s, w);
         int fd;
 
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
         add_session(w, "a", SESSION_SEALED, NULL);
         fd = store_sessions_fd(w);
         ck_assert_int_eq(renameat(fd, "a", fd, ".removed-a"), 0);

@@ -38,11 +38,10 @@ static void expect_none(Stream *s, uint64_t until_ns) {
 }
 
 TEST(the_earliest_comes_first_and_of_equals_the_lowest_cpu) {
-        _cleanup_recording_ Recording r;
+        RECORDING(r, layout);
         _cleanup_(stream_freep) Stream *s = NULL;
         Formats f = formats();
 
-        recording_init(&r, layout);
         add_event(&r, 2, 0, 100);
         add_event(&r, 2, 1, 300);
         add_event(&r, 0, 0, 200);
@@ -63,7 +62,7 @@ TEST(the_earliest_comes_first_and_of_equals_the_lowest_cpu) {
 TEST(any_mixture_comes_out_sorted) {
         enum { N_CPUS = 9, N_EVENTS = 60 };
         unsigned seed = (unsigned) getpid();
-        _cleanup_recording_ Recording r;
+        RECORDING(r, layout);
         _cleanup_(stream_freep) Stream *s = NULL;
         Formats f = formats();
         uint64_t last = 0;
@@ -71,7 +70,6 @@ TEST(any_mixture_comes_out_sorted) {
         size_t n = 0;
 
         printf("# seed %u\n", seed);
-        recording_init(&r, layout);
         for (uint32_t cpu = 0; cpu < N_CPUS; cpu++) {
                 uint64_t at_ns = 0;
                 Page p = {};
@@ -92,11 +90,10 @@ TEST(any_mixture_comes_out_sorted) {
 }
 
 TEST(the_neighbour_on_the_same_cpu_can_be_seen_and_taken) {
-        _cleanup_recording_ Recording r;
+        RECORDING(r, layout);
         _cleanup_(stream_freep) Stream *s = NULL;
         Formats f = formats();
 
-        recording_init(&r, layout);
         add_event(&r, 0, 0, 100);
         add_event(&r, 0, 1, 300);
         add_event(&r, 0, 2, 400);
@@ -113,11 +110,10 @@ TEST(the_neighbour_on_the_same_cpu_can_be_seen_and_taken) {
 }
 
 TEST(nothing_comes_out_before_its_time) {
-        _cleanup_recording_ Recording r;
+        RECORDING(r, layout);
         _cleanup_(stream_freep) Stream *s = NULL;
         Formats f = formats();
 
-        recording_init(&r, layout);
         add_event(&r, 1, 0, 100);
         add_event(&r, 1, 1, 300);
         ck_assert_int_eq(stream_open(&s, r.dir, &f), 0);

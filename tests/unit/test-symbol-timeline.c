@@ -29,10 +29,9 @@ static void expect(SymbolTimeline *a, uint64_t timestamp_ns, const char *name) {
 }
 
 TEST(each_time_has_its_map) {
-        _cleanup_recording_ Recording r;
+        RECORDING(r, &layouts[LAYOUT_6_12]);
         _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
 
-        recording_init(&r, &layouts[LAYOUT_6_12]);
         add_map(&r, 100, "second");
         add_map(&r, 200, "third");
         add_map(&r, 300, "second");
@@ -47,10 +46,9 @@ TEST(each_time_has_its_map) {
 }
 
 TEST(maps_that_came_while_it_was_open_are_taken_over) {
-        _cleanup_recording_ Recording r;
+        RECORDING(r, &layouts[LAYOUT_6_12]);
         _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
 
-        recording_init(&r, &layouts[LAYOUT_6_12]);
         ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
         ck_assert_int_eq(symbol_timeline_refresh(a, r.meta), 0);
         expect(a, 100, "ovl_open");
@@ -61,11 +59,10 @@ TEST(maps_that_came_while_it_was_open_are_taken_over) {
 }
 
 TEST(a_map_that_is_missing_costs_the_names_of_its_time_alone) {
-        _cleanup_recording_ Recording r;
+        RECORDING(r, &layouts[LAYOUT_6_12]);
         _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
         char name[64];
 
-        recording_init(&r, &layouts[LAYOUT_6_12]);
         add_map(&r, 100, "second");
         add_map(&r, 200, "third");
         (void) snprintf(name, sizeof(name), "%s.zst", r.meta->symbol_maps.items[0].symbols);
@@ -77,10 +74,9 @@ TEST(a_map_that_is_missing_costs_the_names_of_its_time_alone) {
 }
 
 TEST(a_recording_without_symbols_has_no_names) {
-        _cleanup_recording_ Recording r;
+        RECORDING(r, &layouts[LAYOUT_6_12]);
         _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
 
-        recording_init(&r, &layouts[LAYOUT_6_12]);
         free(TAKE_PTR(r.meta->symbols));
         ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
         ck_assert(!symbol_timeline_has_names(a));
@@ -88,11 +84,10 @@ TEST(a_recording_without_symbols_has_no_names) {
 }
 
 TEST(a_map_that_is_damaged_is_empty_and_known) {
-        _cleanup_recording_ Recording r;
+        RECORDING(r, &layouts[LAYOUT_6_12]);
         _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
         char name[SYMBOL_HASH_CHARS + 8];
 
-        recording_init(&r, &layouts[LAYOUT_6_12]);
         add_map(&r, 100, "second");
         (void) snprintf(name, sizeof(name), "%s.zst", r.meta->symbols);
         ck_assert_int_eq(file_replace(r.symbols_fd, name, "no frame", 8, 0600), 0);
@@ -103,10 +98,9 @@ TEST(a_map_that_is_damaged_is_empty_and_known) {
 }
 
 TEST(symbols_that_were_not_kept_are_no_damage) {
-        _cleanup_recording_ Recording r;
+        RECORDING(r, &layouts[LAYOUT_6_12]);
         _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
 
-        recording_init(&r, &layouts[LAYOUT_6_12]);
         free(r.meta->symbols);
         r.meta->symbols = NULL;
         ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Texts become steps and texts again, byte for byte; without a subtree, all but its lines. */
+/* Texts become steps and texts again, byte for byte; files and cut ones in system/test-texts.sh. */
 
-#include "calls/name-set.h"
 #include "render/renderer.h"
 #include "text-file.h"
 
 static bool has_colours;
 
-/* @notrace: a function that is left out, or NULL.  The caller frees what is drawn. */
-static char *redraw(TextTrace *t, const char *notrace) {
+/* The caller frees what is drawn. */
+static char *redraw(TextTrace *t) {
         const TextLayout *l = text_trace_layout(t);
         const Renderer *r = l->kind == TEXT_GRAPH ? &renderer_kernel : &renderer_indent;
         RenderContext context = { .options = RENDER_OPTIONS_DEFAULT, .heading = l->heading };
-        _cleanup_strv_ Strv patterns = {};
-        _cleanup_(prune_done) Prune prune = { .names.patterns = &patterns };
         _cleanup_buf_ Buf out = BUF_INIT;
         char *text;
         Step step;
@@ -23,97 +20,12 @@ static char *redraw(TextTrace *t, const char *notrace) {
         context.options.header = l->has_header;
         context.options.verbatim = true;
         context.options.colour = has_colours;
-        if (notrace)
-                ck_assert_int_eq(strv_add(&patterns, notrace), 0);
         ck_assert_int_eq(r->new (&k, &context, &out), 0);
-        while (text_trace_next(t, &step) > 0) {
-                int hidden = prune_hides(&prune, &step);
-
-                ck_assert_int_ge(hidden, 0);
-                if (!hidden)
-                        r->step(k, &step);
-        }
+        while (text_trace_next(t, &step) > 0)
+                r->step(k, &step);
         r->free(k);
         ck_assert_int_eq(buf_take_string(&out, &text), 0);
         return text;
-}
-
-/* Lines @first to @last (from 1) of @text taken out, in place; 0: none. */
-static void cut_lines(char *text, int first, int last) {
-        char *begin = text, *end;
-
-        for (int i = 1; i < first; i++)
-                begin = strchr(begin, '\n') + 1;
-        end = begin;
-        for (int i = first; i <= last; i++)
-                end = strchr(end, '\n') + 1;
-        memmove(begin, end, strlen(end) + 1);
-}
-
-/* What is drawn always ends its last line. */
-static void end_line(char **text) {
-        size_t n = strlen(*text);
-
-        if (n > 0 && (*text)[n - 1] != '\n') {
-                *text = realloc(*text, n + 2);
-                memcpy(*text + n, "\n", 2);
-        }
-}
-
-static const struct {
-        const char *name;
-        int n_talk; /* lines before the trace */
-} files[] = {
-        { "text/SyS_write-loopback.trace.txt", 0 },
-        { "text/udp_sendmsg-fragmented.funcgraph.txt", 2 },
-        { "text/udp-client-server.stap.txt", 0 },
-        { "udp_sendmsg-6.1.trace", 0 },
-        { "udp_sendmsg-6.12.trace", 0 },
-        { "udp_sendmsg-new.trace", 0 },
-};
-
-TEST(files_are_drawn_again_as_they_were) {
-        for (size_t i = 0; i < ELEMENTSOF(files); i++) {
-                _cleanup_(text_trace_freep) TextTrace *t = trace_of_file(files[i].name);
-                _cleanup_free_ char *drawn = redraw(t, NULL);
-                _cleanup_free_ char *text = read_data(files[i].name);
-
-                end_line(&text);
-                cut_lines(text, 1, files[i].n_talk);
-                ck_assert_str_eq(drawn, text);
-                ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_DAMAGED], 0);
-        }
-}
-
-TEST(leaving_out_a_subtree_removes_exactly_its_lines) {
-        /* With a sibling before a late return, with tails, and interleaved threads. */
-        static const struct {
-                const char *name, *notrace;
-                int cuts[4][2]; /* lines, the last first */
-        } cases[] = {
-                { "text/SyS_write-loopback.trace.txt",
-                  "smp_reschedule_interrupt",
-                  { { 141, 143 }, { 119, 121 } } },
-                { "text/SyS_write-loopback.trace.txt",
-                  "nf_conntrack_in",
-                  { { 236, 236 }, { 100, 144 } } },
-                { "text/SyS_write-loopback.trace.txt", "SyS_write", { { 5, 457 } } },
-                { "text/udp_sendmsg-fragmented.funcgraph.txt",
-                  "nf_conntrack_in",
-                  { { 73, 119 }, { 1, 2 } } },
-                { "text/udp-client-server.stap.txt", "__sys_socket", { { 83, 112 }, { 2, 31 } } },
-        };
-
-        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                _cleanup_(text_trace_freep) TextTrace *t = trace_of_file(cases[i].name);
-                _cleanup_free_ char *drawn = redraw(t, cases[i].notrace);
-                _cleanup_free_ char *text = read_data(cases[i].name);
-
-                end_line(&text);
-                for (size_t k = 0; k < 4 && cases[i].cuts[k][0]; k++)
-                        cut_lines(text, cases[i].cuts[k][0], cases[i].cuts[k][1]);
-                ck_assert_str_eq(drawn, text);
-        }
 }
 
 #define RULE " ------------------------------------------\n"
@@ -338,7 +250,7 @@ static const char *const texts[] = {
 TEST(lines_are_drawn_again_as_they_were) {
         for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
                 _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(texts[i]);
-                _cleanup_free_ char *drawn = redraw(t, NULL);
+                _cleanup_free_ char *drawn = redraw(t);
 
                 ck_assert_str_eq(drawn, texts[i]);
         }
@@ -353,7 +265,7 @@ TEST(a_colour_changes_nothing_else) {
         _cleanup_free_ char *drawn = NULL;
 
         has_colours = true;
-        drawn = redraw(t, NULL);
+        drawn = redraw(t);
         has_colours = false;
         ck_assert_str_eq(drawn, " 0)  a-1  |   1.000 us    |  f();  \n"
                                 " 0)  a-1  | \033[33m+ 20.000 us   \033[0m|  f();  // slow\n"

@@ -6,7 +6,6 @@
 #include "page-builder.h"
 #include "pages/dat-private.h"
 #include "pages/page-source.h"
-#include "sealing.h"
 #include "store/symbol-file.h"
 
 typedef struct Dat {
@@ -56,35 +55,11 @@ TEST(pages_that_cannot_be_read_are_left_out) {
         ck_assert_mem_eq(d.data + d.n - 4096, p[2].bytes, 4096);
 }
 
-TEST(a_sealed_recording_becomes_the_same_file) {
-        _cleanup_(dat_done) Dat before = {}, after = {};
-        _cleanup_recording_ Recording r;
-        const Layout *layout = &layouts[LAYOUT_6_12];
-        Page p[6] = {};
-
-        recording_init(&r, layout);
-        for (size_t i = 0; i < 6; i++) {
-                if (i == 3)
-                        continue; /* never written */
-                page_begin(&p[i], layout, 1000 * i + 5);
-                page_enter(&p[i], 1000 * i + 5, 17, F_ROOT, 0);
-        }
-        recording_add(&r, 0, 0, p, 5);
-        recording_add(&r, 1, 0, p + 5, 1);
-        before = dat_of(&r);
-        (void) seal(r.dir, 0, 0, 2 * 4096);
-        (void) seal(r.dir, 1, 0, 0);
-        after = dat_of(&r);
-        ck_assert_uint_eq(before.n, after.n);
-        ck_assert_mem_eq(before.data, after.data, before.n);
-}
-
 TEST(a_recording_without_formats_is_refused_with_the_reason) {
-        _cleanup_recording_ Recording r;
+        RECORDING(r, &layouts[LAYOUT_6_1]);
         _cleanup_free_ char *problem = NULL;
         TracedatResult result;
 
-        recording_init(&r, &layouts[LAYOUT_6_1]);
         ck_assert_int_eq(
                 unlinkat(session_dir_fd(r.dir), "tracing/events/ftrace/funcgraph_exit/format", 0),
                 0);
@@ -102,12 +77,11 @@ TEST(each_module_that_was_ever_loaded_is_in_its_symbols) {
                                     "ffffffff81000800 T of_no_module\n"
                                     "ffffffffc0000010 t dummy_in_its_place\t[dummy]\n"
                                     "ffffffffc0000020 t dummy_xmit\t[dummy]\n";
-        _cleanup_recording_ Recording r;
+        RECORDING(r, &layouts[LAYOUT_6_12]);
         _cleanup_(dat_done) Dat d = {};
         char hash[SYMBOL_HASH_CHARS + 1];
         Page p = {};
 
-        recording_init(&r, &layouts[LAYOUT_6_12]);
         page_begin(&p, &layouts[LAYOUT_6_12], 5);
         page_enter(&p, 5, 17, F_ROOT, 0);
         page_enter(&p, 6, 17, F_MODULE, 1);
@@ -225,11 +199,10 @@ TEST(another_byte_order_is_kept) {
         for (size_t i = 0; i < ELEMENTSOF(forms); i++) {
                 _cleanup_(dat_file_freep) DatFile *f = NULL;
                 _cleanup_free_ char *symbols = NULL;
-                _cleanup_recording_ Recording r;
+                RECORDING(r, &layouts[LAYOUT_6_12]);
                 Page p = { .big_endian = true };
                 size_t n;
 
-                recording_init(&r, &layouts[LAYOUT_6_12]);
                 r.meta->big_endian = true;
                 page_begin(&p, &layouts[LAYOUT_6_12], 5);
                 page_enter(&p, 5, 17, F_CHILD, 0);
@@ -253,11 +226,10 @@ TEST(formats_and_symbols_that_do_not_occur_are_left_out) {
                                0xffff888012345678 };
         _cleanup_(dat_file_freep) DatFile *f = NULL;
         _cleanup_free_ char *symbols = NULL, *text = NULL;
-        _cleanup_recording_ Recording r;
+        RECORDING(r, &layouts[LAYOUT_7_2]);
         Page p = {};
         size_t n;
 
-        recording_init(&r, &layouts[LAYOUT_7_2]);
         ck_assert_int_eq(strv_add(&r.meta->spec.events, "sched:sched_process_exec"), 0);
         ck_assert_int_eq(strv_add(&r.meta->spec.events, "sched:sched_wakeup"), 0);
         ck_assert_int_eq(
@@ -310,31 +282,14 @@ TEST(a_window_has_the_pages_that_reach_into_it) {
         }
 }
 
-TEST(a_cpu_can_be_left_out) {
-        _cleanup_(dat_file_freep) DatFile *f = NULL;
-        _cleanup_recording_ Recording r;
-        bool cpus[] = { false, true };
-        Filtering window = { .spec = { .cpus = cpus, .n_cpus = 2 } };
-        Page p[2] = {};
-
-        recording_init(&r, &layouts[LAYOUT_6_1]);
-        fill_pages(p, 2, &layouts[LAYOUT_6_1], 5, 100);
-        for (uint32_t cpu = 0; cpu < 3; cpu++)
-                recording_add(&r, cpu, 0, p, 1 + cpu % 2);
-        f = back(&r, &(TracedatSpec){ .version = 7, .window = &window }, NULL);
-        ck_assert_uint_eq(dat_file_buffer(f)->n_cpus, 1);
-        expect_pages(f, 1, p, 2);
-}
-
 TEST(what_is_too_large_to_be_compressed_is_not) {
         for (size_t i = 0; i < 2; i++) {
                 _cleanup_(dat_file_freep) DatFile *f = NULL;
-                _cleanup_recording_ Recording r;
+                RECORDING(r, &layouts[LAYOUT_6_1]);
                 TracedatSpec spec = forms[4 + i];
                 TracedatResult result;
                 Page p[40] = {};
 
-                recording_init(&r, &layouts[LAYOUT_6_1]);
                 fill_pages(p, ELEMENTSOF(p), &layouts[LAYOUT_6_1], 5, 100);
                 recording_add(&r, 0, 0, p, 1);
                 recording_add(&r, 1, 0, p, ELEMENTSOF(p));
@@ -352,9 +307,8 @@ TEST(compressed_pages_are_found_in_any_order) {
         _cleanup_(page_source_freep) PageSource *pages = NULL;
         _cleanup_(dat_file_freep) DatFile *f = NULL;
         _cleanup_free_ Page *p = calloc(N, sizeof(*p));
-        _cleanup_recording_ Recording r;
+        RECORDING(r, &layouts[LAYOUT_6_1]);
 
-        recording_init(&r, &layouts[LAYOUT_6_1]);
         fill_pages(p, N, &layouts[LAYOUT_6_1], 5, 100);
         recording_add(&r, 0, 0, p, N);
         f = back(&r, &forms[4], NULL);
@@ -366,31 +320,5 @@ TEST(compressed_pages_are_found_in_any_order) {
                 ck_assert_int_eq(page_source_read(pages, at, &data, &n), 0);
                 ck_assert_uint_eq(n, 10 - at % 10);
                 ck_assert_mem_eq(data, p[at].bytes, BUILT_PAGE_BYTES);
-        }
-}
-
-static int stop_writing(void *userdata, uint64_t n, uint64_t n_total) {
-        unsigned *n_left = userdata;
-
-        ck_assert_uint_le(n, n_total ?: n);
-        return (*n_left)-- == 0 ? -EINTR : 0;
-}
-
-TEST(whoever_is_told_of_progress_can_end_it) {
-        _cleanup_close_ int fd = memfd_create("dat", MFD_CLOEXEC);
-        _cleanup_free_ Page *p = calloc(600, sizeof(*p));
-        _cleanup_recording_ Recording r;
-        TracedatResult result;
-
-        recording_init(&r, &layouts[LAYOUT_6_1]);
-        fill_pages(p, 600, &layouts[LAYOUT_6_1], 5, 100);
-        recording_add(&r, 0, 0, p, 600);
-        for (unsigned n = 0; n < 4; n++) {
-                unsigned n_left = n;
-                TracedatSpec spec = forms[0];
-
-                spec.progress = stop_writing;
-                spec.userdata = &n_left;
-                ck_assert_int_eq(tracedat_write(&result, r.dir, r.meta, &spec, fd, NULL), -EINTR);
         }
 }

@@ -7,9 +7,7 @@
  */
 
 #include "analyze/breakdown.h"
-#include "analyze/heat-map.h"
 #include "analyze/call-tree.h"
-#include "causes/outliers.h"
 #include "base/unit.h"
 #include "fed.h"
 
@@ -125,21 +123,6 @@ static World *world(uint64_t seed) {
         return w;
 }
 
-/* Takes runs of steps out, as losses do, and the beginning and the end. */
-static void lose(World *w, uint32_t one_in) {
-        size_t first = chance(w, 500), last = w->n_steps - chance(w, 500), n = 0, gap = 0;
-
-        for (size_t i = first; i < last; i++) {
-                if (chance(w, one_in) == 0)
-                        gap = 1 + chance(w, 60);
-                if (gap > 0)
-                        gap--;
-                else
-                        w->steps[n++] = w->steps[i];
-        }
-        w->n_steps = n;
-}
-
 typedef struct Sums {
         uint64_t n, self_ns, total_ns, n_cut;
 } Sums;
@@ -212,31 +195,6 @@ static void check_tree(const World *w, Sums wanted, bool check) {
         }
 }
 
-static void check_roots(const World *w, Sums wanted) {
-        _cleanup_(pairing_freep) Pairing *p = fed_pairing();
-        _cleanup_(heat_map_freep) HeatMap *roots = NULL;
-        _cleanup_(outliers_freep) Outliers *outliers = NULL;
-        uint64_t total_ns = 0, before_ns = UINT64_MAX;
-
-        ck_assert_int_eq(heat_map_new(&roots, p, NULL, false), 0);
-        ck_assert_int_eq(outliers_new(&outliers, p, N_STEPS_MAX), 0);
-        feed_all(p, w->steps, w->n_steps);
-        ck_assert_int_eq(pairing_finish(p), 0);
-        ck_assert_int_eq(outliers_finish(outliers), 0);
-        for (size_t i = 0; i < outliers->n; i++) {
-                const Invocation *v = outliers->slowest[i];
-
-                ck_assert_uint_le(v->duration_ns, before_ns);
-                ck_assert_uint_ge(v->duration_ns, call_tree_root(v->tree)->total_ns);
-                ck_assert(v->is_cut || v->duration_ns == call_tree_root(v->tree)->total_ns);
-                before_ns = v->duration_ns;
-                total_ns += call_tree_root(v->tree)->total_ns;
-        }
-        ck_assert_uint_eq(total_ns, wanted.total_ns);
-        ck_assert_uint_eq(heat_map_all(roots)->quantiles.n + heat_map_all(roots)->n_cut,
-                          outliers->n);
-}
-
 static void check_all(const World *w, bool is_whole) {
         Sums wanted = sums_by(w, BREAKDOWN_BY_FUNCTION, is_whole);
 
@@ -253,7 +211,6 @@ static void check_all(const World *w, bool is_whole) {
                 ck_assert_uint_eq(wanted.n_cut, 0);
         }
         check_tree(w, wanted, is_whole);
-        check_roots(w, wanted);
 }
 
 TEST(whole_recordings_have_the_true_figures) {
@@ -262,16 +219,6 @@ TEST(whole_recordings_have_the_true_figures) {
 
                 printf("# seed %llu\n", (unsigned long long) seed);
                 check_all(w, true);
-        }
-}
-
-TEST(all_ways_agree_after_losses) {
-        for (uint64_t seed = 1; seed <= 20; seed++) {
-                _cleanup_free_ World *w = world(seed);
-
-                printf("# seed %llu\n", (unsigned long long) seed);
-                lose(w, seed % 2 ? 1000 : 20);
-                check_all(w, false);
         }
 }
 

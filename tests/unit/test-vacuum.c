@@ -130,21 +130,6 @@ TEST(what_is_pinned_read_live_or_not_ours_stays) {
         teardown();
 }
 
-TEST(a_reader_that_is_done_holds_nothing) {
-        _cleanup_(session_dir_freep) SessionDir *reader = NULL;
-        _cleanup_free_ char *left = NULL;
-        _cleanup_vacuum_ Vacuum v = {};
-
-        setup();
-        add("a", 5, false);
-        ck_assert_int_eq(store_open_session(store, "a", &reader), 0);
-        safe_close(keep_lock(reader));
-        reader = session_dir_free(reader);
-        left = left_after(&everything, &v);
-        ck_assert_str_eq(left, "");
-        teardown();
-}
-
 static void *let_go_soon(void *userdata) {
         (void) usleep(20000);
         safe_close(*(int *) userdata);
@@ -214,22 +199,6 @@ TEST(everything_counts_but_what_is_kept_for_the_end) {
                                 "cpu12/000000ac.seg", 0),
                          0);
         ck_assert_uint_eq(footprint_measure(d).segment_bytes, 2 * before.segment_bytes);
-        teardown();
-}
-
-TEST(a_dry_run_removes_nothing_and_says_the_same) {
-        _cleanup_vacuum_ Vacuum v = {};
-        _cleanup_strv_ Strv names = {};
-
-        setup();
-        add("a", 5, false);
-        add("b", 6, false);
-        ck_assert_int_eq(
-                vacuum_run(&v, store, &(RetainLimits){ .max_sessions = 1 }, &(VacuumWork){}), 0);
-        ck_assert_uint_ge(v.freed_bytes, 10 * PAGE);
-        expect_reason(&v, "a", "there are too many");
-        ck_assert_int_eq(store_list(store, &names), 0);
-        ck_assert_uint_eq(names.n, 2);
         teardown();
 }
 

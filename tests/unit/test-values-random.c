@@ -122,7 +122,7 @@ static void live(unsigned seed, unsigned how) {
                     .has_args = how & 4,
                     .depth_max = how & 8 ? 3 : 100,
                     .missed = how & 16 ? 20 : 0 };
-        _cleanup_recording_ Recording r;
+        RECORDING(r, layout);
         _cleanup_player_ Player p;
         Values *values;
 
@@ -133,7 +133,6 @@ static void live(unsigned seed, unsigned how) {
         w.is_quiet = false;
         while (page.n_payload < 2600)
                 call(&w, 0, dice(&w, 4) == 0 ? SOFTIRQ : TASK, OUTSIDE);
-        recording_init(&r, layout);
         recording_add(&r, 0, 0, &page, 1);
         player_init(&p, &r, layout, "17 client\n", STEPS_ALL);
         ck_assert_int_eq(values_new(&values, &p.formats, &p.functions), 0);

@@ -86,14 +86,13 @@ static char *in_short(Player *p) {
 }
 
 static void expect(const char *words, const char *name, const char *function, const char *wanted) {
-        _cleanup_recording_ Recording r;
+        RECORDING(r, layout);
         _cleanup_player_ Player p;
         Values *values;
         const char *got;
         Page pages[2];
         size_t n = stream(pages, words);
 
-        recording_init(&r, layout);
         if (strstr(words, "|3")) /* of one CPU */
                 recording_add(&r, 0, 0, pages, n);
         else

@@ -54,6 +54,13 @@ static void receive(Fed *f, char state) {
         event(f, text, 17, "server", 1200);
 }
 
+static void come_back(Fed *f, int32_t pid, const char *comm, uint64_t at_ns) {
+        event(f,
+              "sched_switch: prev_comm=x prev_pid=1 prev_prio=120 prev_state=R ==> "
+              "next_comm=server next_pid=17 next_prio=120",
+              pid, comm, at_ns);
+}
+
 static void finish(Fed *f) {
         feed(f, step_leave(&schedule, 1, 900), 17, "server", 2000);
         feed(f, step_leave(&recv, 0, 1100), 17, "server", 2100);
@@ -81,10 +88,7 @@ TEST(a_wait_names_who_woke_it_from_where_and_how_long_that_took) {
         feed(&f, step_enter(&wake, 1), 18, "client", 1450);
         event(&f, "sched_waking: comm=server pid=17 prio=120 target_cpu=001", 18, "client", 1500);
         event(&f, "sched_wakeup: comm=server pid=17 prio=120 target_cpu=001", 0, "<idle>", 1600);
-        event(&f,
-              "sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> "
-              "next_comm=server next_pid=17 next_prio=120",
-              0, "<idle>", 1900);
+        come_back(&f, 0, "<idle>", 1900);
         finish(&f);
         ck_assert(f.pairing->has_sched);
         rows = waits_rows(f.waits, &n);
@@ -132,10 +136,7 @@ TEST(who_wakes_is_known_by_calls_that_are_left_out) {
         receive(&f, 'S');
         ck_assert(pairing_waker(f.pairing, &wakings[0]).is_irq);
         ck_assert_int_eq(pairing_step(f.pairing, &wakings[1]), 0);
-        event(&f,
-              "sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> "
-              "next_comm=server next_pid=17 next_prio=120",
-              0, "<idle>", 1900);
+        come_back(&f, 0, "<idle>", 1900);
         finish(&f);
         rows = waits_rows(f.waits, &n);
         ck_assert_uint_eq(n, 1);
@@ -151,10 +152,7 @@ TEST(who_is_preempted_is_not_woken) {
         size_t n;
 
         receive(&f, 'R');
-        event(&f,
-              "sched_switch: prev_comm=client prev_pid=18 prev_prio=120 prev_state=S ==> "
-              "next_comm=server next_pid=17 next_prio=120",
-              18, "client", 1300);
+        come_back(&f, 18, "client", 1300);
         finish(&f);
         rows = waits_rows(f.waits, &n);
         ck_assert_uint_eq(n, 1);
@@ -172,10 +170,7 @@ TEST(an_interrupt_wakes_in_nobodys_name) {
 
         receive(&f, 'S');
         feed(&f, s, 99, "bystander", 1500);
-        event(&f,
-              "sched_switch: prev_comm=client prev_pid=18 prev_prio=120 prev_state=S ==> "
-              "next_comm=server next_pid=17 next_prio=120",
-              18, "client", 1600);
+        come_back(&f, 18, "client", 1600);
         finish(&f);
         rows = waits_rows(f.waits, &n);
         ck_assert_uint_eq(n, 1);

@@ -185,45 +185,19 @@ TEST(what_was_made_slow_is_named) {
                 size_t n_slow;
                 WhyKind kind;
                 size_t function, hottest;
-                const char *words[2];
+                const char *says, *also;
         } cases[] = {
-                { queue_takes_longer,
-                  COHORTS_BY_SLOWEST,
-                  10,
-                  WHY_RUNNING,
-                  4,
-                  4,
-                  { "send: the slowest 1 % take ", " of that is queue below route itself: " } },
-                { queue_is_called_in_a_loop,
-                  COHORTS_BY_SLOWEST,
-                  10,
-                  WHY_CALLS,
-                  4,
-                  4,
-                  { "more calls of queue below route: 12 instead of 1", "" } },
-                { only_slow_calls_queue,
-                  COHORTS_BY_SLOWEST,
-                  10,
-                  WHY_ONLY,
-                  4,
-                  5,
-                  { "queue below route, which the usual ones do not have, mostly flush", "" } },
-                { copying_is_slow_on_one_cpu,
-                  COHORTS_BY_SLOWEST,
-                  10,
-                  WHY_RUNNING,
-                  1,
-                  1,
-                  { "", "" } },
-                { locks_take_longer_later, COHORTS_BY_SOURCE, 500, WHY_RUNNING, 3, 3, { "", "" } },
-                { what_fails_does_not_queue,
-                  COHORTS_BY_FAILURE,
-                  50,
-                  WHY_NEVER,
-                  4,
-                  4,
-                  { "send: the 50 calls that failed take ",
-                    "queue below route, which only the usual ones have" } },
+                { queue_takes_longer, COHORTS_BY_SLOWEST, 10, WHY_RUNNING, 4, 4,
+                  "send: the slowest 1 % take ", " of that is queue below route itself: " },
+                { queue_is_called_in_a_loop, COHORTS_BY_SLOWEST, 10, WHY_CALLS, 4, 4,
+                  "more calls of queue below route: 12 instead of 1", "" },
+                { only_slow_calls_queue, COHORTS_BY_SLOWEST, 10, WHY_ONLY, 4, 5,
+                  "queue below route, which the usual ones do not have, mostly flush", "" },
+                { copying_is_slow_on_one_cpu, COHORTS_BY_SLOWEST, 10, WHY_RUNNING, 1, 1, "", "" },
+                { locks_take_longer_later, COHORTS_BY_SOURCE, 500, WHY_RUNNING, 3, 3, "", "" },
+                { what_fails_does_not_queue, COHORTS_BY_FAILURE, 50, WHY_NEVER, 4, 4,
+                  "send: the 50 calls that failed take ",
+                  "queue below route, which only the usual ones have" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
@@ -238,7 +212,7 @@ TEST(what_was_made_slow_is_named) {
                 ck_assert_ptr_eq(w->cause->node->function, &functions[cases[i].function]);
                 if (cases[i].hottest != cases[i].function)
                         ck_assert_ptr_eq(w->cause->hottest->function, &functions[cases[i].hottest]);
-                ck_assert(says(w, cases[i].words[0]) && says(w, cases[i].words[1]));
+                ck_assert(says(w, cases[i].says) && says(w, cases[i].also));
         }
 }
 

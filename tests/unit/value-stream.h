@@ -14,6 +14,7 @@
  */
 
 #include "calls/steps.h"
+#include "kernel-format.h"
 #include "player.h"
 
 static const Layout *const layout = &layouts[LAYOUT_6_12];
@@ -27,14 +28,7 @@ static const Layout *const layout = &layouts[LAYOUT_6_12];
 enum { TASK = 0, OFF = 1, IRQ = 1 | 8, SOFTIRQ = 16 };
 
 static const char probe_format[] =
-        "name: it\n"
-        "ID: 1529\n"
-        "format:\n"
-        "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-        "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-        "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-        "\n"
+        "name: it\nID: 1529\n" COMMON_FIELDS
         "\tfield:unsigned long __probe_func;\toffset:8;\tsize:8;\tsigned:0;\n"
         "\tfield:unsigned long __probe_ret_ip;\toffset:16;\tsize:8;\tsigned:0;\n"
         "\tfield:s32 ret;\toffset:24;\tsize:4;\tsigned:1;\n"
@@ -42,14 +36,7 @@ static const char probe_format[] =
         "print fmt: \"(%lx <- %lx) ret=%d\", REC->__probe_func, REC->__probe_ret_ip, REC->ret\n";
 
 static const char entry_format[] =
-        "name: it\n"
-        "ID: 1530\n"
-        "format:\n"
-        "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-        "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-        "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-        "\n"
+        "name: it\nID: 1530\n" COMMON_FIELDS
         "\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n"
         "\tfield:u64 a0;\toffset:16;\tsize:8;\tsigned:0;\n"
         "\tfield:u64 a1;\toffset:24;\tsize:8;\tsigned:0;\n"
