@@ -150,7 +150,7 @@ void rotation_move_out(Rotation *r);
 /* What there is; of what could not be looked at for want of memory the next call knows.  @r NULL: nothing. */
 InventorySums rotation_look_at_segments(Rotation *r);
 /* It was sealed, so that another file took its place, or is gone. */
-void rotation_segment_changed(Rotation *r, uint32_t cpu, uint64_t sequence);
+void rotation_segment_changed(Rotation *r, uint64_t sequence);
 /* All readers have ended: the ring gets down to its size.  @r may be NULL. */
 void rotation_finish(Rotation *r);
 Rotation *rotation_free(Rotation *r);

@@ -287,7 +287,7 @@ static void replace(uint32_t cpu, uint64_t sequence, size_t n_bytes) {
         (void) snprintf(path, sizeof(path), "cpu%u/%08x.seg", cpu, (unsigned) sequence);
         if (has(cpu, sequence))
                 ck_assert_int_eq(file_replace(session_dir_fd(dir), path, data, n_bytes, 0600), 0);
-        rotation_segment_changed(rotation, cpu, sequence);
+        rotation_segment_changed(rotation, sequence);
 }
 
 TEST(what_it_knows_is_what_a_walk_finds) {
