@@ -239,11 +239,6 @@ static void reader_grow_pipe(Reader *r) {
                         break;
 }
 
-static void reader_mark(Reader *r, uint64_t n_piped) {
-        if (r->mark)
-                atomic_store(r->mark, n_piped);
-}
-
 static int reader_empty_pipe(Reader *r) {
         while (r->n_piped > 0) {
                 uint64_t n_pages;
@@ -263,7 +258,6 @@ static int reader_empty_pipe(Reader *r) {
 
                 segment_publish(r->segment, (size_t) n);
                 r->n_piped -= (size_t) n;
-                reader_mark(r, r->n_piped);
                 reader_count(r, (uint64_t) n, segment_writer_n_pages(r->segment) - n_pages);
                 atomic_fetch_add(&r->counters.progress, 1);
         }
@@ -354,12 +348,10 @@ static int reader_splice(Reader *r, uint64_t max_bytes) {
                 if (k < 0)
                         return k;
 
-                reader_mark(r, PIPE_MARK_MOVING);
                 atomic_store(&r->counters.asks_tracefs, true);
                 n = splice(r->raw_fd, NULL, r->pipe_fds[1], NULL, READER_PIPE_BYTES,
                            SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
                 atomic_store(&r->counters.asks_tracefs, false);
-                reader_mark(r, n > 0 ? (uint64_t) n : 0);
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n == 0 || (n < 0 && (errno == EAGAIN || errno == ENODEV)))

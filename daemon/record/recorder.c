@@ -156,11 +156,6 @@ int recorder_resume(Recorder *r) {
         return reader_resume(r->readers[r->n_readers - 1]);
 }
 
-void recorder_set_marks(Recorder *r, PipeMarks *marks) {
-        for (size_t i = 0; i < r->n_readers; i++)
-                r->readers[i]->mark = pipe_marks_get(marks, i);
-}
-
 void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account) {
         reader_add_pages(r->readers[i], account->n_pages + account->pages_dropped,
                          account->pages_lost);

@@ -41,8 +41,6 @@ int recorder_add(Recorder *r, uint32_t cpu, int raw_fd);
 int recorder_make_pipe(Recorder *r, int *ret_pipe_fd);
 int recorder_take_pipe(Recorder *r, int pipe_fd);
 int recorder_resume(Recorder *r);
-/* For all CPUs, in the order in which they were added; borrowed. */
-void recorder_set_marks(Recorder *r, PipeMarks *marks);
 /* What was stored before of the @i-th CPU (n_pages and pages_lost); what was stored of it is lost. */
 void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account);
 void recorder_lose_pages(Recorder *r, size_t i, uint64_t n_pages);

@@ -19,7 +19,7 @@ void session_hold_cpu(Session *s, uint32_t cpu, int raw_fd) {
         if (r >= 0)
                 r = fdstore_put(s->context->fdstore, s->meta->id, cpu, raw_fd, pipe_fd);
         if (r >= 0)
-                s->hold.is_held = true;
+                s->are_pipes_held = true;
         else
                 log_warning_errno(r,
                                   "The service manager does not take the descriptors of CPU %u of "
@@ -56,13 +56,15 @@ int session_hold_take_cpu(Session *s, uint32_t cpu) {
         if (r < 0)
                 return r;
         TAKE_FD(pipe_fd);
-        s->hold.is_held = true;
+        s->are_pipes_held = true;
         return 1;
 }
 
 int session_hold_write(const Session *s, bool left) {
         const SessionMeta *m = s->meta;
-        _cleanup_live_ Live l = { .attached = s->peer != 0, .held = s->hold.is_held, .left = left };
+        _cleanup_live_ Live l = { .attached = s->peer != 0,
+                                  .held = s->are_pipes_held,
+                                  .left = left };
 
         l.cpus = calloc(m->n_cpus + 1, sizeof(*l.cpus));
         if (!l.cpus)
@@ -80,17 +82,10 @@ int session_hold_write(const Session *s, bool left) {
 }
 
 int session_hold_all(Session *s) {
-        int r = s->hold.is_held ? fdstore_barrier(s->context->fdstore) : 0;
+        int r = s->are_pipes_held ? fdstore_barrier(s->context->fdstore) : 0;
 
         if (r < 0)
                 log_warning_errno(r, "The service manager does not answer: %m");
-        if (!s->hold.is_held) {
-                r = pipe_marks_new(&s->hold.marks, s->meta->id, s->meta->n_cpus);
-                if (r >= 0)
-                        recorder_set_marks(s->recorder, s->hold.marks);
-                else /* whoever comes after a kill will have to assume the worst */
-                        log_debug("store", "no marks in /dev/shm: %s", origin_text(r));
-        }
         return session_hold_write(s, false);
 }
 
@@ -98,10 +93,7 @@ void session_hold_let_go(Session *s) {
         const SessionMeta *m = s->meta;
         int r = 0;
 
-        s->hold.marks = pipe_marks_free(s->hold.marks);
-        if (m->id)
-                pipe_marks_remove(m->id);
-        if (!TAKE(s->hold.is_held, false))
+        if (!TAKE(s->are_pipes_held, false))
                 return;
         for (size_t i = 0; i < m->n_cpus && r >= 0; i++)
                 r = fdstore_remove(s->context->fdstore, m->id, m->cpus[i].cpu);

@@ -57,13 +57,6 @@ struct SessionWish {
         void *userdata;
 };
 
-/* What of a recording outlives its daemon: descriptors with the service manager, or else marks in shared memory
- * that say how much is in the pipes; the rest is in live.json. */
-typedef struct SessionHold {
-        PipeMarks *marks; /* while nobody holds the pipes */
-        bool is_held;     /* the manager has copies of the descriptors */
-} SessionHold;
-
 typedef struct SessionSync {
         Syncer *syncer;             /* until all of it is on the disk */
         sd_event_source *deadline;  /* of SYNC_WAIT_S */
@@ -170,7 +163,7 @@ struct Session {
         Recorder *recorder;
         Rotation *rotation;
         Health *health;
-        SessionHold hold;
+        bool are_pipes_held; /* the service manager has copies of its descriptors */
         SessionSync sync;
         Guard guard;
         sd_event_source *clock; /* while it records */
