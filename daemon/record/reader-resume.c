@@ -8,35 +8,8 @@
  */
 
 #include <fcntl.h>
-#include <sys/ioctl.h>
 
 #include "daemon/record/reader.h"
-
-int reader_make_pipe(Reader *r) {
-        return r->pipe_fds[0] < 0 && pipe2(r->pipe_fds, O_CLOEXEC) < 0 ? ORIGIN(-errno) : 0;
-}
-
-/* A pipe keeps what is in it as long as one end is open; the other end is made again. */
-int reader_take_pipe(Reader *r, int pipe_fd) {
-        char path[64];
-        int n_piped, size, fd;
-
-        (void) snprintf(path, sizeof(path), "/proc/self/fd/%i", pipe_fd);
-        fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-        if (fd < 0)
-                return ORIGIN(-errno);
-        size = fcntl(fd, F_GETPIPE_SZ);
-        if (size < 0 || ioctl(pipe_fd, FIONREAD, &n_piped) < 0 || fcntl(fd, F_SETFL, 0) < 0) {
-                size = ORIGIN(-errno);
-                safe_close(fd);
-                return size;
-        }
-        r->pipe_fds[0] = pipe_fd;
-        r->pipe_fds[1] = fd;
-        r->n_piped = (size_t) n_piped;
-        r->pipe_is_grown = size > READER_SMALL_PIPE_BYTES;
-        return 0;
-}
 
 /*
  * Bytes of a page that a read() cut short has delivered: the descriptor's position then is no
@@ -99,8 +72,12 @@ static void reader_resume_sequence(Reader *r, uint64_t last) {
         uint64_t next = r->segment ? last : last + 1;
 
         if (r->segment) {
+                uint64_t n_begun = segment_writer_n_bytes(r->segment) % r->shared->page_bytes;
+
                 r->sequence = last;
                 atomic_store(&r->counters.open_sequence, last);
+                atomic_fetch_add(&r->counters.n_bytes, n_begun);
+                atomic_fetch_add(&r->shared->n_bytes, n_begun);
         } else
                 r->previous = last;
         if (atomic_load(&r->shared->sequence) < next)
@@ -143,15 +120,4 @@ int reader_resume(Reader *r) {
         if (n_torn > 0 || r->n_piped != rest.n_piped)
                 atomic_fetch_add(&r->counters.pages_lost, 1);
         return rest.n_tail > 0 ? reader_resume_tail(r, rest.n_tail) : 0;
-}
-
-void reader_add_pages(Reader *r, uint64_t n_pages, uint64_t n_lost) {
-        uint64_t n_bytes = n_pages * r->shared->page_bytes;
-
-        if (r->segment)
-                n_bytes += segment_writer_n_bytes(r->segment) % r->shared->page_bytes;
-        atomic_fetch_add(&r->counters.n_pages, n_pages);
-        atomic_fetch_add(&r->counters.n_bytes, n_bytes);
-        atomic_fetch_add(&r->counters.pages_lost, n_lost);
-        atomic_fetch_add(&r->shared->n_bytes, n_bytes);
 }

@@ -22,6 +22,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 
 #include "base/io.h"
 #include "base/unit.h"
@@ -337,10 +338,6 @@ static int reader_splice(Reader *r, uint64_t max_bytes) {
                 if (k < 0)
                         return k;
         }
-        k = reader_make_pipe(r);
-        if (k < 0)
-                return k;
-
         while (n_moved < max_bytes) {
                 ssize_t n;
 
@@ -611,19 +608,44 @@ static void *reader_run(void *userdata) {
 
 /* --- seen from the main thread --------------------------------------------------------------- */
 
-int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd) {
+/* A pipe keeps what is in it as long as one end is open; the other end is made again. */
+static int take_pipe(Reader *r, int pipe_fd) {
+        _cleanup_close_ int fd = -EBADF;
+        char path[64];
+        int n_piped, size;
+
+        (void) snprintf(path, sizeof(path), "/proc/self/fd/%i", pipe_fd);
+        fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        size = fd < 0 ? -1 : fcntl(fd, F_GETPIPE_SZ);
+        if (size < 0 || ioctl(pipe_fd, FIONREAD, &n_piped) < 0 || fcntl(fd, F_SETFL, 0) < 0)
+                return ORIGIN(-errno);
+        r->pipe_fds[0] = pipe_fd;
+        r->pipe_fds[1] = TAKE_FD(fd);
+        r->n_piped = (size_t) n_piped;
+        r->pipe_is_grown = size > READER_SMALL_PIPE_BYTES;
+        return 0;
+}
+
+int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd, int pipe_fd) {
+        _cleanup_close_ int kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         _cleanup_free_ Reader *r = calloc(1, sizeof(*r));
+        int k = 0;
 
         if (!r)
                 return -ENOMEM;
-
-        r->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (r->kick_fd < 0)
+        if (kick_fd < 0)
                 return ORIGIN(-errno);
+        if (pipe_fd >= 0)
+                k = take_pipe(r, pipe_fd);
+        else if (pipe2(r->pipe_fds, O_CLOEXEC) < 0)
+                k = ORIGIN(-errno);
+        if (k < 0)
+                return k;
         r->shared = shared;
         r->cpu = cpu;
         r->raw_fd = raw_fd;
-        r->pipe_fds[0] = r->pipe_fds[1] = r->cpu_dir_fd = -EBADF;
+        r->kick_fd = TAKE_FD(kick_fd);
+        r->cpu_dir_fd = -EBADF;
         r->previous = UINT64_MAX;
         atomic_store(&r->counters.open_sequence, UINT64_MAX);
         *ret = TAKE_PTR(r);

@@ -174,25 +174,18 @@ struct Reader {
         size_t n_tail;     /* bytes of it that are there */
 };
 
-/* @raw_fd: trace_pipe_raw, non-blocking; consumed on success.  0 or -errno. */
-int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd);
-
-/* All before reader_start():
- *   - makes the pipe, which otherwise the first page does
- *   - takes the reading end of one with whatever is in it (consumed on success) */
-int reader_make_pipe(Reader *r);
-int reader_take_pipe(Reader *r, int pipe_fd);
+/* @raw_fd: trace_pipe_raw, non-blocking.  @pipe_fd: the reading end of a pipe with whatever is in it; < 0: a new pipe.
+ * Both are consumed on success.  0 or -errno. */
+int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd, int pipe_fd);
 /*
- * reader_resume() - go on where the reader of a daemon that died had come to
+ * reader_resume() - go on where the reader of a daemon that died had come to, before reader_start()
  *
  * Opens this CPU's last segment for appending.  A page that was cut in two goes on in the pipe;
- * without the pipe the part that is there is cut off and counted as lost.
+ * without the pipe the part that is there is cut off and counted as lost.  Of what was stored before only that part
+ * is counted.
  * Return: 0 or -errno.
  */
 int reader_resume(Reader *r);
-/* What was stored before, without the page that reader_resume() found in two. */
-void reader_add_pages(Reader *r, uint64_t n_pages, uint64_t n_lost);
-
 int reader_start(Reader *r);
 /* Makes the thread look at what it shares, and at its CPU. */
 void reader_kick(Reader *r);

@@ -127,38 +127,31 @@ int recorder_new(Recorder **ret, const RecorderConfig *config) {
         return 0;
 }
 
-int recorder_add(Recorder *r, uint32_t cpu, int raw_fd) {
+int recorder_add(Recorder *r, Reader **ret, uint32_t cpu, int raw_fd, int pipe_fd) {
+        Reader *reader;
         int k;
 
         if (!ARRAY_GROW(r->readers, r->n_readers))
                 return -ENOMEM;
-        k = reader_new(&r->readers[r->n_readers], &r->shared, cpu, raw_fd);
+        k = reader_new(&reader, &r->shared, cpu, raw_fd, pipe_fd);
         if (k < 0)
                 return k;
-        r->readers[r->n_readers++]->progress_seen = UINT64_MAX;
+        reader->progress_seen = UINT64_MAX;
+        r->readers[r->n_readers++] = reader;
+        if (ret)
+                *ret = reader;
         return 0;
 }
 
-int recorder_make_pipe(Recorder *r, int *ret_pipe_fd) {
-        Reader *last = r->readers[r->n_readers - 1];
-        int k = reader_make_pipe(last);
-
-        if (k >= 0)
-                *ret_pipe_fd = last->pipe_fds[0];
-        return k;
-}
-
-int recorder_take_pipe(Recorder *r, int pipe_fd) {
-        return reader_take_pipe(r->readers[r->n_readers - 1], pipe_fd);
-}
-
-int recorder_resume(Recorder *r) {
-        return reader_resume(r->readers[r->n_readers - 1]);
-}
-
 void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account) {
-        reader_add_pages(r->readers[i], account->n_pages + account->pages_dropped,
-                         account->pages_lost);
+        ReaderCounters *c = &r->readers[i]->counters;
+        uint64_t n_pages = account->n_pages + account->pages_dropped,
+                 n_bytes = n_pages * r->shared.page_bytes;
+
+        atomic_fetch_add(&c->n_pages, n_pages);
+        atomic_fetch_add(&c->n_bytes, n_bytes);
+        atomic_fetch_add(&c->pages_lost, account->pages_lost);
+        atomic_fetch_add(&r->shared.n_bytes, n_bytes);
 }
 
 void recorder_lose_pages(Recorder *r, size_t i, uint64_t n_pages) {
@@ -328,13 +321,6 @@ RecorderStuck recorder_find_stuck(const Recorder *r, char ret_text[static RECORD
                 return stuck;
         }
         return STUCK_NOT;
-}
-
-bool recorder_is_hung(const Recorder *r) {
-        for (size_t i = 0; i < r->n_readers; i++)
-                if (look_at(r->readers[i]) == STUCK_ITSELF)
-                        return true;
-        return false;
 }
 
 void recorder_set_watched(Recorder *r, bool watched) {

@@ -30,17 +30,9 @@ typedef struct RecorderConfig {
 } RecorderConfig;
 
 int recorder_new(Recorder **ret, const RecorderConfig *config);
-/* One call for each CPU, before recorder_start().  @raw_fd is consumed on success. */
-int recorder_add(Recorder *r, uint32_t cpu, int raw_fd);
-
-/*
- * What outlives the process, for the CPU added last and before recorder_start() (daemon/record/reader.h):
- * makes its pipe and lends the reading end; takes one over (consumed on success); goes on where a
- * reader that died had come to.  0 or -errno.
- */
-int recorder_make_pipe(Recorder *r, int *ret_pipe_fd);
-int recorder_take_pipe(Recorder *r, int pipe_fd);
-int recorder_resume(Recorder *r);
+/* One call for each CPU, before recorder_start(); @raw_fd, @pipe_fd: as reader_new() has them.  @ret: borrowed, NULL is
+ * fine. */
+int recorder_add(Recorder *r, Reader **ret, uint32_t cpu, int raw_fd, int pipe_fd);
 /* What was stored before of the @i-th CPU (n_pages and pages_lost); what was stored of it is lost. */
 void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account);
 void recorder_lose_pages(Recorder *r, size_t i, uint64_t n_pages);
@@ -77,7 +69,6 @@ bool recorder_made_progress(Recorder *r);
 typedef enum RecorderStuck { STUCK_NOT, STUCK_DISK, STUCK_TRACEFS, STUCK_ITSELF } RecorderStuck;
 #define RECORDER_STUCK_MAX 160
 RecorderStuck recorder_find_stuck(const Recorder *r, char ret_text[static RECORDER_STUCK_MAX]);
-bool recorder_is_hung(const Recorder *r); /* any is STUCK_ITSELF */
 /* Whether partly filled pages are stored at short intervals. */
 void recorder_set_watched(Recorder *r, bool watched);
 

@@ -182,7 +182,8 @@ static bool had_pages_in_pipes(const Session *s) {
 static int take_cpu(Session *s, const Live *live, size_t i, uint64_t *n_lost) {
         uint32_t cpu = s->meta->cpus[i].cpu;
         CpuAccount torn = {};
-        int r = session_hold_take_cpu(s, cpu);
+        Reader *reader;
+        int r = session_hold_take_cpu(s, &reader, cpu);
 
         if (r == 0 && !live->left && had_pages_in_pipes(s)) {
                 *n_lost += READER_PIPE_BYTES;
@@ -193,7 +194,7 @@ static int take_cpu(Session *s, const Live *live, size_t i, uint64_t *n_lost) {
         if (r >= 0)
                 r = resume_counters(s, live, &s->meta->cpus[i]);
         if (r >= 0)
-                r = recorder_resume(s->recorder);
+                r = reader_resume(reader);
         if (r < 0)
                 return r;
         recorder_read_account(s->recorder, i,

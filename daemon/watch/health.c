@@ -33,6 +33,7 @@ struct Health {
         int error;          /* of the disk, at the moment */
         uint64_t cpu_ns;    /* that the looks took */
         unsigned n_stuck;   /* looks in a row at which some reader had not moved */
+        bool is_hung;       /* at the last of them, for no reason outside of this process */
         unsigned n_put_off; /* how often the look that is due was */
 };
 
@@ -232,8 +233,10 @@ void health_look_at_disk(Health *h) {
 static bool look_at_progress(Health *h) {
         char reason[1024], who[RECORDER_STUCK_MAX];
         GapCause cause = GAP_DAEMON_GONE;
+        RecorderStuck stuck;
         bool was_disk;
 
+        h->is_hung = false;
         h->n_stuck = recorder_made_progress(h->config.recorder) ? 0 : h->n_stuck + 1;
         if (h->error != 0)
                 return false; /* more is known than that */
@@ -243,7 +246,9 @@ static bool look_at_progress(Health *h) {
         }
         if (h->n_stuck * HEALTH_LOOK_S < HEALTH_STUCK_S)
                 return false;
-        switch (recorder_find_stuck(h->config.recorder, who)) {
+        stuck = recorder_find_stuck(h->config.recorder, who);
+        h->is_hung = stuck == STUCK_ITSELF;
+        switch (stuck) {
         case STUCK_NOT:
                 return false;
         case STUCK_DISK:
@@ -270,7 +275,7 @@ static bool look_at_progress(Health *h) {
 }
 
 bool health_is_hung(const Health *h) {
-        return h->n_stuck * HEALTH_LOOK_S >= HEALTH_HUNG_S && recorder_is_hung(h->config.recorder);
+        return h->n_stuck * HEALTH_LOOK_S >= HEALTH_HUNG_S && h->is_hung;
 }
 
 /* --- what others do --------------------------------------------------------------------------- */

@@ -97,7 +97,7 @@ static void begin(uint64_t ring_bytes, uint64_t segment_ns) {
         for (uint32_t cpu = 0; cpu < N_CPUS; cpu++) {
                 cpus[cpu] = (CpuAccount){ .cpu = cpu };
                 ck_assert_int_eq(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
-                ck_assert_int_eq(recorder_add(recorder, cpu, fds[0]), 0);
+                ck_assert_int_eq(recorder_add(recorder, NULL, cpu, fds[0], -EBADF), 0);
                 (void) close(fds[1]);
         }
         meta = (SessionMeta){
