@@ -45,27 +45,22 @@ int untraced_explain(char **ret, int root_fd, const char *name) {
 }
 
 int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
-        _cleanup_strv_ Strv like = {};
-        _cleanup_free_ char *text = NULL, *why = NULL;
-        char quoted[NAME_QUOTE_MAX];
-        int r = typo_suggest(f->names, f->n, name, &like);
+        const char *like = typo_nearest(name, f->names, f->n);
+        _cleanup_free_ char *why = NULL;
+        int r = untraced_explain(&why, f->root_fd, name);
 
-        if (r >= 0)
-                r = untraced_explain(&why, f->root_fd, name);
         if (r < 0)
                 return r;
-        text = strv_join(&like, ", ");
-        if (!text)
-                return -ENOMEM;
-        return refusal_set(
-                refusal, REFUSAL_FUNCTION_NOT_FOUND,
-                json_pack("{ss so}", "function", name, "suggestions", json_strv_new(&like)),
-                "no function \"%s\" can be traced here%s. %s%s%s", name_quote(quoted, name), why,
-                like.n > 0 ? "Did you mean "
-                : *why     ? "List them with: ftracectl functions"
-                           : "It may be inlined wherever it is called, or be in a module "
-                             "that is not loaded. List them with: ftracectl functions",
-                text, like.n > 0 ? "?" : "");
+        return refusal_set(refusal, REFUSAL_FUNCTION_NOT_FOUND,
+                           json_pack("{ss so}", "function", name, "suggestions",
+                                     like ? json_pack("[s]", like) : json_array()),
+                           "no function \"%s\" can be traced here%s. %s%s%s", NAME_QUOTED(name),
+                           why,
+                           like   ? "Did you mean "
+                           : *why ? "List them with: ftracectl functions"
+                                  : "It may be inlined wherever it is called, or be in a module "
+                                    "that is not loaded. List them with: ftracectl functions",
+                           like ?: "", like ? "?" : "");
 }
 
 /* Which list it is, how many functions it may stand for, and how a sentence about more ends. */
@@ -76,18 +71,15 @@ typedef struct ListLimit {
 } ListLimit;
 
 static int refuse_nothing(const Functions *f, const char *pattern, Refusal *refusal) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (!function_pattern_is_glob(pattern))
                 return refuse_no_function(f, pattern, refusal);
         return refusal_set_of(refusal, REFUSAL_NO_FUNCTION_MATCHES, "pattern", pattern,
                               "\"%s\" matches no function that can be traced here. "
                               "List them with: ftracectl functions",
-                              name_quote(quoted, pattern));
+                              NAME_QUOTED(pattern));
 }
 
 static int refuse_many(const Strv *patterns, const ListLimit *limit, size_t n, Refusal *refusal) {
-        char quoted[NAME_QUOTE_MAX], counted[UNIT_TEXT_MAX];
         _cleanup_free_ char *joined = strv_join(patterns, " ");
 
         if (!joined)
@@ -97,23 +89,22 @@ static int refuse_many(const Strv *patterns, const ListLimit *limit, size_t n, R
                 json_pack("{ss sI sI}", "pattern", joined, "count", (json_int_t) n, "limit",
                           (json_int_t) limit->n),
                 "\"%s\" match%s %s functions; at most %" PRIu64 " may be %s. Name fewer%s%s.",
-                name_quote(quoted, joined), patterns->n == 1 ? "es" : "", format_count(counted, n),
-                limit->n, limit->what, limit->way_out ? ", or raise " : "", limit->way_out ?: "");
+                NAME_QUOTED(joined), patterns->n == 1 ? "es" : "", FORMAT_COUNT(n), limit->n,
+                limit->what, limit->way_out ? ", or raise " : "", limit->way_out ?: "");
 }
 
 static int admit_list(const Functions *f, const Strv *patterns, const ListLimit *limit, Strv *ret,
                       Refusal *refusal) {
         _cleanup_strv_ Strv all = {};
-        char quoted[NAME_QUOTE_MAX];
         size_t n;
         int r;
 
         for (size_t i = 0; i < patterns->n; i++)
                 if (!function_pattern_is_valid(patterns->items[i]))
                         return refusal_set_of(refusal, REFUSAL_INVALID_NAME, "name",
-                                              name_quote(quoted, patterns->items[i]),
+                                              NAME_QUOTED(patterns->items[i]),
                                               "\"%s\" is neither a function name nor a glob.",
-                                              name_quote(quoted, patterns->items[i]));
+                                              NAME_QUOTED(patterns->items[i]));
         r = functions_expand(f, patterns, limit->n, &all, &n);
         if (r == FUNCTIONS_E_NOTHING)
                 return refuse_nothing(f, patterns->items[n], refusal);
@@ -121,8 +112,7 @@ static int admit_list(const Functions *f, const Strv *patterns, const ListLimit 
                 return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", limit->field,
                                       "so many globs like \"%s\" take too long to be compared with "
                                       "%s functions. Name fewer, or begin them with letters.",
-                                      name_quote(quoted, patterns->items[n]),
-                                      format_count((char[UNIT_TEXT_MAX]){}, f->n));
+                                      NAME_QUOTED(patterns->items[n]), FORMAT_COUNT(f->n));
         if (r < 0)
                 return r;
         if (n > limit->n)
@@ -262,7 +252,7 @@ int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
 
 int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusal *refusal) {
         _cleanup_strv_ Strv threads = {};
-        char nobody[TASK_NUMBER_MAX], quoted[NAME_QUOTE_MAX];
+        char nobody[TASK_NUMBER_MAX];
         int r = task_find_nobody(fs, nobody);
 
         if (r >= 0)
@@ -276,7 +266,7 @@ int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusa
                                 refusal, REFUSAL_INVALID_SPEC, "field", "cgroups",
                                 "there is no control group \"%s\". systemd-cgls shows "
                                 "those there are.",
-                                name_quote(quoted, spec->cgroups.items[i]));
+                                NAME_QUOTED(spec->cgroups.items[i]));
                 r = r == -ENOENT ? 0 : r;
         }
         if (r < 0)
