@@ -59,6 +59,8 @@ uint64_t recorder_sequence(const Recorder *r);
 uint64_t recorder_first_open(const Recorder *r, size_t i);
 uint64_t recorder_oldest_open(const Recorder *r);
 
+/* Readers whose CPUs were offline look whether they are still; by themselves they do so seldom. */
+void recorder_look_for_cpus(Recorder *r);
 bool recorder_has_ended(const Recorder *r); /* every reader drained and ended */
 bool recorder_is_full(const Recorder *r);   /* max_bytes have been stored */
 int recorder_error(const Recorder *r);      /* errno that some reader is stuck with, 0: none */
@@ -67,7 +69,7 @@ bool recorder_made_progress(Recorder *r);
 /* A reader that has not moved since then, and is in no wait of its own; STUCK_ITSELF: what holds it up is nothing outside of
  * this process, or somebody stopped it.  @ret_text: the thread, for a sentence. */
 typedef enum RecorderStuck { STUCK_NOT, STUCK_DISK, STUCK_TRACEFS, STUCK_ITSELF } RecorderStuck;
-#define RECORDER_STUCK_MAX 160
+#define RECORDER_STUCK_MAX 64
 RecorderStuck recorder_find_stuck(const Recorder *r, char ret_text[static RECORDER_STUCK_MAX]);
 /* Whether partly filled pages are stored at short intervals. */
 void recorder_set_watched(Recorder *r, bool watched);

@@ -330,6 +330,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         timer_ns = trace_ns(h);
         is_new = health_refresh(h);
         is_new |= look_at_progress(h);
+        recorder_look_for_cpus(h->config.recorder);
         is_new |= look_at_strangers(h);
         changed(h, is_new); /* which looks at modules */
         tamper_look(&h->tamper, timer_ns, false);
