@@ -232,9 +232,8 @@ void health_look_at_disk(Health *h) {
 /* Neither success nor failure: a reader does not move, and does not wait for data. */
 static bool look_at_progress(Health *h) {
         char reason[1024], who[RECORDER_STUCK_MAX];
-        GapCause cause = GAP_DAEMON_GONE;
         RecorderStuck stuck;
-        bool was_disk;
+        bool was_disk, is_disk;
 
         h->is_hung = false;
         h->n_stuck = recorder_made_progress(h->config.recorder) ? 0 : h->n_stuck + 1;
@@ -248,30 +247,21 @@ static bool look_at_progress(Health *h) {
                 return false;
         stuck = recorder_find_stuck(h->config.recorder, who);
         h->is_hung = stuck == STUCK_ITSELF;
-        switch (stuck) {
-        case STUCK_NOT:
+        is_disk = stuck == STUCK_DISK;
+        if (stuck == STUCK_NOT)
                 return false;
-        case STUCK_DISK:
-                cause = GAP_DISK_FAILED;
-                (void) snprintf(reason, sizeof(reason),
-                                "the disk of %s has not answered for %u s and more (%s): pages "
-                                "wait in the kernel's buffer",
-                                h->config.store, HEALTH_STUCK_S, who);
-                break;
-        case STUCK_TRACEFS:
-                (void) snprintf(reason, sizeof(reason),
-                                "tracefs has not answered for %u s and more (%s): pages wait in "
-                                "the kernel's buffer",
-                                HEALTH_STUCK_S, who);
-                break;
-        case STUCK_ITSELF:
+        if (h->is_hung)
                 (void) snprintf(reason, sizeof(reason),
                                 "%s has not moved for %u s and more, though neither the disk nor "
                                 "tracefs holds it up: pages wait in the kernel's buffer",
                                 who, HEALTH_STUCK_S);
-                break;
-        }
-        return health_set_condition(h, cause, reason);
+        else
+                (void) snprintf(reason, sizeof(reason),
+                                "%s%s has not answered for %u s and more (%s): pages wait in the "
+                                "kernel's buffer",
+                                is_disk ? "the disk of " : "tracefs",
+                                is_disk ? h->config.store : "", HEALTH_STUCK_S, who);
+        return health_set_condition(h, is_disk ? GAP_DISK_FAILED : GAP_DAEMON_GONE, reason);
 }
 
 bool health_is_hung(const Health *h) {
