@@ -7,9 +7,6 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "daemon/daemon.h"
-#include "store/entry.h"
-
-#define FORMER_LEDGER_MAX_BYTES (64U << 20)
 
 /*
  * What is in the store is for those whom its directory is for: a private daemon of root's and the
@@ -61,21 +58,6 @@ int own_store_open_ledger(LedgerDir *ret, const char *path) {
         return 0;
 }
 
-/* An older version's, which has the same in /run, but not where $RUNTIME_DIRECTORY was another unit's or nothing could
- * be written there. */
-static void take_former_ledger(int ledger_fd, int store_fd) {
-        _cleanup_free_ char *text = NULL;
-        size_t n;
-        int r = 0;
-
-        if (faccessat(ledger_fd, "ledger", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
-                r = entry_read(store_fd, "ledger", &text, &n, FORMER_LEDGER_MAX_BYTES);
-        if (text)
-                r = file_replace(ledger_fd, "ledger", text, n, 0600);
-        if (r >= 0)
-                (void) unlinkat(store_fd, "ledger", 0);
-}
-
 int own_store_open(Store **ret, LedgerDir *ret_ledger, const char *path) {
         _cleanup_(store_freep) Store *s = NULL;
         pid_t holder = 0;
@@ -94,8 +76,6 @@ int own_store_open(Store **ret, LedgerDir *ret_ledger, const char *path) {
                         r, "Cannot open the store %s: %m; give another with --store.", path);
         if (ledger_dir_open(ret_ledger, path, &holder) == LEDGER_DIR_E_HELD)
                 return say_owned(path, holder); /* somebody has removed what was in the store */
-        if (ret_ledger->fd >= 0)
-                take_former_ledger(ret_ledger->fd, store_fd(s));
         *ret = TAKE_PTR(s);
         return 0;
 }

@@ -22,128 +22,45 @@
 
 /* --- functions that cannot be traced ------------------------------------------------------------ */
 
-/*
- * The kernel's symbols tell three cases apart: the function is there and kept from tracing; the compiler
- * has left but a variant of it (".isra.0", ".constprop.0", ".part.0", ".cold"); it is not there at all,
- * because it was inlined wherever it is called, or because its module is not loaded, which
- * modules.symbols tells of those that modules export.
- */
-
-#define MODULES_MAX ((size_t) 16 << 20)
-
-typedef enum Found {
-        FOUND_NOTHING,
-        FOUND_VARIANT,
-        FOUND_DATA,
-        FOUND_FUNCTION,
-} Found;
-
-/* "ADDRESS TYPE NAME[\tMODULE]" at the end of whose address @line is. */
-static Found look_at(const char *line, const char *name, size_t n_name) {
-        char type = line[1];
-
-        if (strncmp(line + 3, name, n_name) != 0)
-                return FOUND_NOTHING;
-        switch (line[3 + n_name]) {
-        case '\n':
-        case '\t':
-        case 0:
-                return strchr("tTwW", type) ? FOUND_FUNCTION : FOUND_DATA;
-        case '.':
-                return strchr("tT", type) ? FOUND_VARIANT : FOUND_NOTHING;
-        default:
-                return FOUND_NOTHING;
-        }
-}
-
-/* @ret_variant: the first, in @symbols, when there is but a variant. */
-static Found find_symbol(const char *symbols, const char *name, const char **ret_variant) {
-        size_t n_name = strlen(name);
-        Found best = FOUND_NOTHING;
-
-        for (const char *s = symbols; *s; s += strcspn(s, "\n"), s += *s == '\n') {
-                const char *space = s + strcspn(s, " \n");
-                Found f;
-
-                if (*space != ' ' || space[1] == 0 || space[2] != ' ')
-                        continue;
-                f = look_at(space, name, n_name);
-                if (f == FOUND_VARIANT && best < f)
-                        *ret_variant = space + 3;
-                best = MAX(best, f);
-        }
-        return best;
-}
-
-/* "alias symbol:NAME MODULE" */
-static int find_module(int root_fd, const char *name, char **ret) {
-        _cleanup_free_ char *path = NULL, *text = NULL, *wanted = NULL;
-        struct utsname u;
-        const char *at;
-
-        if (uname(&u) < 0)
-                return ORIGIN(-errno);
-        if (asprintf(&path, "lib/modules/%s/modules.symbols", u.release) < 0 ||
-            asprintf(&wanted, "\nalias symbol:%s ", name) < 0)
-                return -ENOMEM;
-        if (file_read(root_fd, path, &text, NULL, MODULES_MAX) < 0)
-                return ORIGIN(-ENOENT);
-        at = strstr(text, wanted);
-        if (!at)
-                return ORIGIN(-ENOENT);
-        at += strlen(wanted);
-        *ret = strndup(at, strcspn(at, "\n"));
-        return *ret ? 0 : -ENOMEM;
-}
-
+/* "ADDRESS TYPE NAME[\tMODULE]", a line each; the compiler may have left but a variant, "NAME.isra.0". */
 int untraced_explain(char **ret, int root_fd, const char *name) {
-        _cleanup_free_ char *symbols = NULL, *module = NULL;
+        _cleanup_free_ char *symbols = NULL;
         const char *variant = NULL;
-        int r;
+        size_t n = strlen(name);
 
         if (file_read(root_fd, "proc/kallsyms", &symbols, NULL, SYMBOL_FILE_MAX) < 0)
                 return text_format(ret, "%s", "");
-        switch (find_symbol(symbols, name, &variant)) {
-        case FOUND_FUNCTION:
-                return text_format(ret,
-                                   ": this kernel has it and keeps tracing out of it (notrace)");
-        case FOUND_DATA:
-                return text_format(ret, ": it is no function");
-        case FOUND_VARIANT:
-                return text_format(ret, ": the compiler has left %.*s of it",
-                                   (int) strcspn(variant, "\t\n"), variant);
-        case FOUND_NOTHING:
-                break;
+        for (const char *s = symbols; (s = strstr(s, name)); s += n) {
+                if (s - symbols < 2 || s[-1] != ' ' || !strchr("tTwW", s[-2]))
+                        continue;
+                if (s[n] == '\n' || s[n] == '\t' || s[n] == 0)
+                        return text_format(
+                                ret, ": this kernel has it and keeps tracing out of it (notrace)");
+                if (s[n] == '.')
+                        variant = variant ?: s;
         }
-        r = find_module(root_fd, name, &module);
-        if (r == -ENOMEM)
-                return r;
-        return r < 0 ? text_format(ret, "%s", "")
-                     : text_format(ret, ": its module is not loaded (modprobe %s)", module);
+        return variant ? text_format(ret, ": the compiler has left %.*s of it",
+                                     (int) strcspn(variant, "\t\n"), variant)
+                       : text_format(ret, "%s", "");
 }
 
 int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
-        _cleanup_strv_ Strv like = {};
-        _cleanup_free_ char *text = NULL, *why = NULL;
-        char quoted[NAME_QUOTE_MAX];
-        int r = typo_suggest(f->names, f->n, name, &like);
+        const char *like = typo_nearest(name, f->names, f->n);
+        _cleanup_free_ char *why = NULL;
+        int r = untraced_explain(&why, f->root_fd, name);
 
-        if (r >= 0)
-                r = untraced_explain(&why, f->root_fd, name);
         if (r < 0)
                 return r;
-        text = strv_join(&like, ", ");
-        if (!text)
-                return -ENOMEM;
-        return refusal_set(
-                refusal, REFUSAL_FUNCTION_NOT_FOUND,
-                json_pack("{ss so}", "function", name, "suggestions", json_strv_new(&like)),
-                "no function \"%s\" can be traced here%s. %s%s%s", name_quote(quoted, name), why,
-                like.n > 0 ? "Did you mean "
-                : *why     ? "List them with: ftracectl functions"
-                           : "It may be inlined wherever it is called, or be in a module "
-                             "that is not loaded. List them with: ftracectl functions",
-                text, like.n > 0 ? "?" : "");
+        return refusal_set(refusal, REFUSAL_FUNCTION_NOT_FOUND,
+                           json_pack("{ss so}", "function", name, "suggestions",
+                                     like ? json_pack("[s]", like) : json_array()),
+                           "no function \"%s\" can be traced here%s. %s%s%s", NAME_QUOTED(name),
+                           why,
+                           like   ? "Did you mean "
+                           : *why ? "List them with: ftracectl functions"
+                                  : "It may be inlined wherever it is called, or be in a module "
+                                    "that is not loaded. List them with: ftracectl functions",
+                           like ?: "", like ? "?" : "");
 }
 
 /* Which list it is, how many functions it may stand for, and how a sentence about more ends. */
@@ -154,18 +71,15 @@ typedef struct ListLimit {
 } ListLimit;
 
 static int refuse_nothing(const Functions *f, const char *pattern, Refusal *refusal) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (!function_pattern_is_glob(pattern))
                 return refuse_no_function(f, pattern, refusal);
         return refusal_set_of(refusal, REFUSAL_NO_FUNCTION_MATCHES, "pattern", pattern,
                               "\"%s\" matches no function that can be traced here. "
                               "List them with: ftracectl functions",
-                              name_quote(quoted, pattern));
+                              NAME_QUOTED(pattern));
 }
 
 static int refuse_many(const Strv *patterns, const ListLimit *limit, size_t n, Refusal *refusal) {
-        char quoted[NAME_QUOTE_MAX], counted[UNIT_TEXT_MAX];
         _cleanup_free_ char *joined = strv_join(patterns, " ");
 
         if (!joined)
@@ -175,23 +89,22 @@ static int refuse_many(const Strv *patterns, const ListLimit *limit, size_t n, R
                 json_pack("{ss sI sI}", "pattern", joined, "count", (json_int_t) n, "limit",
                           (json_int_t) limit->n),
                 "\"%s\" match%s %s functions; at most %" PRIu64 " may be %s. Name fewer%s%s.",
-                name_quote(quoted, joined), patterns->n == 1 ? "es" : "", format_count(counted, n),
-                limit->n, limit->what, limit->way_out ? ", or raise " : "", limit->way_out ?: "");
+                NAME_QUOTED(joined), patterns->n == 1 ? "es" : "", FORMAT_COUNT(n), limit->n,
+                limit->what, limit->way_out ? ", or raise " : "", limit->way_out ?: "");
 }
 
 static int admit_list(const Functions *f, const Strv *patterns, const ListLimit *limit, Strv *ret,
                       Refusal *refusal) {
         _cleanup_strv_ Strv all = {};
-        char quoted[NAME_QUOTE_MAX];
         size_t n;
         int r;
 
         for (size_t i = 0; i < patterns->n; i++)
                 if (!function_pattern_is_valid(patterns->items[i]))
                         return refusal_set_of(refusal, REFUSAL_INVALID_NAME, "name",
-                                              name_quote(quoted, patterns->items[i]),
+                                              NAME_QUOTED(patterns->items[i]),
                                               "\"%s\" is neither a function name nor a glob.",
-                                              name_quote(quoted, patterns->items[i]));
+                                              NAME_QUOTED(patterns->items[i]));
         r = functions_expand(f, patterns, limit->n, &all, &n);
         if (r == FUNCTIONS_E_NOTHING)
                 return refuse_nothing(f, patterns->items[n], refusal);
@@ -199,8 +112,7 @@ static int admit_list(const Functions *f, const Strv *patterns, const ListLimit 
                 return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", limit->field,
                                       "so many globs like \"%s\" take too long to be compared with "
                                       "%s functions. Name fewer, or begin them with letters.",
-                                      name_quote(quoted, patterns->items[n]),
-                                      format_count((char[UNIT_TEXT_MAX]){}, f->n));
+                                      NAME_QUOTED(patterns->items[n]), FORMAT_COUNT(f->n));
         if (r < 0)
                 return r;
         if (n > limit->n)
@@ -340,7 +252,7 @@ int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
 
 int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusal *refusal) {
         _cleanup_strv_ Strv threads = {};
-        char nobody[TASK_NUMBER_MAX], quoted[NAME_QUOTE_MAX];
+        char nobody[TASK_NUMBER_MAX];
         int r = task_find_nobody(fs, nobody);
 
         if (r >= 0)
@@ -354,7 +266,7 @@ int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusa
                                 refusal, REFUSAL_INVALID_SPEC, "field", "cgroups",
                                 "there is no control group \"%s\". systemd-cgls shows "
                                 "those there are.",
-                                name_quote(quoted, spec->cgroups.items[i]));
+                                NAME_QUOTED(spec->cgroups.items[i]));
                 r = r == -ENOENT ? 0 : r;
         }
         if (r < 0)

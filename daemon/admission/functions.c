@@ -187,10 +187,7 @@ int functions_open_list(const Functions *f) {
                 return write_list(f);
         (void) snprintf(path, sizeof(path), "/proc/self/fd/%i", f->list_fd);
         fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd >= 0)
-                return fd;
-        fd = write_list(f); /* there is no /proc */
-        return fd < 0 || lseek(fd, 0, SEEK_SET) >= 0 ? fd : ORIGIN(-errno);
+        return fd < 0 ? ORIGIN(-errno) : fd;
 }
 
 /* --- clock readers ------------------------------------------------------------------------------ */

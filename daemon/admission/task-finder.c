@@ -50,13 +50,6 @@ int task_find_nobody(const Tracefs *fs, char ret[static TASK_NUMBER_MAX]) {
         return r < 0 ? r : -ENOENT;
 }
 
-/* -ENOENT also for what has gone in the middle. */
-static int open_dir(int dir_fd, const char *path, DIR **ret) {
-        int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        return dir_list(ret, fd >= 0 ? fd : errno == ESRCH ? -ENOENT : ORIGIN(-errno));
-}
-
 /* The next entry whose name is a number, or NULL. */
 static const char *next_number(DIR *d) {
         struct dirent *e;
@@ -87,9 +80,9 @@ static int add_threads(int proc_fd, const char *pid, const Strv *comms, Strv *re
         int r;
 
         (void) snprintf(path, sizeof(path), "%.11s/task", pid);
-        r = open_dir(proc_fd, path, &d);
+        r = dir_list(&d, dir_open(proc_fd, path));
         if (r < 0)
-                return r == -ENOENT ? 0 : r;
+                return r == -ENOENT || r == -ESRCH ? 0 : r;
         while (r >= 0 && (id = next_number(d)))
                 if (!comms || has_comm(dirfd(d), id, comms))
                         r = strv_add(ret, id);
@@ -99,7 +92,7 @@ static int add_threads(int proc_fd, const char *pid, const Strv *comms, Strv *re
 int task_find_by_comms(const Tracefs *fs, const Strv *comms, Strv *ret) {
         _cleanup_(closedirp) DIR *d = NULL;
         const char *pid;
-        int r = open_dir(fs->root_fd, "proc", &d);
+        int r = dir_list(&d, dir_open(fs->root_fd, "proc"));
 
         while (r >= 0 && (pid = next_number(d)))
                 r = add_threads(dirfd(d), pid, has_comm(dirfd(d), pid, comms) ? NULL : comms, ret);
@@ -129,15 +122,14 @@ static int open_group(const Tracefs *fs, const char *path) {
 }
 
 static int add_processes(const Tracefs *fs, int group_fd, Strv *ret) {
-        _cleanup_close_ int proc_fd =
-                openat(fs->root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_close_ int proc_fd = dir_open(fs->root_fd, "proc");
         _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv ids = {};
         bool are_threads = false;
         int r;
 
         if (proc_fd < 0)
-                return ORIGIN(-errno);
+                return proc_fd;
         r = file_read(group_fd, "cgroup.procs", &text, NULL, PROCS_MAX_BYTES);
         if (r == -EOPNOTSUPP) {
                 are_threads = true;
@@ -162,13 +154,13 @@ static int add_group(const Tracefs *fs, int group_fd, unsigned depth, Strv *ret)
         if (r == -ENODEV || r == -ENOENT)
                 return 0;
         if (r >= 0)
-                r = open_dir(group_fd, ".", &d);
+                r = dir_list(&d, dir_open(group_fd, "."));
         while (r >= 0 && depth < CGROUP_DEPTH_MAX && (e = readdir(d))) {
                 _cleanup_close_ int fd = -EBADF;
 
                 if (e->d_type != DT_DIR || e->d_name[0] == '.')
                         continue;
-                fd = openat(group_fd, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+                fd = dir_open(group_fd, e->d_name);
                 if (fd >= 0)
                         r = add_group(fs, fd, depth + 1, ret);
         }

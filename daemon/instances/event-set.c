@@ -19,26 +19,24 @@
 
 int refuse_no_event(const Tracefs *fs, const char *system, const char *event, Refusal *refusal) {
         char name[2 * EVENT_WORD_MAX + 2];
-        _cleanup_strv_ Strv all = {}, like = {};
-        _cleanup_free_ char *text = NULL, *names = NULL;
+        _cleanup_strv_ Strv all = {};
+        _cleanup_free_ char *text = NULL;
+        const char *like;
         int r;
 
         (void) snprintf(name, sizeof(name), "%s:%s", system, event);
         r = file_read(fs->fd, "available_events", &text, NULL, EVENT_LIST_MAX);
         if (r >= 0)
                 r = strv_split(&all, text, "\n");
-        if (r >= 0)
-                r = typo_suggest((const char *const *) all.items, all.n, name, &like);
         if (r < 0 && r != -ENOENT)
                 return r;
-        names = strv_join(&like, ", ");
-        if (!names)
-                return -ENOMEM;
+        like = typo_nearest(name, (const char *const *) all.items, all.n);
         return refusal_set(refusal, REFUSAL_EVENT_NOT_FOUND,
-                           json_pack("{ss so}", "event", name, "suggestions", json_strv_new(&like)),
+                           json_pack("{ss so}", "event", name, "suggestions",
+                                     like ? json_pack("[s]", like) : json_array()),
                            "no event \"%s\" can be recorded here. %s%s%s", name,
-                           like.n > 0 ? "Did you mean " : "They are listed in available_events",
-                           names, like.n > 0 ? "?" : ".");
+                           like ? "Did you mean " : "They are listed in available_events",
+                           like ?: "", like ? "?" : ".");
 }
 
 int admit_events(const Tracefs *fs, const Spec *spec, Refusal *refusal) {

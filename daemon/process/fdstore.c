@@ -12,6 +12,7 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-login.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "daemon/process/fdstore.h"
 #include "wire/manager-bus.h"
@@ -21,15 +22,9 @@
 #define BARRIER_US (5 * 1000000ULL)
 #define ASK_US (15 * 1000000ULL)
 
-typedef struct Held {
-        char name[NAME_MAX_BYTES];
-        int fd; /* -EBADF once taken */
-} Held;
-
 struct FdStore {
         bool is_there;
-        Held *held;
-        size_t n;
+        Strv names; /* of descriptors from SD_LISTEN_FDS_START on; "" once it is taken */
 };
 
 static void format_name(char name[static NAME_MAX_BYTES], const char *session_id, uint32_t cpu) {
@@ -44,26 +39,19 @@ bool fdstore_owns_name(const char *name) {
 
 static int take_over(FdStore *s) {
         char **names = NULL;
-        int n, r = 0;
+        int n = sd_listen_fds_with_names(true, &names);
 
-        n = sd_listen_fds_with_names(true, &names);
-        if (n <= 0)
-                return n;
-        s->held = calloc((size_t) n, sizeof(*s->held));
-        if (!s->held)
-                r = -ENOMEM;
-        for (int i = 0; i < n; i++) {
-                if (r >= 0) {
-                        Held *h = &s->held[s->n++];
+        if (n > 0)
+                s->names = (Strv){ .items = names, .n = (size_t) n, .n_room = (size_t) n + 1 };
+        for (size_t i = 0; i < s->names.n; i++)
+                log_debug("fdstore", "got %s", names[i]);
+        return MIN(n, 0);
+}
 
-                        h->fd = SD_LISTEN_FDS_START + i;
-                        (void) snprintf(h->name, sizeof(h->name), "%s", names[i]);
-                        log_debug("fdstore", "got %s", h->name);
-                }
-                free(names[i]);
-        }
-        free(names);
-        return r;
+/* The @i-th, which is not in the store any more. */
+static int take(FdStore *s, size_t i) {
+        s->names.items[i][0] = 0;
+        return SD_LISTEN_FDS_START + (int) i;
 }
 
 int fdstore_new(FdStore **ret, bool is_service) {
@@ -103,9 +91,9 @@ int fdstore_barrier(FdStore *s) {
 }
 
 int fdstore_take_other(FdStore *s) {
-        for (size_t i = 0; i < s->n; i++)
-                if (s->held[i].fd >= 0 && !fdstore_owns_name(s->held[i].name))
-                        return TAKE_FD(s->held[i].fd);
+        for (size_t i = 0; i < s->names.n; i++)
+                if (*s->names.items[i] && !fdstore_owns_name(s->names.items[i]))
+                        return take(s, i);
         return ORIGIN(-ENOENT);
 }
 
@@ -120,14 +108,11 @@ void fdstore_take(FdStore *s, const char *session_id, uint32_t cpu, int *ret_raw
 
         *ret_raw = *ret_pipe = -EBADF;
         format_name(name, session_id, cpu);
-        for (size_t i = 0; i < s->n; i++) {
-                int *ret;
+        for (size_t i = 0; i < s->names.n; i++) {
+                int *ret = is_pipe(SD_LISTEN_FDS_START + (int) i) ? ret_pipe : ret_raw;
 
-                if (s->held[i].fd < 0 || !streq(s->held[i].name, name))
-                        continue;
-                ret = is_pipe(s->held[i].fd) ? ret_pipe : ret_raw;
-                if (*ret < 0)
-                        *ret = TAKE_FD(s->held[i].fd);
+                if (*ret < 0 && streq(s->names.items[i], name))
+                        *ret = take(s, i);
         }
 }
 
@@ -150,18 +135,20 @@ int fdstore_remove(FdStore *s, const char *session_id, uint32_t cpu) {
 }
 
 size_t fdstore_drop_rest(FdStore *s) {
-        const char *last = "";
+        char last[NAME_MAX_BYTES] = "";
         size_t n = 0;
 
-        for (size_t i = 0; i < s->n; i++) {
-                if (s->held[i].fd < 0 || !fdstore_owns_name(s->held[i].name))
+        for (size_t i = 0; i < s->names.n; i++) {
+                const char *name = s->names.items[i];
+
+                if (!fdstore_owns_name(name))
                         continue;
-                s->held[i].fd = safe_close(s->held[i].fd);
-                if (streq(s->held[i].name, last))
-                        continue;
-                last = s->held[i].name;
-                (void) remove_name(s, last);
-                n++;
+                if (!streq(name, last)) {
+                        (void) snprintf(last, sizeof(last), "%s", name);
+                        (void) remove_name(s, last);
+                        n++;
+                }
+                safe_close(take(s, i));
         }
         if (n > 0)
                 (void) fdstore_barrier(s);
@@ -171,9 +158,10 @@ size_t fdstore_drop_rest(FdStore *s) {
 FdStore *fdstore_free(FdStore *s) {
         if (!s)
                 return NULL;
-        for (size_t i = 0; i < s->n; i++)
-                safe_close(s->held[i].fd);
-        free(s->held);
+        for (size_t i = 0; i < s->names.n; i++)
+                if (*s->names.items[i])
+                        safe_close(take(s, i));
+        strv_done(&s->names);
         return mfree(s);
 }
 

@@ -48,15 +48,12 @@ static int spawn(pid_t *ret, char *const *words, const posix_spawn_file_actions_
 
 int spawn_worker(pid_t *ret, const char *const *words, const int *fds, size_t n) {
         _cleanup_free_ int *moved = calloc(n, sizeof(*moved));
-        char *copies[SPAWN_WORDS_MAX + 1] = {};
         posix_spawn_file_actions_t actions;
         size_t n_moved = 0;
         int r;
 
         if (!moved)
                 return -ENOMEM;
-        for (size_t i = 0; i < SPAWN_WORDS_MAX && words[i]; i++)
-                copies[i] = (char *) words[i];
         r = -posix_spawn_file_actions_init(&actions);
         if (r < 0)
                 return r;
@@ -72,7 +69,7 @@ int spawn_worker(pid_t *ret, const char *const *words, const int *fds, size_t n)
         if (r == 0)
                 r = -posix_spawn_file_actions_addclosefrom_np(&actions, (int) n);
         if (r == 0)
-                r = spawn(ret, copies, &actions);
+                r = spawn(ret, (char *const *) words, &actions);
         (void) posix_spawn_file_actions_destroy(&actions);
         for (size_t i = 0; i < n_moved; i++)
                 (void) safe_close(moved[i]);

@@ -11,9 +11,8 @@
 
 #include <sys/types.h>
 
-/* @words: the program and its arguments, up to NULL, at most SPAWN_WORDS_MAX.  @fds become 0 to @n - 1; it gets no
+/* @words: the program and its arguments, up to NULL.  @fds become 0 to @n - 1; it gets no
  * others, and no signal is blocked or ignored in it.  It has become the program when this returns.  0 or -errno. */
-#define SPAWN_WORDS_MAX 16
 int spawn_worker(pid_t *ret, const char *const *words, const int *fds, size_t n);
 /* close(), and nobody has a copy when this returns.  Others are not held up meanwhile.  0 or -errno. */
 int spawn_close(int fd);

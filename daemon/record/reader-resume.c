@@ -8,37 +8,8 @@
  */
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/ioctl.h>
 
 #include "daemon/record/reader.h"
-
-int reader_make_pipe(Reader *r) {
-        return r->pipe_fds[0] < 0 && pipe2(r->pipe_fds, O_CLOEXEC) < 0 ? ORIGIN(-errno) : 0;
-}
-
-/* A pipe keeps what is in it as long as one end is open; the other end is made again. */
-int reader_take_pipe(Reader *r, int pipe_fd) {
-        char path[64];
-        int n_piped, size, fd;
-
-        (void) snprintf(path, sizeof(path), "/proc/self/fd/%i", pipe_fd);
-        fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-        if (fd < 0)
-                return ORIGIN(-errno);
-        size = fcntl(fd, F_GETPIPE_SZ);
-        if (size < 0 || ioctl(pipe_fd, FIONREAD, &n_piped) < 0 || fcntl(fd, F_SETFL, 0) < 0) {
-                size = ORIGIN(-errno);
-                safe_close(fd);
-                return size;
-        }
-        r->pipe_fds[0] = pipe_fd;
-        r->pipe_fds[1] = fd;
-        r->n_piped = (size_t) n_piped;
-        r->pipe_is_grown = size > READER_SMALL_PIPE_BYTES;
-        return 0;
-}
 
 /*
  * Bytes of a page that a read() cut short has delivered: the descriptor's position then is no
@@ -101,8 +72,12 @@ static void reader_resume_sequence(Reader *r, uint64_t last) {
         uint64_t next = r->segment ? last : last + 1;
 
         if (r->segment) {
+                uint64_t n_begun = segment_writer_n_bytes(r->segment) % r->shared->page_bytes;
+
                 r->sequence = last;
                 atomic_store(&r->counters.open_sequence, last);
+                atomic_fetch_add(&r->counters.n_bytes, n_begun);
+                atomic_fetch_add(&r->shared->n_bytes, n_begun);
         } else
                 r->previous = last;
         if (atomic_load(&r->shared->sequence) < next)
@@ -145,96 +120,4 @@ int reader_resume(Reader *r) {
         if (n_torn > 0 || r->n_piped != rest.n_piped)
                 atomic_fetch_add(&r->counters.pages_lost, 1);
         return rest.n_tail > 0 ? reader_resume_tail(r, rest.n_tail) : 0;
-}
-
-void reader_add_pages(Reader *r, uint64_t n_pages, uint64_t n_lost) {
-        uint64_t n_bytes = n_pages * r->shared->page_bytes;
-
-        if (r->segment)
-                n_bytes += segment_writer_n_bytes(r->segment) % r->shared->page_bytes;
-        atomic_fetch_add(&r->counters.n_pages, n_pages);
-        atomic_fetch_add(&r->counters.n_bytes, n_bytes);
-        atomic_fetch_add(&r->counters.pages_lost, n_lost);
-        atomic_fetch_add(&r->shared->n_bytes, n_bytes);
-}
-
-/* --- marks ------------------------------------------------------------------------------------- */
-
-/* A mark is raised before pages are moved into the pipe and lowered after they have left it, so that
- * it says too much for a moment and never too little. */
-struct PipeMarks {
-        PipeMark *marks;
-        size_t n;
-};
-
-static void format_name(char name[static 64], const char *session_id) {
-        (void) snprintf(name, 64, "/ftraced-%.16s", session_id);
-}
-
-static int map(PipeMarks **ret, int fd, size_t n) {
-        _cleanup_free_ PipeMarks *m = NEW(PipeMarks, .n = n);
-
-        if (!m)
-                return -ENOMEM;
-        m->marks = mmap(NULL, n * sizeof(PipeMark), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (m->marks == MAP_FAILED)
-                return ORIGIN(-errno);
-        *ret = TAKE_PTR(m);
-        return 0;
-}
-
-int pipe_marks_new(PipeMarks **ret, const char *session_id, size_t n) {
-        _cleanup_close_ int fd = -EBADF;
-        char name[64];
-        int r;
-
-        format_name(name, session_id);
-        (void) shm_unlink(name);
-        fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (fd < 0)
-                return ORIGIN(-errno);
-        /* Allocated now: a full tmpfs would be SIGBUS later. */
-        r = -posix_fallocate(fd, 0, (off_t) (n * sizeof(PipeMark)));
-        if (r == 0)
-                r = map(ret, fd, n);
-        if (r < 0)
-                (void) shm_unlink(name);
-        return r;
-}
-
-int pipe_marks_open(PipeMarks **ret, const char *session_id, size_t n) {
-        _cleanup_close_ int fd = -EBADF;
-        struct stat st;
-        char name[64];
-
-        format_name(name, session_id);
-        fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
-        if (fd < 0)
-                return ORIGIN(-errno);
-        if (fstat(fd, &st) < 0)
-                return ORIGIN(-errno);
-        /* The directory is everybody's. */
-        if (st.st_uid != geteuid() || !S_ISREG(st.st_mode))
-                return ORIGIN(-EPERM);
-        if ((uint64_t) st.st_size != n * sizeof(PipeMark))
-                return ORIGIN(-EBADMSG);
-        return map(ret, fd, n);
-}
-
-PipeMark *pipe_marks_get(PipeMarks *m, size_t i) {
-        return i < m->n ? &m->marks[i] : NULL;
-}
-
-PipeMarks *pipe_marks_free(PipeMarks *m) {
-        if (!m)
-                return NULL;
-        (void) munmap(m->marks, m->n * sizeof(PipeMark));
-        return mfree(m);
-}
-
-void pipe_marks_remove(const char *session_id) {
-        char name[64];
-
-        format_name(name, session_id);
-        (void) shm_unlink(name);
 }

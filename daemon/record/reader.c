@@ -22,6 +22,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 
 #include "base/io.h"
 #include "base/unit.h"
@@ -239,11 +240,6 @@ static void reader_grow_pipe(Reader *r) {
                         break;
 }
 
-static void reader_mark(Reader *r, uint64_t n_piped) {
-        if (r->mark)
-                atomic_store(r->mark, n_piped);
-}
-
 static int reader_empty_pipe(Reader *r) {
         while (r->n_piped > 0) {
                 uint64_t n_pages;
@@ -263,7 +259,6 @@ static int reader_empty_pipe(Reader *r) {
 
                 segment_publish(r->segment, (size_t) n);
                 r->n_piped -= (size_t) n;
-                reader_mark(r, r->n_piped);
                 reader_count(r, (uint64_t) n, segment_writer_n_pages(r->segment) - n_pages);
                 atomic_fetch_add(&r->counters.progress, 1);
         }
@@ -343,10 +338,6 @@ static int reader_splice(Reader *r, uint64_t max_bytes) {
                 if (k < 0)
                         return k;
         }
-        k = reader_make_pipe(r);
-        if (k < 0)
-                return k;
-
         while (n_moved < max_bytes) {
                 ssize_t n;
 
@@ -354,12 +345,10 @@ static int reader_splice(Reader *r, uint64_t max_bytes) {
                 if (k < 0)
                         return k;
 
-                reader_mark(r, PIPE_MARK_MOVING);
                 atomic_store(&r->counters.asks_tracefs, true);
                 n = splice(r->raw_fd, NULL, r->pipe_fds[1], NULL, READER_PIPE_BYTES,
                            SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
                 atomic_store(&r->counters.asks_tracefs, false);
-                reader_mark(r, n > 0 ? (uint64_t) n : 0);
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n == 0 || (n < 0 && (errno == EAGAIN || errno == ENODEV)))
@@ -619,19 +608,44 @@ static void *reader_run(void *userdata) {
 
 /* --- seen from the main thread --------------------------------------------------------------- */
 
-int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd) {
+/* A pipe keeps what is in it as long as one end is open; the other end is made again. */
+static int take_pipe(Reader *r, int pipe_fd) {
+        _cleanup_close_ int fd = -EBADF;
+        char path[64];
+        int n_piped, size;
+
+        (void) snprintf(path, sizeof(path), "/proc/self/fd/%i", pipe_fd);
+        fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        size = fd < 0 ? -1 : fcntl(fd, F_GETPIPE_SZ);
+        if (size < 0 || ioctl(pipe_fd, FIONREAD, &n_piped) < 0 || fcntl(fd, F_SETFL, 0) < 0)
+                return ORIGIN(-errno);
+        r->pipe_fds[0] = pipe_fd;
+        r->pipe_fds[1] = TAKE_FD(fd);
+        r->n_piped = (size_t) n_piped;
+        r->pipe_is_grown = size > READER_SMALL_PIPE_BYTES;
+        return 0;
+}
+
+int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd, int pipe_fd) {
+        _cleanup_close_ int kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         _cleanup_free_ Reader *r = calloc(1, sizeof(*r));
+        int k = 0;
 
         if (!r)
                 return -ENOMEM;
-
-        r->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (r->kick_fd < 0)
+        if (kick_fd < 0)
                 return ORIGIN(-errno);
+        if (pipe_fd >= 0)
+                k = take_pipe(r, pipe_fd);
+        else if (pipe2(r->pipe_fds, O_CLOEXEC) < 0)
+                k = ORIGIN(-errno);
+        if (k < 0)
+                return k;
         r->shared = shared;
         r->cpu = cpu;
         r->raw_fd = raw_fd;
-        r->pipe_fds[0] = r->pipe_fds[1] = r->cpu_dir_fd = -EBADF;
+        r->kick_fd = TAKE_FD(kick_fd);
+        r->cpu_dir_fd = -EBADF;
         r->previous = UINT64_MAX;
         atomic_store(&r->counters.open_sequence, UINT64_MAX);
         *ret = TAKE_PTR(r);

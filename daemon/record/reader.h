@@ -64,30 +64,6 @@ uint32_t backoff_next(Backoff *p, uint64_t n_bytes, uint64_t elapsed_ms);
 /* The kernel woke us: more came than was foreseen. */
 void backoff_wake(Backoff *p);
 
-/*
- * PipeMarks: how much is in the readers' pipes, for whoever comes after a kill
- *
- * Where no service manager holds the pipes, what is in them dies with the daemon.  A number for each
- * CPU in shared memory (/dev/shm/ftraced-SESSIONID) outlives it and says how much that was at most.
- * Not a file in the store: its pages would be written back for ever, and a disk that fails would turn
- * a store to it into SIGBUS.
- */
-
-typedef atomic_uint_fast64_t PipeMark; /* bytes, or PIPE_MARK_MOVING: up to a pipe's size */
-#define PIPE_MARK_MOVING UINT64_MAX
-
-typedef struct PipeMarks PipeMarks;
-
-/* Makes those of a session anew, @n of them, all 0.  0 or -errno. */
-int pipe_marks_new(PipeMarks **ret, const char *session_id, size_t n);
-/* Those that a dead daemon left.  -ENOENT, -EPERM (not this user's), -EBADMSG (not so many). */
-int pipe_marks_open(PipeMarks **ret, const char *session_id, size_t n);
-PipeMark *pipe_marks_get(PipeMarks *m, size_t i);
-PipeMarks *pipe_marks_free(PipeMarks *m); /* this process's view of them only */
-DEFINE_CLEANUP(PipeMarks *, pipe_marks_free);
-/* The session has ended: nobody will ask. */
-void pipe_marks_remove(const char *session_id);
-
 /* --- the reader ------------------------------------------------------------------------------- */
 
 #define READER_SEGMENT_BYTES (128ULL << 20) /* then another segment follows */
@@ -180,7 +156,6 @@ struct Reader {
         ReaderShared *shared;
         uint32_t cpu;
         int raw_fd, kick_fd;
-        PipeMark *mark; /* where to tell how much is in the pipe; NULL: somebody holds it */
         pthread_t thread;
         bool is_started;
 
@@ -199,25 +174,18 @@ struct Reader {
         size_t n_tail;     /* bytes of it that are there */
 };
 
-/* @raw_fd: trace_pipe_raw, non-blocking; consumed on success.  0 or -errno. */
-int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd);
-
-/* All before reader_start():
- *   - makes the pipe, which otherwise the first page does
- *   - takes the reading end of one with whatever is in it (consumed on success) */
-int reader_make_pipe(Reader *r);
-int reader_take_pipe(Reader *r, int pipe_fd);
+/* @raw_fd: trace_pipe_raw, non-blocking.  @pipe_fd: the reading end of a pipe with whatever is in it; < 0: a new pipe.
+ * Both are consumed on success.  0 or -errno. */
+int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd, int pipe_fd);
 /*
- * reader_resume() - go on where the reader of a daemon that died had come to
+ * reader_resume() - go on where the reader of a daemon that died had come to, before reader_start()
  *
  * Opens this CPU's last segment for appending.  A page that was cut in two goes on in the pipe;
- * without the pipe the part that is there is cut off and counted as lost.
+ * without the pipe the part that is there is cut off and counted as lost.  Of what was stored before only that part
+ * is counted.
  * Return: 0 or -errno.
  */
 int reader_resume(Reader *r);
-/* What was stored before, without the page that reader_resume() found in two. */
-void reader_add_pages(Reader *r, uint64_t n_pages, uint64_t n_lost);
-
 int reader_start(Reader *r);
 /* Makes the thread look at what it shares, and at its CPU. */
 void reader_kick(Reader *r);

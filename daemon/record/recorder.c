@@ -18,17 +18,12 @@
 #include "base/unit.h"
 #include "daemon/record/recorder.h"
 
-#define HOTPLUG_USEC (200 * 1000ULL)
-#define ONLINE_PATH "/sys/devices/system/cpu/online"
-#define ONLINE_MAX 65536
-
 struct Recorder {
         ReaderShared shared;
         Reader **readers;   /* n_readers of them, ascending by CPU */
         uint64_t cut_bytes; /* n_bytes at the last cut by recorder_cut() */
         size_t n_readers;
         sd_event_source *wake;
-        sd_event_source *hotplug; /* while a reader's CPU is offline */
         RecorderChanged changed;
         void *userdata;
 };
@@ -38,50 +33,11 @@ void recorder_kick(Recorder *r) {
                 reader_kick(r->readers[i]);
 }
 
-static bool recorder_has_offline(const Recorder *r) {
-        for (size_t i = 0; i < r->n_readers; i++)
-                if (atomic_load(&r->readers[i]->counters.offline))
-                        return true;
-        return false;
-}
-
-/*
- * A reader whose CPU is offline cannot wait for it: poll() says POLLERR at once, and nobody tells
- * when the CPU comes.  So the loop looks, only as long as there is such a CPU, and often: until then
- * what the CPU writes has to fit into its buffer.
- */
-static int recorder_on_hotplug(sd_event_source *source, uint64_t usec, void *userdata) {
-        Recorder *r = userdata;
-        _cleanup_free_ char *online = NULL;
-
-        if (!recorder_has_offline(r)) {
-                r->hotplug = sd_event_source_disable_unref(r->hotplug);
-                return 0;
-        }
-        if (file_read(AT_FDCWD, ONLINE_PATH, &online, NULL, ONLINE_MAX) >= 0)
-                for (size_t i = 0; i < r->n_readers; i++)
-                        if (atomic_load(&r->readers[i]->counters.offline) &&
-                            cpu_list_has(online, r->readers[i]->cpu))
-                                reader_kick(r->readers[i]);
-        (void) sd_event_source_set_time_relative(source, HOTPLUG_USEC);
-        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-}
-
-static void recorder_watch_hotplug(Recorder *r) {
-        if (r->hotplug || !recorder_has_offline(r))
-                return;
-        /* Without the timer the readers look by themselves, only later. */
-        (void) sd_event_add_time_relative(sd_event_source_get_event(r->wake), &r->hotplug,
-                                          CLOCK_MONOTONIC, 0, HOTPLUG_USEC / 4, recorder_on_hotplug,
-                                          r);
-}
-
 static int recorder_on_wake(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Recorder *r = userdata;
         eventfd_t n;
 
         (void) eventfd_read(fd, &n);
-        recorder_watch_hotplug(r);
         r->changed(r->userdata);
         return 0;
 }
@@ -127,43 +83,31 @@ int recorder_new(Recorder **ret, const RecorderConfig *config) {
         return 0;
 }
 
-int recorder_add(Recorder *r, uint32_t cpu, int raw_fd) {
+int recorder_add(Recorder *r, Reader **ret, uint32_t cpu, int raw_fd, int pipe_fd) {
+        Reader *reader;
         int k;
 
         if (!ARRAY_GROW(r->readers, r->n_readers))
                 return -ENOMEM;
-        k = reader_new(&r->readers[r->n_readers], &r->shared, cpu, raw_fd);
+        k = reader_new(&reader, &r->shared, cpu, raw_fd, pipe_fd);
         if (k < 0)
                 return k;
-        r->readers[r->n_readers++]->progress_seen = UINT64_MAX;
+        reader->progress_seen = UINT64_MAX;
+        r->readers[r->n_readers++] = reader;
+        if (ret)
+                *ret = reader;
         return 0;
 }
 
-int recorder_make_pipe(Recorder *r, int *ret_pipe_fd) {
-        Reader *last = r->readers[r->n_readers - 1];
-        int k = reader_make_pipe(last);
-
-        if (k >= 0)
-                *ret_pipe_fd = last->pipe_fds[0];
-        return k;
-}
-
-int recorder_take_pipe(Recorder *r, int pipe_fd) {
-        return reader_take_pipe(r->readers[r->n_readers - 1], pipe_fd);
-}
-
-int recorder_resume(Recorder *r) {
-        return reader_resume(r->readers[r->n_readers - 1]);
-}
-
-void recorder_set_marks(Recorder *r, PipeMarks *marks) {
-        for (size_t i = 0; i < r->n_readers; i++)
-                r->readers[i]->mark = pipe_marks_get(marks, i);
-}
-
 void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account) {
-        reader_add_pages(r->readers[i], account->n_pages + account->pages_dropped,
-                         account->pages_lost);
+        ReaderCounters *c = &r->readers[i]->counters;
+        uint64_t n_pages = account->n_pages + account->pages_dropped,
+                 n_bytes = n_pages * r->shared.page_bytes;
+
+        atomic_fetch_add(&c->n_pages, n_pages);
+        atomic_fetch_add(&c->n_bytes, n_bytes);
+        atomic_fetch_add(&c->pages_lost, account->pages_lost);
+        atomic_fetch_add(&r->shared.n_bytes, n_bytes);
 }
 
 void recorder_lose_pages(Recorder *r, size_t i, uint64_t n_pages) {
@@ -246,6 +190,13 @@ uint32_t recorder_cpu(const Recorder *r, size_t i) {
         return r->readers[i]->cpu;
 }
 
+/* A reader whose CPU is offline cannot wait for it: poll() says POLLERR at once, and nobody tells when the CPU comes. */
+void recorder_look_for_cpus(Recorder *r) {
+        for (size_t i = 0; i < r->n_readers; i++)
+                if (atomic_load(&r->readers[i]->counters.offline))
+                        reader_kick(r->readers[i]);
+}
+
 bool recorder_has_ended(const Recorder *r) {
         for (size_t i = 0; i < r->n_readers; i++)
                 if (!atomic_load(&r->readers[i]->counters.ended))
@@ -291,55 +242,36 @@ bool recorder_made_progress(Recorder *r) {
         return moved;
 }
 
-/* A file of a thread of ours, as proc(5) has it; the caller frees; NULL: it cannot be read. */
-static char *read_task_file(int tid, const char *name) {
-        char path[64], *text;
-
-        (void) snprintf(path, sizeof(path), "/proc/self/task/%i/%s", tid, name);
-        return file_read(AT_FDCWD, path, &text, NULL, 4096) < 0 ? NULL : text;
-}
-
 /* 'D' is a sleep in the kernel that no signal ends. */
 static RecorderStuck look_at(const Reader *r) {
         int tid = atomic_load(&r->counters.tid);
         _cleanup_free_ char *stat = NULL;
-        const char *state;
+        const char *state = NULL;
+        char path[64];
 
         if (tid <= 0 || atomic_load(&r->counters.progress) != r->progress_seen ||
             !is_to_move(&r->counters))
                 return STUCK_NOT;
         if (atomic_load(&r->counters.asks_tracefs))
                 return STUCK_TRACEFS;
-        stat = read_task_file(tid, "stat");
-        state = stat ? strrchr(stat, ')') : NULL;
+        (void) snprintf(path, sizeof(path), "/proc/self/task/%i/stat", tid);
+        if (file_read(AT_FDCWD, path, &stat, NULL, 4096) >= 0)
+                state = strrchr(stat, ')');
         return !state || state[1] != ' ' || state[2] == 'D' ? STUCK_DISK : STUCK_ITSELF;
 }
 
 RecorderStuck recorder_find_stuck(const Recorder *r, char ret_text[static RECORDER_STUCK_MAX]) {
         for (size_t i = 0; i < r->n_readers; i++) {
                 const Reader *reader = r->readers[i];
-                int tid = atomic_load(&reader->counters.tid);
                 RecorderStuck stuck = look_at(reader);
-                _cleanup_free_ char *in = NULL;
-                bool is_known;
 
                 if (stuck == STUCK_NOT)
                         continue;
-                in = read_task_file(tid, "wchan"); /* the kernel's function that it sleeps in */
-                is_known = in && *in && !streq(in, "0");
-                (void) snprintf(ret_text, RECORDER_STUCK_MAX,
-                                "thread %i that reads CPU %" PRIu32 "%s%s", tid, reader->cpu,
-                                is_known ? ", in the kernel's " : "", is_known ? in : "");
+                (void) snprintf(ret_text, RECORDER_STUCK_MAX, "thread %i that reads CPU %" PRIu32,
+                                atomic_load(&reader->counters.tid), reader->cpu);
                 return stuck;
         }
         return STUCK_NOT;
-}
-
-bool recorder_is_hung(const Recorder *r) {
-        for (size_t i = 0; i < r->n_readers; i++)
-                if (look_at(r->readers[i]) == STUCK_ITSELF)
-                        return true;
-        return false;
 }
 
 void recorder_set_watched(Recorder *r, bool watched) {
@@ -388,7 +320,6 @@ Recorder *recorder_free(Recorder *r) {
         for (size_t i = 0; i < r->n_readers; i++)
                 (void) reader_free(r->readers[i]);
         (void) sd_event_source_disable_unref(r->wake);
-        (void) sd_event_source_disable_unref(r->hotplug);
         (void) safe_close(r->shared.wake_fd);
         free(r->readers);
         return mfree(r);

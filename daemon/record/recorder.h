@@ -30,19 +30,9 @@ typedef struct RecorderConfig {
 } RecorderConfig;
 
 int recorder_new(Recorder **ret, const RecorderConfig *config);
-/* One call for each CPU, before recorder_start().  @raw_fd is consumed on success. */
-int recorder_add(Recorder *r, uint32_t cpu, int raw_fd);
-
-/*
- * What outlives the process, for the CPU added last and before recorder_start() (daemon/record/reader.h):
- * makes its pipe and lends the reading end; takes one over (consumed on success); goes on where a
- * reader that died had come to.  0 or -errno.
- */
-int recorder_make_pipe(Recorder *r, int *ret_pipe_fd);
-int recorder_take_pipe(Recorder *r, int pipe_fd);
-int recorder_resume(Recorder *r);
-/* For all CPUs, in the order in which they were added; borrowed. */
-void recorder_set_marks(Recorder *r, PipeMarks *marks);
+/* One call for each CPU, before recorder_start(); @raw_fd, @pipe_fd: as reader_new() has them.  @ret: borrowed, NULL is
+ * fine. */
+int recorder_add(Recorder *r, Reader **ret, uint32_t cpu, int raw_fd, int pipe_fd);
 /* What was stored before of the @i-th CPU (n_pages and pages_lost); what was stored of it is lost. */
 void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account);
 void recorder_lose_pages(Recorder *r, size_t i, uint64_t n_pages);
@@ -69,6 +59,8 @@ uint64_t recorder_sequence(const Recorder *r);
 uint64_t recorder_first_open(const Recorder *r, size_t i);
 uint64_t recorder_oldest_open(const Recorder *r);
 
+/* Readers whose CPUs were offline look whether they are still; by themselves they do so seldom. */
+void recorder_look_for_cpus(Recorder *r);
 bool recorder_has_ended(const Recorder *r); /* every reader drained and ended */
 bool recorder_is_full(const Recorder *r);   /* max_bytes have been stored */
 int recorder_error(const Recorder *r);      /* errno that some reader is stuck with, 0: none */
@@ -77,9 +69,8 @@ bool recorder_made_progress(Recorder *r);
 /* A reader that has not moved since then, and is in no wait of its own; STUCK_ITSELF: what holds it up is nothing outside of
  * this process, or somebody stopped it.  @ret_text: the thread, for a sentence. */
 typedef enum RecorderStuck { STUCK_NOT, STUCK_DISK, STUCK_TRACEFS, STUCK_ITSELF } RecorderStuck;
-#define RECORDER_STUCK_MAX 160
+#define RECORDER_STUCK_MAX 64
 RecorderStuck recorder_find_stuck(const Recorder *r, char ret_text[static RECORDER_STUCK_MAX]);
-bool recorder_is_hung(const Recorder *r); /* any is STUCK_ITSELF */
 /* Whether partly filled pages are stored at short intervals. */
 void recorder_set_watched(Recorder *r, bool watched);
 
@@ -150,7 +141,7 @@ void rotation_move_out(Rotation *r);
 /* What there is; of what could not be looked at for want of memory the next call knows.  @r NULL: nothing. */
 InventorySums rotation_look_at_segments(Rotation *r);
 /* It was sealed, so that another file took its place, or is gone. */
-void rotation_segment_changed(Rotation *r, uint32_t cpu, uint64_t sequence);
+void rotation_segment_changed(Rotation *r, uint64_t sequence);
 /* All readers have ended: the ring gets down to its size.  @r may be NULL. */
 void rotation_finish(Rotation *r);
 Rotation *rotation_free(Rotation *r);

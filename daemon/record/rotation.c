@@ -7,10 +7,8 @@
  * Its size is what it takes on disk: a segment that is sealed meanwhile takes
  * less, and the ring then reaches further back.
  *
- * Segments are many: a ring of 1G has 16,000 of 64K each on every look.  So each is looked at once when its
- * reader has closed it, and again only when it is said to have changed; the one that a reader has open
- * is looked at every time.  New ones come at the end of an array, but for those of a reader that lags behind, and go at
- * its beginning; what is gone is moved out when it is half of all.
+ * Segments are many: each is looked at once when its reader has closed it, and a period again when one of its
+ * segments is said to have changed; the segment that a reader has open is looked at every time.
  */
 
 #include <fcntl.h>
@@ -24,88 +22,75 @@
 
 #define STAT_BLOCK_BYTES 512U
 
-typedef struct Item {
-        uint64_t sequence, n_bytes;
-        uint32_t cpu;
-} Item;
+/* Closed segments of one sequence. */
+typedef struct Period {
+        uint64_t sequence;
+        InventorySums sums;
+} Period;
 
 struct Rotation {
         RotationConfig config;
         uint64_t sequence; /* the last that is in the log */
         Cut *cuts;         /* of a ring: those of the periods that are kept, ascending */
         size_t n_cuts;
-        Item *items; /* closed segments, from i_first on, ascending by sequence and CPU */
-        size_t i_first, n_items, n_room;
-        InventorySums closed, open;
+        Period *periods; /* n_periods of them, ascending; none is empty */
+        size_t n_periods, n_room;
+        InventorySums open;
         uint64_t *next; /* of each reader: what is older has been looked at */
         sd_event_source *timer;
 };
 
 /* --- what there is ---------------------------------------------------------------------------- */
 
-static void sums_add(InventorySums *sums, uint64_t n_bytes) {
-        sums->n++;
-        sums->n_bytes += n_bytes;
-        sums->counted_bytes += MAX(n_bytes, (uint64_t) FOOTPRINT_ENTRY_BYTES);
+static void add(InventorySums *to, InventorySums more) {
+        to->n += more.n;
+        to->n_bytes += more.n_bytes;
+        to->counted_bytes += more.counted_bytes;
 }
 
-static void sums_drop(InventorySums *sums, uint64_t n_bytes) {
-        sums->n--;
-        sums->n_bytes -= n_bytes;
-        sums->counted_bytes -= MAX(n_bytes, (uint64_t) FOOTPRINT_ENTRY_BYTES);
-}
-
-/* False: there is no such segment. */
-static bool measure(const Rotation *r, uint32_t cpu, uint64_t sequence, uint64_t *ret) {
+/* Nothing if there is no such segment. */
+static InventorySums measure(const Rotation *r, uint32_t cpu, uint64_t sequence) {
         char path[SEGMENT_PATH_MAX];
+        uint64_t n_bytes;
         struct stat st;
 
         if (fstatat(session_dir_fd(r->config.dir), segment_format_path(path, cpu, sequence), &st,
                     AT_SYMLINK_NOFOLLOW) < 0)
-                return false;
-        *ret = (uint64_t) st.st_blocks * STAT_BLOCK_BYTES;
-        return true;
+                return (InventorySums){};
+        n_bytes = (uint64_t) st.st_blocks * STAT_BLOCK_BYTES;
+        return (InventorySums){ 1, n_bytes, MAX(n_bytes, (uint64_t) FOOTPRINT_ENTRY_BYTES) };
 }
 
 /* Where it is, or would be. */
-static size_t find(const Rotation *r, uint32_t cpu, uint64_t sequence) {
-        const Item *items = r->items;
-
-        return BISECT(r->i_first, r->n_items, i,
-                      items[i].sequence < sequence ||
-                              (items[i].sequence == sequence && items[i].cpu < cpu));
+static size_t find(const Rotation *r, uint64_t sequence) {
+        return BISECT(0, r->n_periods, i, r->periods[i].sequence < sequence);
 }
 
-static bool make_room(Rotation *r) {
-        if (r->i_first > r->n_items / 2) {
-                r->n_items -= r->i_first;
-                memmove(r->items, r->items + r->i_first, r->n_items * sizeof(*r->items));
-                r->i_first = 0;
-        }
-        return ARRAY_ROOM(r->items, r->n_room, r->n_items + 1);
+static bool is_at(const Rotation *r, size_t at, uint64_t sequence) {
+        return at < r->n_periods && r->periods[at].sequence == sequence;
 }
 
-static void insert(Rotation *r, size_t at, const Item *item) {
-        memmove(r->items + at + 1, r->items + at, (r->n_items++ - at) * sizeof(*item));
-        r->items[at] = *item;
-        sums_add(&r->closed, item->n_bytes);
+static void remove_period(Rotation *r, size_t at) {
+        Period *p = r->periods + at;
+
+        memmove(p, p + 1, (--r->n_periods - at) * sizeof(*p));
 }
 
-/* A closed one may take another size now, or may be gone.  0 or -ENOMEM. */
-static int look_again(Rotation *r, uint32_t cpu, uint64_t sequence) {
-        Item new = { .sequence = sequence, .cpu = cpu }, *item;
-        size_t at = find(r, cpu, sequence);
+/* One that has been closed.  0 or -ENOMEM. */
+static int add_closed(Rotation *r, uint32_t cpu, uint64_t sequence) {
+        InventorySums sums = measure(r, cpu, sequence);
+        size_t at = find(r, sequence);
 
-        if (at < r->n_items && r->items[at].sequence == sequence && r->items[at].cpu == cpu) {
-                item = r->items + at;
-                sums_drop(&r->closed, item->n_bytes);
-                memmove(item, item + 1, (--r->n_items - at) * sizeof(*item));
-        }
-        if (!measure(r, cpu, sequence, &new.n_bytes))
+        if (sums.n == 0)
                 return 0;
-        if (!make_room(r))
-                return -ENOMEM;
-        insert(r, find(r, cpu, sequence), &new);
+        if (!is_at(r, at, sequence)) {
+                if (!ARRAY_ROOM(r->periods, r->n_room, r->n_periods + 1))
+                        return -ENOMEM;
+                memmove(r->periods + at + 1, r->periods + at,
+                        (r->n_periods++ - at) * sizeof(*r->periods));
+                r->periods[at] = (Period){ .sequence = sequence };
+        }
+        add(&r->periods[at].sums, sums);
         return 0;
 }
 
@@ -114,28 +99,22 @@ static int look(Rotation *r) {
         r->open = (InventorySums){};
         for (size_t i = 0; i < recorder_n_cpus(r->config.recorder); i++) {
                 uint32_t cpu = recorder_cpu(r->config.recorder, i);
-                uint64_t end = recorder_first_open(r->config.recorder, i), n_bytes;
+                uint64_t end = recorder_first_open(r->config.recorder, i);
 
                 for (; r->next[i] < end; r->next[i]++)
-                        if (look_again(r, cpu, r->next[i]) < 0)
+                        if (add_closed(r, cpu, r->next[i]) < 0)
                                 return -ENOMEM;
-                if (measure(r, cpu, end, &n_bytes))
-                        sums_add(&r->open, n_bytes);
+                add(&r->open, measure(r, cpu, end));
         }
         return 0;
 }
 
-/* Of the closed ones with the lowest sequence, all CPUs; false: there is none. */
-static bool find_oldest(const Rotation *r, uint64_t *ret_sequence, uint64_t *ret_n_bytes) {
-        uint64_t n_bytes = 0;
+static InventorySums sum_up(const Rotation *r) {
+        InventorySums all = r->open;
 
-        if (r->i_first == r->n_items)
-                return false;
-        *ret_sequence = r->items[r->i_first].sequence;
-        for (size_t i = r->i_first; i < r->n_items && r->items[i].sequence == *ret_sequence; i++)
-                n_bytes += r->items[i].n_bytes;
-        *ret_n_bytes = n_bytes;
-        return true;
+        for (size_t i = 0; i < r->n_periods; i++)
+                add(&all, r->periods[i].sums);
+        return all;
 }
 
 /* What was there before, of one CPU. */
@@ -147,24 +126,9 @@ static int load(Rotation *r, size_t i) {
 
         r->next[i] = recorder_first_open(r->config.recorder, i);
         k = session_dir_list_segments(r->config.dir, cpu, &sequences, &n);
-        if (k < 0)
-                return k == -ENOENT ? 0 : k;
-        for (size_t s = 0; s < n && sequences[s] < r->next[i]; s++) {
-                Item item = { .sequence = sequences[s], .cpu = cpu };
-
-                if (!measure(r, cpu, item.sequence, &item.n_bytes))
-                        continue;
-                if (!make_room(r))
-                        return -ENOMEM;
-                insert(r, r->n_items, &item);
-        }
-        return 0;
-}
-
-static int compare_items(const void *a, const void *b) {
-        const Item *x = a, *y = b;
-
-        return x->sequence != y->sequence ? CMP(x->sequence, y->sequence) : CMP(x->cpu, y->cpu);
+        for (size_t s = 0; k >= 0 && s < n && sequences[s] < r->next[i]; s++)
+                k = add_closed(r, cpu, sequences[s]);
+        return k == -ENOENT ? 0 : k;
 }
 
 /* --- cuts ------------------------------------------------------------------------------------- */
@@ -219,8 +183,6 @@ int rotation_new(Rotation **ret, const RotationConfig *config, const ClockTuple 
         k = r->next ? 0 : -ENOMEM;
         for (size_t i = 0; k >= 0 && i < recorder_n_cpus(config->recorder); i++)
                 k = load(r, i);
-        if (r->n_items > 0)
-                qsort(r->items, r->n_items, sizeof(*r->items), compare_items);
         if (k >= 0)
                 k = cut_log_read(config->dir, &r->cuts, &r->n_cuts);
         if (k < 0)
@@ -267,28 +229,30 @@ static void rotation_note_first(Rotation *r, uint64_t first) {
 /* Drops the oldest periods while they take more than @max_bytes, @n_max of them at most, and never one
  * that is written to.  How many. */
 static size_t rotation_shrink(Rotation *r, uint64_t max_bytes, size_t n_max) {
-        uint64_t oldest_open = recorder_oldest_open(r->config.recorder), sequence, n_bytes;
+        uint64_t oldest_open = recorder_oldest_open(r->config.recorder), n_bytes;
         SessionMeta *m = r->config.meta;
         size_t n = 0;
         int k = look(r);
 
-        for (; k >= 0 && n < n_max && r->closed.n_bytes + r->open.n_bytes > max_bytes &&
-               find_oldest(r, &sequence, &n_bytes) && sequence < oldest_open;
+        n_bytes = sum_up(r).n_bytes;
+        for (; k >= 0 && n < n_max && n_bytes > max_bytes && r->n_periods > 0 &&
+               r->periods[0].sequence < oldest_open;
              n++) {
-                k = session_dir_drop_period(r->config.dir, sequence, rotation_on_dropped, m);
+                const Period oldest = r->periods[0];
+
+                k = session_dir_drop_period(r->config.dir, oldest.sequence, rotation_on_dropped, m);
                 if (k < 0)
                         break;
-                while (r->i_first < r->n_items && r->items[r->i_first].sequence == sequence)
-                        sums_drop(&r->closed, r->items[r->i_first++].n_bytes);
-                m->bytes_dropped += n_bytes;
+                remove_period(r, 0);
+                n_bytes -= oldest.sums.n_bytes;
+                m->bytes_dropped += oldest.sums.n_bytes;
         }
         if (k < 0)
                 log_warning("Session '%s': the ring cannot drop its oldest: %s", m->name,
                             origin_text(k));
         if (n > 0)
-                rotation_note_first(r, find_oldest(r, &sequence, &n_bytes)
-                                               ? MIN(sequence, oldest_open)
-                                               : oldest_open);
+                rotation_note_first(r, r->n_periods > 0 ? MIN(r->periods[0].sequence, oldest_open)
+                                                        : oldest_open);
         return n;
 }
 
@@ -337,20 +301,28 @@ InventorySums rotation_look_at_segments(Rotation *r) {
         if (!r)
                 return (InventorySums){};
         (void) look(r);
-        return (InventorySums){ .n = r->closed.n + r->open.n,
-                                .n_bytes = r->closed.n_bytes + r->open.n_bytes,
-                                .counted_bytes = r->closed.counted_bytes + r->open.counted_bytes };
+        return sum_up(r);
 }
 
-void rotation_segment_changed(Rotation *r, uint32_t cpu, uint64_t sequence) {
-        (void) look_again(r, cpu, sequence);
+void rotation_segment_changed(Rotation *r, uint64_t sequence) {
+        size_t at = find(r, sequence);
+        InventorySums sums = {};
+
+        if (!is_at(r, at, sequence))
+                return;
+        for (size_t i = 0; i < recorder_n_cpus(r->config.recorder); i++)
+                if (sequence < r->next[i])
+                        add(&sums, measure(r, recorder_cpu(r->config.recorder, i), sequence));
+        r->periods[at].sums = sums;
+        if (sums.n == 0)
+                remove_period(r, at);
 }
 
 Rotation *rotation_free(Rotation *r) {
         if (!r)
                 return NULL;
         (void) sd_event_source_disable_unref(r->timer);
-        free(r->items);
+        free(r->periods);
         free(r->next);
         free(r->cuts);
         return mfree(r);

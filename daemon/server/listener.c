@@ -5,8 +5,7 @@
  * connections takes turns with everything else on the loop.
  *
  * A process without a free descriptor can neither accept a connection nor turn it away, and epoll reports it again at
- * once.  So a listener keeps one in reserve: it gives it up, accepts, closes, and takes it back.  After any other
- * lasting error it rests for a moment.
+ * once.  So a listener rests for a moment after any error that may last.
  */
 
 #include <fcntl.h>
@@ -20,7 +19,7 @@
 #include "base/log.h"
 #include "daemon/server/server-private.h"
 
-#define PAUSE_USEC ((uint64_t) 100 * 1000)
+#define PAUSE_USEC ((uint64_t) 1000 * 1000)
 #define ACCURACY_USEC ((uint64_t) 50 * 1000)
 /* Who comes waits behind those who came before: not for long, also in a flood. */
 #define BACKLOG 128
@@ -141,12 +140,6 @@ int server_add_connection(Server *s, int fd) {
 
 /* --- a listener ------------------------------------------------------------------------------- */
 
-static int open_reserve(void) {
-        int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-        return fd < 0 ? ORIGIN(-errno) : fd;
-}
-
 static void rest(Listener *l, int error) {
         log_error_errno(error, "Cannot accept a connection: %m");
         (void) sd_event_source_set_enabled(l->io, SD_EVENT_OFF);
@@ -157,27 +150,8 @@ static void rest(Listener *l, int error) {
 static int on_pause_end(sd_event_source *source, uint64_t usec, void *userdata) {
         Listener *l = userdata;
 
-        if (l->reserve_fd < 0)
-                l->reserve_fd = open_reserve();
         (void) sd_event_source_set_enabled(l->io, SD_EVENT_ON);
         return 0;
-}
-
-static void turn_away(Listener *l, int error) {
-        int fd;
-
-        if (l->reserve_fd < 0) {
-                rest(l, error);
-                return;
-        }
-        l->reserve_fd = safe_close(l->reserve_fd);
-        fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        safe_close(fd);
-        l->reserve_fd = open_reserve();
-        if (fd < 0 || l->reserve_fd < 0)
-                rest(l, error);
-        else
-                log_debug("server", "Turned a connection away: %s", strerror(error));
 }
 
 static void accept_one(Server *s, int accepted_fd) {
@@ -199,8 +173,6 @@ static int on_io(sd_event_source *source, int listener_fd, uint32_t events, void
 
         if (fd >= 0)
                 accept_one(l->server, fd);
-        else if (errno == EMFILE || errno == ENFILE)
-                turn_away(l, errno);
         else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
                 rest(l, errno);
         return 0;
@@ -211,7 +183,6 @@ Listener *listener_free(Listener *l) {
                 return NULL;
         sd_event_source_disable_unref(l->io);
         sd_event_source_disable_unref(l->pause);
-        safe_close(l->reserve_fd);
         safe_close(l->fd);
         return mfree(l);
 }
@@ -223,11 +194,9 @@ int server_add_listener(Server *s, int fd) {
 
         if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
                 return ORIGIN(-errno);
-        l = NEW(Listener, .server = s, .fd = -EBADF, .reserve_fd = open_reserve());
+        l = NEW(Listener, .server = s, .fd = -EBADF);
         if (!l)
                 return -ENOMEM;
-        if (l->reserve_fd < 0)
-                return l->reserve_fd;
         r = sd_event_add_time(s->event, &l->pause, CLOCK_MONOTONIC, UINT64_MAX, ACCURACY_USEC,
                               on_pause_end, l);
         if (r >= 0)

@@ -73,7 +73,6 @@ typedef struct Listener {
         SLIST_ENTRY(Listener) link;
         Server *server;
         int fd;
-        int reserve_fd; /* -EBADF: given up and not to be had again yet */
         sd_event_source *io, *pause;
 } Listener;
 

@@ -21,28 +21,22 @@ static const struct {
         { "org.ftraced", interface_org_ftraced },
 };
 
-/* How much of a method's name is it. */
-static size_t interface_length(const char *method) {
-        const char *dot = strrchr(method, '.');
+/* The one that a method is, or would be, of; NULL: there is none. */
+static const char *find_interface(const char *method) {
+        for (size_t i = 0; i < ELEMENTSOF(descriptions); i++) {
+                const char *rest = startswith(method, descriptions[i].name);
 
-        return dot ? (size_t) (dot - method) : 0;
-}
-
-static bool same_interface(const char *method, const char *other) {
-        size_t n = interface_length(method);
-
-        return n == interface_length(other) && memcmp(method, other, n) == 0;
+                if (rest && rest == strrchr(method, '.'))
+                        return descriptions[i].name;
+        }
+        return NULL;
 }
 
 static int method_get_info(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        json_t *interfaces = json_pack("[s]", SERVICE);
-        const Server *s = userdata;
+        json_t *interfaces = json_array();
 
-        for (size_t i = 0; i < s->n_methods; i++)
-                if (i == 0 || !same_interface(s->methods[i].name, s->methods[i - 1].name))
-                        (void) json_array_append_new(
-                                interfaces, json_stringn(s->methods[i].name,
-                                                         interface_length(s->methods[i].name)));
+        for (size_t i = 0; i < ELEMENTSOF(descriptions); i++)
+                (void) json_array_append_new(interfaces, json_string(descriptions[i].name));
         return server_call_reply(call,
                                  json_pack("{s:s, s:s, s:s, s:s, s:o}", "vendor", PACKAGE_NAME,
                                            "product", PACKAGE_NAME, "version", PACKAGE_VERSION,
@@ -53,7 +47,6 @@ static int method_get_info(ServerCall *call, json_t *parameters, Refusal *refusa
 static int method_get_description(ServerCall *call, json_t *parameters, Refusal *refusal,
                                   void *userdata) {
         const char *name = json_string_value(json_object_get(parameters, "interface"));
-        char quoted[NAME_QUOTE_MAX];
 
         if (!name)
                 return refusal_set_of(refusal, REFUSAL_INVALID_PARAMETER, "parameter", "interface",
@@ -64,7 +57,7 @@ static int method_get_description(ServerCall *call, json_t *parameters, Refusal 
                                 call, json_pack("{s:s}", "description", descriptions[i].text), NULL,
                                 0);
         return refusal_set_of(refusal, REFUSAL_INTERFACE_NOT_FOUND, "interface", name,
-                              "there is no interface %s", name_quote(quoted, name));
+                              "there is no interface %s", NAME_QUOTED(name));
 }
 
 static const ServerMethod service[] = {
@@ -109,25 +102,21 @@ static const ServerMethod *find_method(const ServerMethod *methods, size_t n, co
         return NULL;
 }
 
-static int refuse_unknown(const Server *s, const char *name, Refusal *refusal) {
-        bool known = same_interface(name, SERVICE ".GetInfo");
-        char quoted[NAME_QUOTE_MAX];
+static int refuse_unknown(const char *name, Refusal *refusal) {
+        const char *dot = strrchr(name, '.');
 
-        for (size_t i = 0; i < s->n_methods && !known; i++)
-                known = same_interface(name, s->methods[i].name);
-        if (known)
+        if (find_interface(name))
                 return refusal_set_of(refusal, REFUSAL_METHOD_NOT_FOUND, "method", name,
-                                      "there is no method %s", name_quote(quoted, name));
-        return refusal_set(refusal, REFUSAL_INTERFACE_NOT_FOUND,
-                           json_pack("{s:s%}", "interface", name, interface_length(name)),
-                           "there is no interface for the method %s", name_quote(quoted, name));
+                                      "there is no method %s", NAME_QUOTED(name));
+        return refusal_set(
+                refusal, REFUSAL_INTERFACE_NOT_FOUND,
+                json_pack("{s:s%}", "interface", name, dot ? (size_t) (dot - name) : (size_t) 0),
+                "there is no interface for the method %s", NAME_QUOTED(name));
 }
 
 static int refuse_parameter(const char *parameter, Refusal *refusal, const char *problem) {
-        char quoted[NAME_QUOTE_MAX];
-
         return refusal_set_of(refusal, REFUSAL_INVALID_PARAMETER, "parameter", parameter,
-                              "parameter \"%s\" %s", name_quote(quoted, parameter), problem);
+                              "parameter \"%s\" %s", NAME_QUOTED(parameter), problem);
 }
 
 /* Everything that can be said against a call without knowing the method. */
@@ -162,7 +151,7 @@ static int carry_out(Server *s, ServerCall *call, const Request *q, bool has_fds
 
         if (!m) {
                 if (call->who.right == PEER_NOTHING &&
-                    !same_interface(q->method, SERVICE ".GetInfo"))
+                    !streq_ptr(find_interface(q->method), SERVICE))
                         return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
                                            "user %u may not use ftraced: only root may, and "
                                            "members of the group of its socket",
@@ -176,7 +165,7 @@ static int carry_out(Server *s, ServerCall *call, const Request *q, bool has_fds
                                 (unsigned) call->who.uid, m->name);
         }
         if (!m)
-                return refuse_unknown(s, q->method, refusal);
+                return refuse_unknown(q->method, refusal);
         r = check_request(m, q, has_fds, refusal);
         if (r != 0)
                 return r;
@@ -261,12 +250,7 @@ void server_set_quota(Server *s, size_t max_connections_per_user, size_t max_cal
 }
 
 size_t server_n_connections(const Server *s) {
-        const Connection *c;
-        size_t n = 0;
-
-        LIST_FOREACH(c, &s->connections, link)
-        n++;
-        return n;
+        return s->quota.n_connections;
 }
 
 Server *server_free(Server *s) {

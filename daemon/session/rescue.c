@@ -309,7 +309,6 @@ static int end_origin(Rescue *x, const SessionMeta *made, const char *why) {
         m->stop = made ? made->stop : m->start;
         conditions_done(&m->degraded);
         m->kept_realtime_ns = now_ns(CLOCK_REALTIME);
-        pipe_marks_remove(m->id);
         disk_usage_release(x->origin_dir);
         r = disk_usage_count(x->origin_dir, m);
         if (r >= 0)

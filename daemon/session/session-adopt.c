@@ -13,6 +13,7 @@
 #include "daemon/process/journal.h"
 #include "daemon/record/reader.h"
 #include "daemon/session/session-private.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "pages/page-source.h"
 
@@ -52,7 +53,6 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
 
         if (session_state_is_live(s->meta->state)) {
                 live_remove(s->dir);
-                pipe_marks_remove(s->meta->id);
                 r = disk_usage_recover(s->dir, s->meta);
                 if (r < 0)
                         log_warning_errno(r, "Cannot count the pages of session '%s': %m", name);
@@ -166,16 +166,27 @@ static int resume_counters(Session *s, const Live *live, const CpuAccount *accou
         return 0;
 }
 
-/* *@n_lost: bytes that were in its pipe and are missing. */
-static int take_cpu(Session *s, const Live *live, PipeMarks *marks, size_t i, uint64_t *n_lost) {
-        uint32_t cpu = s->meta->cpus[i].cpu;
-        /* At most, when the daemon was killed. */
-        uint64_t in_pipe = marks ? atomic_load(pipe_marks_get(marks, i)) : PIPE_MARK_MOVING;
-        CpuAccount torn = {};
-        int r = session_hold_take_cpu(s, cpu);
+/* Whether its readers took pages from the kernel when the daemon died.  Those that leave all in its buffer do for a
+ * snapshot, for which recording is off. */
+static bool had_pages_in_pipes(const Session *s) {
+        const Instance *i = tracer_instance(s->tracer);
+        _cleanup_free_ char *text = NULL;
 
-        if (r == 0 && !live->left && in_pipe > 0) {
-                *n_lost += MIN(in_pipe, (uint64_t) READER_PIPE_BYTES);
+        if (!s->meta->spec.in_kernel)
+                return s->meta->state != SESSION_ARMED;
+        return control_read(i->fs->fd, TRACEFS_PATH("%stracing_on", i->dir), &text) < 0 ||
+               streq(text, "0");
+}
+
+/* *@n_lost: bytes that may have been in its pipe, and are missing then. */
+static int take_cpu(Session *s, const Live *live, size_t i, uint64_t *n_lost) {
+        uint32_t cpu = s->meta->cpus[i].cpu;
+        CpuAccount torn = {};
+        Reader *reader;
+        int r = session_hold_take_cpu(s, &reader, cpu);
+
+        if (r == 0 && !live->left && had_pages_in_pipes(s)) {
+                *n_lost += READER_PIPE_BYTES;
                 r = add_gap(s, cpu, GAP_DAEMON_GONE, 0);
         }
         if (r >= 0 && tracer_was_quiesced(s->tracer))
@@ -183,7 +194,7 @@ static int take_cpu(Session *s, const Live *live, PipeMarks *marks, size_t i, ui
         if (r >= 0)
                 r = resume_counters(s, live, &s->meta->cpus[i]);
         if (r >= 0)
-                r = recorder_resume(s->recorder);
+                r = reader_resume(reader);
         if (r < 0)
                 return r;
         recorder_read_account(s->recorder, i,
@@ -192,15 +203,12 @@ static int take_cpu(Session *s, const Live *live, PipeMarks *marks, size_t i, ui
 }
 
 int session_take_cpus(Session *s, const Live *live) {
-        _cleanup_(pipe_marks_freep) PipeMarks *marks = NULL;
         char text[UNIT_TEXT_MAX];
         uint64_t n_lost = 0;
-        int r;
+        int r = session_make_recorder(s);
 
-        (void) pipe_marks_open(&marks, s->meta->id, s->meta->n_cpus);
-        r = session_make_recorder(s);
         for (size_t i = 0; r >= 0 && i < s->meta->n_cpus; i++)
-                r = take_cpu(s, live, marks, i, &n_lost);
+                r = take_cpu(s, live, i, &n_lost);
         if (r >= 0)
                 r = disk_usage_count(s->dir, s->meta);
         for (size_t i = 0; r >= 0 && i < s->meta->n_cpus; i++)

@@ -10,28 +10,27 @@
 #include "daemon/record/reader.h"
 #include "daemon/session/session-private.h"
 
-void session_hold_cpu(Session *s, uint32_t cpu, int raw_fd) {
-        int pipe_fd, r;
+void session_hold_cpu(Session *s, const Reader *reader) {
+        int r;
 
         if (!fdstore_is_there(s->context->fdstore))
                 return;
-        r = recorder_make_pipe(s->recorder, &pipe_fd);
+        r = fdstore_put(s->context->fdstore, s->meta->id, reader->cpu, reader->raw_fd,
+                        reader->pipe_fds[0]);
         if (r >= 0)
-                r = fdstore_put(s->context->fdstore, s->meta->id, cpu, raw_fd, pipe_fd);
-        if (r >= 0)
-                s->hold.is_held = true;
+                s->are_pipes_held = true;
         else
                 log_warning_errno(r,
                                   "The service manager does not take the descriptors of CPU %u of "
                                   "session '%s': %m; if this daemon is killed, what is in its pipe "
                                   "then is lost.",
-                                  cpu, s->meta->name);
+                                  reader->cpu, s->meta->name);
 }
 
-int session_hold_take_cpu(Session *s, uint32_t cpu) {
+int session_hold_take_cpu(Session *s, Reader **ret, uint32_t cpu) {
         _cleanup_close_ int raw_fd = -EBADF, pipe_fd = -EBADF;
         bool are_held;
-        int raw, r;
+        int r;
 
         fdstore_take(s->context->fdstore, s->meta->id, cpu, &raw_fd, &pipe_fd);
         are_held = raw_fd >= 0 && pipe_fd >= 0;
@@ -39,30 +38,29 @@ int session_hold_take_cpu(Session *s, uint32_t cpu) {
                 /* One of the two without the other is of no use: the page that is cut in two is in both. */
                 if (raw_fd >= 0 || pipe_fd >= 0)
                         (void) fdstore_remove(s->context->fdstore, s->meta->id, cpu);
+                pipe_fd = safe_close(pipe_fd);
                 safe_close(raw_fd);
                 raw_fd = instance_open_raw(tracer_instance(s->tracer), cpu);
                 if (raw_fd < 0)
                         return raw_fd;
         }
-        r = recorder_add(s->recorder, cpu, raw_fd);
+        r = recorder_add(s->recorder, ret, cpu, raw_fd, pipe_fd);
         if (r < 0)
                 return r;
-        raw = TAKE_FD(raw_fd);
-        if (!are_held) {
-                session_hold_cpu(s, cpu, raw);
-                return 0;
-        }
-        r = recorder_take_pipe(s->recorder, pipe_fd);
-        if (r < 0)
-                return r;
+        TAKE_FD(raw_fd);
         TAKE_FD(pipe_fd);
-        s->hold.is_held = true;
-        return 1;
+        if (are_held)
+                s->are_pipes_held = true;
+        else
+                session_hold_cpu(s, *ret);
+        return are_held;
 }
 
 int session_hold_write(const Session *s, bool left) {
         const SessionMeta *m = s->meta;
-        _cleanup_live_ Live l = { .attached = s->peer != 0, .held = s->hold.is_held, .left = left };
+        _cleanup_live_ Live l = { .attached = s->peer != 0,
+                                  .held = s->are_pipes_held,
+                                  .left = left };
 
         l.cpus = calloc(m->n_cpus + 1, sizeof(*l.cpus));
         if (!l.cpus)
@@ -80,17 +78,10 @@ int session_hold_write(const Session *s, bool left) {
 }
 
 int session_hold_all(Session *s) {
-        int r = s->hold.is_held ? fdstore_barrier(s->context->fdstore) : 0;
+        int r = s->are_pipes_held ? fdstore_barrier(s->context->fdstore) : 0;
 
         if (r < 0)
                 log_warning_errno(r, "The service manager does not answer: %m");
-        if (!s->hold.is_held) {
-                r = pipe_marks_new(&s->hold.marks, s->meta->id, s->meta->n_cpus);
-                if (r >= 0)
-                        recorder_set_marks(s->recorder, s->hold.marks);
-                else /* whoever comes after a kill will have to assume the worst */
-                        log_debug("store", "no marks in /dev/shm: %s", origin_text(r));
-        }
         return session_hold_write(s, false);
 }
 
@@ -98,10 +89,7 @@ void session_hold_let_go(Session *s) {
         const SessionMeta *m = s->meta;
         int r = 0;
 
-        s->hold.marks = pipe_marks_free(s->hold.marks);
-        if (m->id)
-                pipe_marks_remove(m->id);
-        if (!TAKE(s->hold.is_held, false))
+        if (!TAKE(s->are_pipes_held, false))
                 return;
         for (size_t i = 0; i < m->n_cpus && r >= 0; i++)
                 r = fdstore_remove(s->context->fdstore, m->id, m->cpus[i].cpu);

@@ -57,13 +57,6 @@ struct SessionWish {
         void *userdata;
 };
 
-/* What of a recording outlives its daemon: descriptors with the service manager, or else marks in shared memory
- * that say how much is in the pipes; the rest is in live.json. */
-typedef struct SessionHold {
-        PipeMarks *marks; /* while nobody holds the pipes */
-        bool is_held;     /* the manager has copies of the descriptors */
-} SessionHold;
-
 typedef struct SessionSync {
         Syncer *syncer;             /* until all of it is on the disk */
         sd_event_source *deadline;  /* of SYNC_WAIT_S */
@@ -170,7 +163,7 @@ struct Session {
         Recorder *recorder;
         Rotation *rotation;
         Health *health;
-        SessionHold hold;
+        bool are_pipes_held; /* the service manager has copies of its descriptors */
         SessionSync sync;
         Guard guard;
         sd_event_source *clock; /* while it records */
@@ -229,11 +222,11 @@ void session_sync_leave(Session *s);
 
 /* --- session-hold.c ---------------------------------------------------------------------------- */
 
-/* Gives the manager copies for the CPU that the recorder was given last. */
-void session_hold_cpu(Session *s, uint32_t cpu, int raw_fd);
-/* Adds a CPU to the recorder of a session that another daemon began.  1: with the descriptors that the manager
+/* Gives the manager copies of its descriptors. */
+void session_hold_cpu(Session *s, const Reader *reader);
+/* Adds a CPU to the recorder of a session that another daemon began; @ret is borrowed.  1: with the descriptors that the manager
  * held, whose pipe may have pages; 0: with new ones; -errno. */
-int session_hold_take_cpu(Session *s, uint32_t cpu);
+int session_hold_take_cpu(Session *s, Reader **ret, uint32_t cpu);
 /* When all are there and nothing is read yet: waits for the manager, and writes live.json.  0 or -errno. */
 int session_hold_all(Session *s);
 /* Writes live.json.  @left: for the next daemon, and nothing is left in a pipe.  0 or -errno. */

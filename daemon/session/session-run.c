@@ -157,10 +157,10 @@ int session_take_down(Session *s, TakeDown how) {
         if (how != TAKE_DOWN_ENDED)
                 session_sync_done(s);
         if (how == TAKE_DOWN_GIVEN_UP)
-                s->hold.is_held = true; /* whatever an earlier daemon had given the manager of it */
+                s->are_pipes_held =
+                        true; /* whatever an earlier daemon had given the manager of it */
         if (how != TAKE_DOWN_LEFT)
                 session_hold_let_go(s);
-        s->hold.marks = pipe_marks_free(s->hold.marks);
         session_unfollow_tasks(s);
         session_free_triggers(s);
         if (how == TAKE_DOWN_ENDED)

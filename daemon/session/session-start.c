@@ -169,15 +169,17 @@ static int session_open_cpus(Session *s, Refusal *refusal) {
 
         for (uint32_t cpu = 0; cpu < m->n_possible_cpus; cpu++) {
                 _cleanup_close_ int fd = instance_open_raw(tracer_instance(s->tracer), cpu);
+                Reader *reader;
 
                 if (fd == -ENOENT) /* possible CPUs may have gaps */
                         continue;
                 if (fd < 0)
                         return refuse_errno(refusal, fd, "opening a CPU's trace_pipe_raw");
-                r = recorder_add(s->recorder, cpu, fd);
+                r = recorder_add(s->recorder, &reader, cpu, fd, -EBADF);
                 if (r < 0)
                         return refuse_store(s, refusal, r, "making a CPU's directory in");
-                session_hold_cpu(s, cpu, TAKE_FD(fd));
+                TAKE_FD(fd);
+                session_hold_cpu(s, reader);
         }
 
         m->n_cpus = recorder_n_cpus(s->recorder);

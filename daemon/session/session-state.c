@@ -152,7 +152,7 @@ uint64_t session_growth_bytes(Session *s) {
 void session_segment_sealed(Session *s, uint32_t cpu, uint64_t sequence, uint64_t n_before,
                             uint64_t n_bytes) {
         if (s->rotation)
-                rotation_segment_changed(s->rotation, cpu, sequence);
+                rotation_segment_changed(s->rotation, sequence);
         else if (s->measured_ns > 0)
                 footprint_replace(&s->footprint, n_before, n_bytes);
 }

@@ -29,6 +29,7 @@
 #define RETRY_US (60 * UINT64_C(1000000))
 #define HELD_US UINT64_C(200000)
 #define TEMPORARY_MAX 24
+#define WORDS_MAX 16
 
 struct Sealer {
         SealerConfig config;
@@ -107,7 +108,7 @@ static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata
 static int start_worker(Sealer *s, int in_fd) {
         static const char *const self[] = { "/proc/self/exe", SEAL_WORKER_OPTION, NULL };
         const char *const *command = s->config.worker ?: self;
-        const char *words[SPAWN_WORDS_MAX + 1] = {};
+        const char *words[WORDS_MAX + 1] = {};
         _cleanup_close_ int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
         size_t n = 0;
@@ -123,7 +124,7 @@ static int start_worker(Sealer *s, int in_fd) {
         (void) lseek(s->formats_fd, 0, SEEK_SET);
         if (session_dir_read_meta(s->dir, &meta) != 0)
                 return ORIGIN(-ENODATA);
-        for (; command[n] && n < SPAWN_WORDS_MAX - 1; n++)
+        for (; command[n] && n < WORDS_MAX - 1; n++)
                 words[n] = command[n];
         words[n] = meta->big_endian ? "big" : "little";
         r = spawn_worker(&pid, words, (const int[]){ in_fd, s->out_fd, null_fd, s->formats_fd }, 4);

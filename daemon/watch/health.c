@@ -33,6 +33,7 @@ struct Health {
         int error;          /* of the disk, at the moment */
         uint64_t cpu_ns;    /* that the looks took */
         unsigned n_stuck;   /* looks in a row at which some reader had not moved */
+        bool is_hung;       /* at the last of them, for no reason outside of this process */
         unsigned n_put_off; /* how often the look that is due was */
 };
 
@@ -231,9 +232,10 @@ void health_look_at_disk(Health *h) {
 /* Neither success nor failure: a reader does not move, and does not wait for data. */
 static bool look_at_progress(Health *h) {
         char reason[1024], who[RECORDER_STUCK_MAX];
-        GapCause cause = GAP_DAEMON_GONE;
-        bool was_disk;
+        RecorderStuck stuck;
+        bool was_disk, is_disk;
 
+        h->is_hung = false;
         h->n_stuck = recorder_made_progress(h->config.recorder) ? 0 : h->n_stuck + 1;
         if (h->error != 0)
                 return false; /* more is known than that */
@@ -243,34 +245,27 @@ static bool look_at_progress(Health *h) {
         }
         if (h->n_stuck * HEALTH_LOOK_S < HEALTH_STUCK_S)
                 return false;
-        switch (recorder_find_stuck(h->config.recorder, who)) {
-        case STUCK_NOT:
+        stuck = recorder_find_stuck(h->config.recorder, who);
+        h->is_hung = stuck == STUCK_ITSELF;
+        is_disk = stuck == STUCK_DISK;
+        if (stuck == STUCK_NOT)
                 return false;
-        case STUCK_DISK:
-                cause = GAP_DISK_FAILED;
-                (void) snprintf(reason, sizeof(reason),
-                                "the disk of %s has not answered for %u s and more (%s): pages "
-                                "wait in the kernel's buffer",
-                                h->config.store, HEALTH_STUCK_S, who);
-                break;
-        case STUCK_TRACEFS:
-                (void) snprintf(reason, sizeof(reason),
-                                "tracefs has not answered for %u s and more (%s): pages wait in "
-                                "the kernel's buffer",
-                                HEALTH_STUCK_S, who);
-                break;
-        case STUCK_ITSELF:
+        if (h->is_hung)
                 (void) snprintf(reason, sizeof(reason),
                                 "%s has not moved for %u s and more, though neither the disk nor "
                                 "tracefs holds it up: pages wait in the kernel's buffer",
                                 who, HEALTH_STUCK_S);
-                break;
-        }
-        return health_set_condition(h, cause, reason);
+        else
+                (void) snprintf(reason, sizeof(reason),
+                                "%s%s has not answered for %u s and more (%s): pages wait in the "
+                                "kernel's buffer",
+                                is_disk ? "the disk of " : "tracefs",
+                                is_disk ? h->config.store : "", HEALTH_STUCK_S, who);
+        return health_set_condition(h, is_disk ? GAP_DISK_FAILED : GAP_DAEMON_GONE, reason);
 }
 
 bool health_is_hung(const Health *h) {
-        return h->n_stuck * HEALTH_LOOK_S >= HEALTH_HUNG_S && recorder_is_hung(h->config.recorder);
+        return h->n_stuck * HEALTH_LOOK_S >= HEALTH_HUNG_S && h->is_hung;
 }
 
 /* --- what others do --------------------------------------------------------------------------- */
@@ -325,6 +320,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         timer_ns = trace_ns(h);
         is_new = health_refresh(h);
         is_new |= look_at_progress(h);
+        recorder_look_for_cpus(h->config.recorder);
         is_new |= look_at_strangers(h);
         changed(h, is_new); /* which looks at modules */
         tamper_look(&h->tamper, timer_ns, false);

@@ -13,36 +13,32 @@
 
 /* --- what is stored ----------------------------------------------------------------------------- */
 
-/* The last segments of all CPUs, then those before them. */
+static int compare_newest_first(const void *a, const void *b) {
+        return CMP(((const SegmentPlace *) b)->sequence, ((const SegmentPlace *) a)->sequence);
+}
+
+/* The newest of all CPUs. */
 static int open_segments(const SessionDir *dir, int fds[static MAX_SEGMENTS], size_t *ret_n) {
-        _cleanup_free_ uint32_t *cpus = NULL;
+        _cleanup_free_ SegmentPlace *places = NULL;
+        size_t n_places = 0, n = 0;
         uint64_t n_bytes = 0;
-        size_t n_cpus, n = 0, n_found = 1;
-        int r = session_dir_list_cpus(dir, &cpus, &n_cpus);
+        int r = session_dir_list_places(dir, &places, &n_places);
 
-        for (size_t k = 1; r >= 0 && n_found > 0 && n_bytes < MAX_BYTES; k++) {
-                n_found = 0;
-                for (size_t i = 0; r >= 0 && i < n_cpus && n < MAX_SEGMENTS; i++) {
-                        _cleanup_free_ uint64_t *sequences = NULL;
-                        size_t n_sequences;
-                        int fd;
+        if (r < 0)
+                return r;
+        SORT(places, n_places, compare_newest_first);
+        for (size_t i = 0; i < n_places && n < MAX_SEGMENTS && n_bytes < MAX_BYTES; i++) {
+                int fd = session_dir_open_segment_file(dir, places[i].cpu, places[i].sequence);
 
-                        r = session_dir_list_segments(dir, cpus[i], &sequences, &n_sequences);
-                        if (r < 0 || k > n_sequences)
-                                continue;
-                        fd = session_dir_open_segment_file(dir, cpus[i],
-                                                           sequences[n_sequences - k]);
-                        if (fd == -ENOENT) /* a ring has dropped it just now */
-                                continue;
-                        if (fd < 0) {
-                                r = fd;
-                                break;
-                        }
-                        n_bytes += (uint64_t) MAX(lseek(fd, 0, SEEK_END), (off_t) 0);
-                        (void) lseek(fd, 0, SEEK_SET);
-                        fds[n++] = fd;
-                        n_found++;
+                if (fd == -ENOENT) /* a ring has dropped it just now */
+                        continue;
+                if (fd < 0) {
+                        r = fd;
+                        break;
                 }
+                n_bytes += (uint64_t) MAX(lseek(fd, 0, SEEK_END), (off_t) 0);
+                (void) lseek(fd, 0, SEEK_SET);
+                fds[n++] = fd;
         }
         *ret_n = n;
         return r;

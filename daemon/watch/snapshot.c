@@ -34,36 +34,27 @@ static int make_dir(const SnapshotConfig *c, SessionDir **ret,
         return r;
 }
 
-static int link_cpu(const SnapshotConfig *c, SessionDir *to, uint32_t cpu, size_t *n_links) {
-        _cleanup_free_ uint64_t *sequences = NULL;
-        char file[SEGMENT_NAME_MAX], path[SEGMENT_NAME_MAX + 16];
-        _cleanup_close_ int to_fd = -EBADF;
-        size_t n = 0;
-        int r = session_dir_list_segments(c->dir, cpu, &sequences, &n);
-
-        for (size_t i = 0; r >= 0 && i < n && sequences[i] < c->end_sequence; i++) {
-                if (to_fd < 0)
-                        to_fd = session_dir_make_cpu(to, cpu);
-                if (to_fd < 0)
-                        return to_fd;
-                segment_format_name(file, sequences[i]);
-                (void) snprintf(path, sizeof(path), "cpu%u/%s", cpu, file);
-                if (linkat(session_dir_fd(c->dir), path, to_fd, file, 0) >= 0)
-                        (*n_links)++;
-                else if (errno != ENOENT) /* else a ring has dropped it meanwhile */
-                        return ORIGIN(-errno);
-        }
-        return MIN(r, 0);
-}
-
 /* 1: there are some, 0: none, -errno. */
 static int link_all(const SnapshotConfig *c, SessionDir *to) {
-        _cleanup_free_ uint32_t *cpus = NULL;
-        size_t n_cpus = 0, n_links = 0;
-        int r = session_dir_list_cpus(c->dir, &cpus, &n_cpus);
+        _cleanup_free_ SegmentPlace *places = NULL;
+        size_t n = 0, n_links = 0;
+        int r = session_dir_list_places(c->dir, &places, &n);
 
-        for (size_t i = 0; r >= 0 && i < n_cpus; i++)
-                r = link_cpu(c, to, cpus[i], &n_links);
+        for (size_t i = 0; r >= 0 && i < n; i++) {
+                char path[SEGMENT_PATH_MAX];
+                _cleanup_close_ int cpu_fd = -EBADF;
+
+                if (places[i].sequence >= c->end_sequence)
+                        continue;
+                cpu_fd = session_dir_make_cpu(to, places[i].cpu);
+                if (cpu_fd < 0)
+                        return cpu_fd;
+                segment_format_path(path, places[i].cpu, places[i].sequence);
+                if (linkat(session_dir_fd(c->dir), path, session_dir_fd(to), path, 0) >= 0)
+                        n_links++;
+                else if (errno != ENOENT) /* else a ring has dropped it meanwhile */
+                        r = ORIGIN(-errno);
+        }
         return r < 0 ? r : n_links > 0;
 }
 

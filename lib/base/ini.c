@@ -5,8 +5,6 @@
  * together, so that a value is one string of the text whatever it was.
  */
 
-#include <stdarg.h>
-
 #include "base/ini.h"
 
 #define BLANKS " \t\r"
@@ -110,21 +108,6 @@ int ini_parse(char *text, const IniHandler *h) {
                         return r;
         }
         return 0;
-}
-
-int ini_complain(Strv *problems, const char *file, unsigned line, const char *format, ...) {
-        _cleanup_free_ char *what = NULL;
-        va_list ap;
-        int n;
-
-        va_start(ap, format);
-        n = vasprintf(&what, format, ap);
-        va_end(ap);
-        if (n < 0) {
-                what = NULL;
-                return -ENOMEM;
-        }
-        return strv_addf(problems, "%s:%u: %s", file, line, what);
 }
 
 /* --- where they are --------------------------------------------------------------------------- */

@@ -33,8 +33,8 @@ typedef struct IniHandler {
 /* @text: changed meanwhile.  0, or what a handler returned. */
 int ini_parse(char *text, const IniHandler *h);
 /* Adds "FILE:LINE: ...".  0 or -ENOMEM. */
-int ini_complain(Strv *problems, const char *file, unsigned line, const char *format, ...)
-        _printf_(4, 5);
+#define ini_complain(problems, file, line, format, ...)                                            \
+        strv_addf((problems), "%s:%u: " format, (file), (line), ##__VA_ARGS__)
 
 /*
  * conf_files_find() - the files that make up @name ("ftraced.conf", "profiles.d/x.conf")

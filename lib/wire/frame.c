@@ -42,8 +42,8 @@ struct FrameOut {
 struct Frame {
         int fd;
         size_t message_max, values_max;
-        const char *problem; /* sticky */
-        bool is_too_long;    /* that is the problem */
+        int error; /* sticky: FRAME_E_INVALID or FRAME_E_TOO_LONG */
+        const char *problem;
 
         char *in;
         size_t in_start, in_scanned, in_end, in_room, weight;
@@ -150,15 +150,9 @@ const char *frame_problem(const Frame *f) {
         return f->problem;
 }
 
-static int invalid(Frame *f, const char *problem) {
+static int fail(Frame *f, int error, const char *problem) {
         f->problem = problem;
-        return FRAME_E_INVALID;
-}
-
-static int too_long(Frame *f) {
-        f->is_too_long = true;
-        f->problem = "the message is too long";
-        return FRAME_E_TOO_LONG;
+        return f->error = error;
 }
 
 /* The NUL that ends the first message, or NULL. */
@@ -225,7 +219,8 @@ static int keep_fds(Frame *f, struct msghdr *mh) {
 
         while (f->n_fds > 0)
                 safe_close(f->fds[--f->n_fds].fd);
-        return invalid(f, "more file descriptors came with a message than are allowed");
+        return fail(f, FRAME_E_INVALID,
+                    "more file descriptors came with a message than are allowed");
 }
 
 /* One read: 0, FRAME_E_*, -errno. */
@@ -270,13 +265,16 @@ static int take(Frame *f, const char *end, json_t **ret, int ret_fds[static FRAM
         int r;
 
         if (n > f->message_max)
-                return too_long(f);
+                return fail(f, FRAME_E_TOO_LONG, "the message is too long");
         end_at = f->in_at - (f->in_end - f->in_start) + n + 1;
         while (n_fds < f->n_fds && f->fds[n_fds].at <= end_at)
                 n_fds++;
         if (n_fds > FRAME_FDS_MAX)
-                return invalid(f, "more file descriptors came with a message than are allowed");
+                return fail(f, FRAME_E_INVALID,
+                            "more file descriptors came with a message than are allowed");
         r = frame_parse(&j, f->in + f->in_start, n, &n_values, &f->problem);
+        if (r > 0)
+                f->error = r;
         if (r != 0)
                 return r;
 
@@ -300,8 +298,8 @@ int frame_receive(Frame *f, json_t **ret, int ret_fds[static FRAME_FDS_MAX]) {
         char *end;
         int r;
 
-        if (f->problem)
-                return f->is_too_long ? FRAME_E_TOO_LONG : FRAME_E_INVALID;
+        if (f->error != 0)
+                return f->error;
 
         end = first_end(f);
         if (!end) {
@@ -316,7 +314,7 @@ int frame_receive(Frame *f, json_t **ret, int ret_fds[static FRAME_FDS_MAX]) {
 
         f->in_scanned = f->in_end;
         if (f->in_end - f->in_start > f->message_max)
-                return too_long(f);
+                return fail(f, FRAME_E_TOO_LONG, "the message is too long");
         return FRAME_E_AGAIN;
 }
 

@@ -54,25 +54,16 @@ ok 'it counts what was stored before' has_pages hand 3
 feed 3 2
 ok 'pages arrive again' wait_until 10 has_pages hand 5
 exits 'a second session is refused, as before' 5 ftracectl start udp_recvmsg
-exits 'the session stops' 0 ftracectl stop hand
+exits 'the session stops, and may not be complete' 6 ftracectl stop hand
 is_whole 'each page is there once' hand 5
 is 'they are in one segment' "$(ls "$store/sessions/hand/cpu0")" 00000000.seg
 is 'the tracer is off' "$(tracer)" nop
 ok 'nothing is left to put back' not test -e "$ledger"
 ok 'nothing is left of the live session' not test -e "$store/sessions/hand/live.json"
-is 'nothing was in a pipe when it was killed' "$(gaps_of hand)" 0
-
-exits 'a session starts that will lack something' 0 ftracectl start -n lossy udp_sendmsg
-kill_ftraced
-id=$(jq -r .id "$store/sessions/lossy/session.json")
-printf '\0\20\0\0\0\0\0\0' | dd of="/dev/shm/ftraced-$id" conv=notrunc status=none
-ok 'the next daemon starts after a kill in a bad moment' start
-stops 'it stops the session' lossy
-is 'what may have been in the pipe of CPU 0 is a gap' \
-        "$(jq -c '[.gaps[] | select(.cause == "daemon_gone") | .cpu]' "$store/sessions/lossy/session.json")" '[0]'
-says 'and a sentence' 'up to 4K .*missing' <(ftracectl show lossy)
-exits 'verify says that it is not complete' 6 ftracectl verify lossy
-ok 'nothing is left in shared memory' not test -e "/dev/shm/ftraced-$id"
+is 'what may have been in the pipes when it was killed is a gap of each CPU' \
+        "$(jq -c '[.gaps[] | select(.cause == "daemon_gone") | .cpu]' "$store/sessions/hand/session.json")" '[0,1]'
+says 'and a sentence' 'up to 2M .*missing' <(ftracectl show hand)
+exits 'verify says that it may not be complete' 6 ftracectl verify hand
 
 exits 'a session starts again' 0 ftracectl start -n order udp_sendmsg
 feed 0 4
@@ -248,10 +239,8 @@ ftracectl doctor >"$out" 2>"$err"
 says 'doctor finds it' "removed $ledger" "$out"
 ok 'it is there again' test -s "$ledger"
 kill_ftraced
-mv "$ledger" "$store/ledger"
-ok 'the next daemon starts, after an older one that had its ledger in the store' start
+ok 'the next daemon starts' start
 is 'it goes on with the session' "$(session taken .state)" recording
-ok 'the ledger is in its place' test -s "$ledger" -a ! -e "$store/ledger"
 ok 'it ends' stop_ftraced
 dump "$work/tracefs.after"
 ok 'and all of tracefs is as it was' diff "$work/tracefs.before" "$work/tracefs.after"

@@ -89,7 +89,7 @@ kill_ftraced
 is 'a killed daemon leaves the tracer on' "$(cat "$work/tracefs/current_tracer")" function_graph
 ok 'the next daemon starts' start_ftraced --tracefs "$work/tracefs"
 is 'it goes on with the session' "$(session killed .state)" recording
-exits 'the session is stopped' 0 ftracectl stop killed
+exits 'the session is stopped, and may not be complete' 6 ftracectl stop killed
 is 'the tracer is put back' "$(cat "$work/tracefs/current_tracer")" nop
 ok 'the daemon ends in peace' stop_ftraced
 

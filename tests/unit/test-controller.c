@@ -106,7 +106,7 @@ TEST(names_are_refused_before_anything_is_written) {
 
         fake_refuse(c, fake_session("x", "udp_sendmesg"), false, REFUSAL_FUNCTION_NOT_FOUND,
                     "no function \"udp_sendmesg\" can be traced here. Did you mean "
-                    "udp_sendmsg, udpv6_sendmsg");
+                    "udp_sendmsg?");
         fake_refuse(c, fake_session("x", "udp_sendmsg tcp_nothing*"), false,
                     REFUSAL_NO_FUNCTION_MATCHES, "tcp_nothing*");
         fake_refuse(c, fake_session("x", "vfs_read:traceoff"), false, REFUSAL_INVALID_NAME,

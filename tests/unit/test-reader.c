@@ -55,7 +55,7 @@ static void fixture_init(Fixture *f) {
 static void fixture_init_reader(Fixture *f) {
         fixture_init(f);
         f->shared.segment_bytes = READER_SEGMENT_BYTES;
-        ck_assert_int_eq(reader_new(&f->reader, &f->shared, CPU, dup(f->raw_fds[0])), 0);
+        ck_assert_int_eq(reader_new(&f->reader, &f->shared, CPU, dup(f->raw_fds[0]), -EBADF), 0);
 }
 
 static void fixture_stop(Fixture *f) {
@@ -171,7 +171,7 @@ TEST(a_cut_gives_all_cpus_the_same_sequence) {
 
         f.shared.segment_bytes = 4 * PAGE;
         ck_assert_int_eq(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
-        ck_assert_int_eq(reader_new(&other, &f.shared, CPU + 1, fds[0]), 0);
+        ck_assert_int_eq(reader_new(&other, &f.shared, CPU + 1, fds[0], -EBADF), 0);
         ck_assert_int_eq(reader_start(f.reader), 0);
         ck_assert_int_eq(reader_start(other), 0);
 
@@ -365,10 +365,9 @@ TEST(a_small_recording_is_fetched_in_small_parts) {
 /* A reader that goes on where the last one was.  Asserts nothing: a process that is killed in the middle
  * of telling check(3) would garble what its parent tells. */
 static int try_take_up(Reader **ret, Fixture *f, bool with_pipe) {
-        int r = reader_new(ret, &f->shared, CPU, dup(f->raw_fds[0]));
+        int r = reader_new(ret, &f->shared, CPU, dup(f->raw_fds[0]),
+                           with_pipe ? dup(f->pipe_fd) : -EBADF);
 
-        if (r == 0 && with_pipe)
-                r = reader_take_pipe(*ret, dup(f->pipe_fd));
         return r == 0 ? reader_resume(*ret) : r;
 }
 
@@ -484,7 +483,6 @@ TEST(a_page_cut_in_two_goes_on_in_the_pipe) {
                 cut_page(&f, n, true);
                 feed(&f, 1, 1);
                 r = take_up(&f, true);
-                reader_add_pages(r, 0, 0);
                 ck_assert_uint_eq(drain(&f, r), 0);
                 (void) check_pages(&f, 2, 0);
                 ck_assert_uint_eq(atomic_load(&f.shared.n_bytes), 2 * PAGE);

@@ -97,7 +97,7 @@ static void begin(uint64_t ring_bytes, uint64_t segment_ns) {
         for (uint32_t cpu = 0; cpu < N_CPUS; cpu++) {
                 cpus[cpu] = (CpuAccount){ .cpu = cpu };
                 ck_assert_int_eq(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
-                ck_assert_int_eq(recorder_add(recorder, cpu, fds[0]), 0);
+                ck_assert_int_eq(recorder_add(recorder, NULL, cpu, fds[0], -EBADF), 0);
                 (void) close(fds[1]);
         }
         meta = (SessionMeta){
@@ -225,7 +225,7 @@ static void replace(uint32_t cpu, uint64_t sequence, size_t n_bytes) {
         (void) snprintf(path, sizeof(path), "cpu%u/%08x.seg", cpu, (unsigned) sequence);
         if (has(cpu, sequence))
                 ck_assert_int_eq(file_replace(session_dir_fd(dir), path, data, n_bytes, 0600), 0);
-        rotation_segment_changed(rotation, cpu, sequence);
+        rotation_segment_changed(rotation, sequence);
 }
 
 TEST(what_it_knows_is_what_a_walk_finds) {

@@ -163,6 +163,21 @@ TEST(a_member_who_begins_many_long_calls_gets_no_more_than_his_memory) {
         check_alive();
 }
 
+TEST(without_descriptors_who_has_a_connection_is_served_and_who_comes_later_as_well) {
+        SERVER_CASE;
+        _cleanup_client_ Client *c = connect_client();
+        int fds[40];
+
+        ck_assert_int_eq(client_call(c, "Starve", json_pack("{s:i}", "n", 20), NULL, NULL, NULL),
+                         0);
+        for (size_t i = 0; i < ELEMENTSOF(fds); i++)
+                fds[i] = connect_raw();
+        json_decref(call(c, "Who"));
+        for (size_t i = 0; i < ELEMENTSOF(fds); i++)
+                close(fds[i]);
+        wait_until_alive();
+}
+
 TEST(other_users_may_only_ask_who_is_there) {
         SERVER_CASE;
         _cleanup_client_ Client *c = NULL;
