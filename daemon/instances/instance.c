@@ -186,10 +186,6 @@ int instance_plan_hooks(const Instance *i, Plan *p, const Hooks *hooks) {
         return plan_functions(i, p, "set_ftrace_filter", hooks);
 }
 
-int instance_plan_not_hooked(const Instance *i, Plan *p, const Hooks *not_hooked) {
-        return plan_functions(i, p, "set_ftrace_notrace", not_hooked);
-}
-
 /* Old values, even if they are what is wanted at first. */
 static int keep_pids(Plan *p) {
         static const char *const files[] = { "set_ftrace_pid", "set_ftrace_notrace_pid" };

@@ -89,9 +89,8 @@ bool instance_shares_options(const Tracefs *fs);
  * tracer.  What older kernels keep once for all instances goes to the ledger as shared.
  */
 int instance_plan(const Instance *i, Plan *p, const InstanceSettings *s);
-/* Other functions are hooked from now on, or not; the tracer may be on. */
+/* Other functions are hooked from now on; the tracer may be on. */
 int instance_plan_hooks(const Instance *i, Plan *p, const Hooks *hooks);
-int instance_plan_not_hooked(const Instance *i, Plan *p, const Hooks *not_hooked);
 /* current_tracer = function_graph, and the counters' starting point.  -EBUSY: a pipe is open. */
 int instance_start(Instance *i, Plan *p, const char **ret_file);
 

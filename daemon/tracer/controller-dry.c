@@ -102,14 +102,6 @@ static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, Admis
         return t->c->arbiter.n > 1 ? tracer_remove_roots(t, p) : plan_undo(p, LEDGER_SHARED);
 }
 
-static int warn_of_cost(const Controller *c, SessionMeta *m, const Admission *a) {
-        ControllerOutlook outlook = controller_foresee(c, m, a);
-        char *text;
-        int r = controller_outlook_tell(&outlook, &text);
-
-        return r < 0 || !text ? r : strv_take(&m->warnings, text);
-}
-
 /* A new instance's files have the modes of the top level's. */
 static int refuse_read_only(const Controller *c, const Plan *p, Refusal *refusal) {
         for (size_t i = 0; i < p->n; i++) {
@@ -152,8 +144,6 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
         tracer_free(t);
         if (r == 0)
                 r = refuse_read_only(c, &plan, refusal);
-        if (r == 0)
-                r = warn_of_cost(c, m, a);
         if (r == 0)
                 *ret = TAKE(plan, (Plan){});
         return r;

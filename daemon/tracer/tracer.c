@@ -52,8 +52,8 @@ int controller_own_dirs(const Controller *c, Strv *ret) {
 }
 
 void tracer_forget_hooks(Tracer *t) {
-        for (size_t i = 0; i < _KNOWN_N; i++)
-                t->known[i] = (KnownList){ .text = mfree(t->known[i].text) };
+        for (size_t i = 0; i < _HOOK_LIST_N; i++)
+                t->hook_lists[i] = mfree(t->hook_lists[i]);
 }
 
 bool tracer_is_held_up(const Tracer *t) {
@@ -74,10 +74,8 @@ int tracer_find_strangers(const Tracer *t, Strv *ret) {
         return r < 0 ? r : strv_pick(ret, &users, &ours, false);
 }
 
-void tracer_set_handlers(Tracer *t, TracerQuiesced on_quiesced, TracerCrowded on_crowded,
-                         void *userdata) {
+void tracer_set_handler(Tracer *t, TracerQuiesced on_quiesced, void *userdata) {
         t->on_quiesced = on_quiesced;
-        t->on_crowded = on_crowded;
         t->userdata = userdata;
 }
 

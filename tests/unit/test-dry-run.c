@@ -544,18 +544,3 @@ TEST(the_list_of_functions_stays_while_a_task_compares_names_with_it) {
                 (void) sd_event_unref(event);
         }
 }
-
-TEST(what_takes_long_is_told_in_a_sentence) {
-        ControllerOutlook outlook = { .n_words = 1,
-                                      .n_functions = 44813,
-                                      .words_ns = 1400 * NSEC_PER_MSEC };
-        _cleanup_free_ char *one = NULL, *three = NULL;
-
-        ck_assert_int_eq(controller_outlook_tell(&outlook, &one), 0);
-        ck_assert_str_eq(one, "arming takes about 1.4 s, for the kernel compares 1 name "
-                              "with its 44,813 functions");
-        outlook.n_words = 3;
-        ck_assert_int_eq(controller_outlook_tell(&outlook, &three), 0);
-        ck_assert_str_eq(three, "arming takes about 1.4 s, for the kernel compares each of "
-                                "3 names with its 44,813 functions");
-}

@@ -70,24 +70,3 @@ TEST(a_start_is_admitted_once_and_armed_once) {
                          REFUSED);
         ck_assert_uint_eq(n_armed(&f), 1);
 }
-
-TEST(what_its_roots_call_is_awaited_while_it_is_learned) {
-        _cleanup_refusal_ Refusal refusal = {};
-        _cleanup_fixture_ Fixture f;
-        Session *session;
-
-        fixture_init(&f);
-        f.spec.lean = LEAN_AUTO;
-        ck_assert_int_eq(controller_begin_learning_pass(f.controller, &f.spec.functions), 0);
-        ck_assert_int_eq(sessions_start(&f.sessions, NULL, &session, &f.request, &refusal),
-                         REFUSED);
-        ck_assert_int_eq((int) refusal.kind, REFUSAL_LEARNING);
-        ck_assert_str_eq(refusal_message(&refusal),
-                         "what udp_sendmsg calls is being learned, so that nothing else "
-                         "is hooked");
-        ck_assert_uint_eq(n_armed(&f), 0);
-        controller_end_learning_pass(f.controller, &f.spec.functions);
-        ck_assert_int_eq(sessions_start(&f.sessions, NULL, &session, &f.request, &refusal),
-                         REFUSED);
-        ck_assert_int_ne((int) refusal.kind, REFUSAL_LEARNING);
-}
