@@ -289,8 +289,8 @@ int value_probe_plan(Plan *p, const Instance *i, const Strv *events);
 /* @t as a function, or an event (of its own if it is slower: or return:), on which a switch can be.  @number: of the trigger
  * in the session.  0 or -ENOMEM. */
 int notifier_event(const char *session, size_t number, const Trigger *t, Trigger *ret);
-/* Whether there is what @t waits for; events that a dry plan would make are taken to be.  0, REFUSED, -errno. */
-int notifier_admit(const Tracefs *fs, const Trigger *t, const Functions *functions, bool is_dry,
+/* Whether there is what @t waits for.  0, REFUSED, -errno. */
+int notifier_admit(const Tracefs *fs, const Trigger *t, const Functions *functions,
                    Refusal *refusal);
 /*
  * notifier_attach() - make the instance and program it

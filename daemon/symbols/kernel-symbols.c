@@ -22,12 +22,10 @@
 
 #define MODULES_MAX ((size_t) 16 << 20)
 #define TYPES_MAX ((size_t) 64 << 20) /* of one file; vmlinux's is 5.4 MB in Debian's 7.2 */
-#define SKIP_SHIFT_MAX 5U /* 32 looks */
 
 static const char *const anchors[] = { " T _stext\n", " T _text\n", " T startup_64\n" };
 
-/* Whether any anchor's line begins with an address other than 0. */
-static bool symbols_have_addresses(const char *text) {
+bool kernel_symbols_have_addresses(const char *text) {
         for (size_t i = 0; i < ELEMENTSOF(anchors); i++) {
                 const char *at = strstr(text, anchors[i]), *p = at;
 
@@ -101,7 +99,7 @@ static int read_and_store(int proc_fd, int symbols_fd, char **ret_modules, Symbo
                 r = file_read(proc_fd, kernel_symbols_path("kallsyms"), &text, &n, SYMBOL_FILE_MAX);
         if (r < 0)
                 return r;
-        if (!symbols_have_addresses(text))
+        if (!kernel_symbols_have_addresses(text))
                 return KERNEL_SYMBOLS_E_HIDDEN;
         r = symbol_file_store(symbols_fd, text, n, ret->symbols);
         if (r >= 0 && **ret_modules)
@@ -144,9 +142,7 @@ void kernel_symbols_done(KernelSymbols *k) {
 
 /*
  * The kernel tells nobody without a netlink socket that a module came, so we look.  The last look that saw the old
- * modules and the first that saw the new ones are both kept: in between either may be right.  On a full disk the
- * symbols of a changed kernel cannot be stored, and reading them is dear: after a failure the next looks are left out,
- * more of them each time.
+ * modules and the first that saw the new ones are both kept: in between either may be right.
  */
 
 /* What is not there has an empty name. */
@@ -191,11 +187,6 @@ int symbol_watch_look(SymbolWatch *w, KernelSymbols *k, int symbols_fd, SessionM
 
         if (!m->symbols)
                 return 0;
-        if (w->n_failures > 0 && w->n_skipped < 1U << MIN(w->n_failures, SKIP_SHIFT_MAX)) {
-                w->n_skipped++;
-                return 0;
-        }
-        w->n_skipped = 0;
         r = look(w, k, symbols_fd, m, trace_ns);
         w->n_failures = r < 0 ? w->n_failures + 1 : 0;
         return r;

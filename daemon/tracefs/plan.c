@@ -80,32 +80,22 @@ static const char *find_in_new(const Plan *p, const char *file) {
         return NULL;
 }
 
-/* As tracing_cpumask has it. */
-static int all_cpus(const Tracefs *fs, char **ret) {
-        _cleanup_free_ uint32_t *cpus = NULL;
-        _cleanup_buf_ Buf b = BUF_INIT;
-        uint32_t n_last;
-        size_t n;
-        int r = tracefs_get_cpus(fs, &cpus, &n);
-
-        if (r < 0)
-                return r;
-        n_last = cpus[n - 1] % 32 + 1;
-        buf_printf(&b, "%x", n_last == 32 ? UINT32_MAX : (UINT32_C(1) << n_last) - 1);
-        for (uint32_t group = cpus[n - 1] / 32; group > 0; group--)
-                buf_adds(&b, ",ffffffff");
-        return buf_take_string(&b, ret);
-}
-
 static int read_new(const Tracefs *fs, const char *name, char **ret) {
+        _cleanup_free_ uint32_t *cpus = NULL;
         _cleanup_free_ char *top = NULL;
         const char *value = NULL;
+        size_t n;
         int r = control_read(fs->fd, name, &top);
 
         if (r < 0)
                 return r; /* what the top level does not have an instance has not either */
-        if (streq(name, "tracing_cpumask"))
-                return all_cpus(fs, ret);
+        if (streq(name, "tracing_cpumask")) {
+                r = tracefs_get_cpus(fs, &cpus, &n);
+                if (r < 0)
+                        return r;
+                *ret = tracefs_make_mask(cpus[n - 1] + 1, &(Strv){});
+                return *ret ? 0 : -ENOMEM;
+        }
         if (startswith(name, "events/"))
                 value = streq(strrchr(name, '/'), "/enable") ? "0" : "none";
         for (size_t i = 0; i < ELEMENTSOF(new_values); i++)
@@ -257,7 +247,7 @@ int plan_make_dir(Plan *p, const char *dir, const char **ret_file) {
         if (r >= 0)
                 r = plan_apply(p, ret_file);
         if (r == -EEXIST && is_new && streq(*ret_file, dir)) { /* somebody else's */
-                ledger_drop(p->ledger, p->session, dir);
+                ledger_drop(p->ledger, p->session, dir, NULL);
                 ledger_shorten(p->ledger);
         }
         return r;
@@ -363,7 +353,7 @@ int plan_put_line(Plan *p, const char *file, const char *line) {
                 return r;
         r = plan_apply(&own, &failed);
         if (r < 0 && is_new) { /* else it may be there, of an undo that failed */
-                ledger_drop_line(p->ledger, p->session, file, line);
+                ledger_drop(p->ledger, p->session, file, line);
                 ledger_shorten(p->ledger);
         }
         return r;

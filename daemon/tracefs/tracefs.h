@@ -53,6 +53,9 @@ int tracefs_get_instances(const Tracefs *fs, Strv *ret);
 int tracefs_get_threads(const Tracefs *fs, const char *pid, Strv *ret);
 /* Possible CPUs, ascending, from per_cpu/; the caller frees.  -ENOENT if there is none. */
 int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n);
+/* A mask of those of the first @n CPUs that are in @ranges (base/name.h), as the kernel writes it, "f,ffffffff"; no ranges:
+ * of all.  The caller frees; NULL without memory. */
+char *tracefs_make_mask(uint32_t n, const Strv *ranges);
 /* What per_cpu/cpuN/stats says (linux 6.1 kernel/trace/trace.c, tracing_stats_read()); of what it does not say *@ret
  * stays as it is. */
 typedef enum TracefsStat {

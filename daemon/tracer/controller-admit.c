@@ -44,7 +44,7 @@ static int admit_triggers(const Controller *c, const Spec *spec, Refusal *refusa
                 char why[TRIGGER_WHY_MAX];
 
                 if (trigger_parse(&t, spec->triggers.items[i], why) == 0)
-                        r = notifier_admit(&c->fs, &t, &c->functions, false, refusal);
+                        r = notifier_admit(&c->fs, &t, &c->functions, refusal);
         }
         return r;
 }

@@ -102,24 +102,6 @@ static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, Admis
         return t->c->arbiter.n > 1 ? tracer_remove_roots(t, p) : plan_undo(p, LEDGER_SHARED);
 }
 
-/* A new instance's files have the modes of the top level's. */
-static int refuse_read_only(const Controller *c, const Plan *p, Refusal *refusal) {
-        for (size_t i = 0; i < p->n; i++) {
-                const PlanStep *s = &p->steps[i];
-                const char *file =
-                        s->is_new ? strchr(s->place + strlen("instances/"), '/') + 1 : s->place;
-
-                if (s->kind != PLAN_MKDIR && s->kind != PLAN_RMDIR &&
-                    control_is_read_only(c->fs.fd, file))
-                        return refusal_set_of(
-                                refusal, REFUSAL_NOT_SUPPORTED, "what", file,
-                                "%s/%s would have to be written, and its mode lets nobody "
-                                "write it: this kernel cannot record that.",
-                                c->fs.path, file);
-        }
-        return 0;
-}
-
 int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta *m, bool force,
                         Refusal *refusal) {
         _cleanup_(admission_freep) Admission *a = NULL;
@@ -142,8 +124,6 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
         r = rehearse(t, &plan, ret_n_arm, m, a, refusal);
         plan.ledger = NULL;
         tracer_free(t);
-        if (r == 0)
-                r = refuse_read_only(c, &plan, refusal);
         if (r == 0)
                 *ret = TAKE(plan, (Plan){});
         return r;

@@ -148,7 +148,7 @@ int controller_note_roots(Ledger *l, const Strv *words) {
 static void forget(Controller *c, const Strv *words) {
         for (size_t i = 0; i < words->n; i++)
                 ledger_drop(c->ledger, LEDGER_ROOTS,
-                            TRACEFS_PATH(LEDGER_ROOTS_DIR "%s", words->items[i]));
+                            TRACEFS_PATH(LEDGER_ROOTS_DIR "%s", words->items[i]), NULL);
         if (words->n > 0)
                 ledger_shorten(c->ledger);
 }

@@ -154,29 +154,17 @@ uint64_t controller_count_events(const Tracer *t) {
         return stats[STAT_ENTRIES] + stats[STAT_OVERRUN] + stats[STAT_READ];
 }
 
-/* 1: a tracer that is none of ours is on. */
-static int others_trace(const Controller *c) {
-        _cleanup_strv_ Strv users = {}, ours = {}, others = {};
-        int r = tracefs_find_users(&c->fs, NULL, &users);
-
-        if (r >= 0)
-                r = controller_own_dirs(c, &ours);
-        strv_sort_unique(&ours);
-        if (r >= 0)
-                r = strv_pick(&others, &users, &ours, false);
-        return r < 0 ? r : others.n > 0;
-}
-
 int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, const SessionMeta *m,
                             Strv *ret_names, uint64_t *ret_hook_ns) {
         _cleanup_(hooks_done) Hooks hooks = {};
+        _cleanup_strv_ Strv others = {};
         int r;
 
         background_settle(c->background);
         if (m->n_hooked == 0) /* a lesson */
                 return -ENODATA;
-        r = others_trace(c);
-        if (r != 0)
+        r = controller_find_others(c, NULL, &others);
+        if (r < 0 || others.n > 0)
                 return r < 0 ? r : -EBUSY;
         r = functions_load(&c->functions, &c->fs);
         if (r >= 0)

@@ -92,6 +92,8 @@ void tracer_forget_hooks(Tracer *t); /* what is known of them */
 ClaimValues controller_claim_values(const Controller *c, const Spec *spec);
 /* The buffers that are ours, as Instance.dir. */
 int controller_own_dirs(const Controller *c, Strv *ret);
+/* The others in which @tracer is on; NULL: any but nop. */
+int controller_find_others(const Controller *c, const char *tracer, Strv *ret);
 
 /* --- controller-filter.c ---------------------------------------------------------------------- */
 

@@ -16,6 +16,8 @@
 #include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
+#define SYMBOLS_BEGINNING ((size_t) 1 << 20) /* of kallsyms: the first functions are in it */
+
 typedef enum Grade { GRADE_GOOD, GRADE_WARNING, GRADE_BAD } Grade;
 
 static const char *const grade_names[] = {
@@ -113,27 +115,17 @@ static int look_ftrace_enabled(const HostFacts *h, Finding *f) {
         return say(f, GRADE_GOOD, NULL, "kernel.ftrace_enabled is %d", atoi(text));
 }
 
-/* Any function's address will do.  Those of per-CPU symbols are small or 0 by nature. */
 static int look_symbols(const HostFacts *h, Finding *f) {
         _cleanup_close_ int fd =
                 openat(h->fs->root_fd, kernel_symbols_path("proc/kallsyms"), O_RDONLY | O_CLOEXEC);
-        _cleanup_fclose_ FILE *file = fd >= 0 ? fdopen(fd, "re") : NULL;
-        char line[1024], name[512];
+        _cleanup_free_ char *text = calloc(1, SYMBOLS_BEGINNING + 1);
 
-        if (!file)
+        if (fd < 0 || !text)
                 return say(f, GRADE_WARNING, "mount /proc, with CONFIG_KALLSYMS in the kernel",
                            "symbols cannot be read: functions would have no names");
-        (void) TAKE_FD(fd);
-        while (fgets(line, sizeof(line), file)) {
-                uint64_t address;
-
-                if (sscanf(line, "%" SCNx64 " %*c %511s", &address, name) != 2 ||
-                    (!streq(name, "_stext") && !streq(name, "_text")))
-                        continue;
-                if (address != 0)
-                        return say(f, GRADE_GOOD, NULL, "symbols are readable");
-                break;
-        }
+        (void) read_up_to(fd, text, SYMBOLS_BEGINNING);
+        if (kernel_symbols_have_addresses(text))
+                return say(f, GRADE_GOOD, NULL, "symbols are readable");
         return say(f, GRADE_WARNING, "run with CAP_SYSLOG, or sysctl kernel.kptr_restrict=1",
                    "symbols are hidden (kernel.kptr_restrict): functions would have no names");
 }

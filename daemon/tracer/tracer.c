@@ -64,14 +64,18 @@ Instance *tracer_instance(const Tracer *t) {
         return (Instance *) &t->instance; /* what it counts is not the tracer's */
 }
 
-int tracer_find_strangers(const Tracer *t, Strv *ret) {
+int controller_find_others(const Controller *c, const char *tracer, Strv *ret) {
         _cleanup_strv_ Strv ours = {}, users = {};
-        int r = controller_own_dirs(t->c, &ours);
+        int r = controller_own_dirs(c, &ours);
 
         if (r >= 0)
-                r = tracefs_find_graph_users(&t->c->fs, &users);
+                r = tracefs_find_users(&c->fs, tracer, &users);
         strv_sort_unique(&ours);
         return r < 0 ? r : strv_pick(ret, &users, &ours, false);
+}
+
+int tracer_find_strangers(const Tracer *t, Strv *ret) {
+        return controller_find_others(t->c, "function_graph", ret);
 }
 
 void tracer_set_handler(Tracer *t, TracerQuiesced on_quiesced, void *userdata) {

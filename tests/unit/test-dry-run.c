@@ -440,16 +440,6 @@ TEST(sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out) {
         refuse(c, m, REFUSAL_NOT_SUPPORTED, "> buffer_size_kb");
 }
 
-TEST(what_nobody_may_write_is_a_refusal_that_names_it) {
-        for (int has_instances = 0; has_instances <= 1; has_instances++) {
-                FAKE_CASE(k, c, has_instances);
-                SessionMeta *m = fake_session("x", "udp_sendmsg");
-
-                make_read_only(k, "buffer_size_kb");
-                refuse(c, m, REFUSAL_NOT_SUPPORTED, "tracefs/buffer_size_kb");
-        }
-}
-
 TEST(steps_are_json_with_what_they_replace) {
         FAKE_CASE(k, c, true);
         SessionMeta *m = fake_session("x", "udp_sendmsg");
