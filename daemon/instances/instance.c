@@ -57,12 +57,14 @@ void instance_done(Instance *i) {
         *i = (Instance){};
 }
 
-static int init(Instance *ret, const Tracefs *fs, char *name, bool is_kept) {
-        _cleanup_(instance_done) Instance i = { .fs = fs, .name = name, .is_kept = is_kept };
+int instance_init(Instance *ret, const Tracefs *fs, const char *name, bool is_kept) {
+        _cleanup_(instance_done) Instance i = { .fs = fs, .is_kept = is_kept };
         _cleanup_free_ uint32_t *cpus = NULL;
-        int r;
+        int r = text_replace(&i.name, name);
 
-        r = text_format(&i.dir, "%s%s%s", name ? "instances/" : "", name ?: "", name ? "/" : "");
+        if (r >= 0)
+                r = text_format(&i.dir, "%s%s%s", name ? "instances/" : "", name ?: "",
+                                name ? "/" : "");
         if (r >= 0)
                 r = tracefs_get_cpus(fs, &cpus, &i.n_cpus);
         if (r < 0)
@@ -74,20 +76,6 @@ static int init(Instance *ret, const Tracefs *fs, char *name, bool is_kept) {
                 i.cpus[k].cpu = cpus[k];
         *ret = TAKE(i, (Instance){});
         return 0;
-}
-
-int instance_init(Instance *ret, const Tracefs *fs, const char *session) {
-        char *name = NULL;
-
-        if (session && asprintf(&name, INSTANCE_PREFIX "%s", session) < 0)
-                return -ENOMEM;
-        return init(ret, fs, name, false);
-}
-
-int instance_init_kept(Instance *ret, const Tracefs *fs, const char *name) {
-        char *copy = strdup(name);
-
-        return copy ? init(ret, fs, copy, true) : -ENOMEM;
 }
 
 /* Whose ledger record a change of a file in it becomes; NULL: it goes away with the instance. */

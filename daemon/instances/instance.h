@@ -47,11 +47,9 @@ typedef struct Instance {
  * removes it; never by arming.  1, 0, -errno. */
 int instance_probe(Ledger *l);
 
-/* @session: for an instance of its own; NULL: the top level.  @fs: borrowed.  Touches nothing. */
-int instance_init(Instance *ret, const Tracefs *fs, const char *session);
-/* The same for one that is there, called @name, and stays when the session ends:
- * as at the top level, every old value goes into the ledger.  Its size is what it is. */
-int instance_init_kept(Instance *ret, const Tracefs *fs, const char *name);
+/* @name: NULL: the top level.  @is_kept: it is there, and stays when the session ends: as at the top level, every old value
+ * goes into the ledger, and its size is what it is.  @fs: borrowed.  Touches nothing. */
+int instance_init(Instance *ret, const Tracefs *fs, const char *name, bool is_kept);
 void instance_done(Instance *i); /* the memory only: the ledger removes the directory */
 /* Adds the words of one of its lists. */
 int instance_read_list(const Instance *i, const char *file, Strv *ret);

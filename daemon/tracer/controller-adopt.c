@@ -61,12 +61,11 @@ static int tracer_adopt(Tracer *t, const SessionMeta *m, const char **ret_why) {
         t->clock = strdup(m->clock);
         if (!t->clock)
                 return -ENOMEM;
-        r = m->spec.black_box && m->instance
-                    ? instance_init_kept(&t->instance, &c->fs, m->instance)
-                    : instance_init(&t->instance, &c->fs, m->instance ? m->name : NULL);
+        r = instance_init(&t->instance, &c->fs, m->instance, m->spec.black_box && m->instance);
         if (r < 0)
                 return r;
-        if (!streq_ptr(t->instance.name, m->instance)) {
+        if (m->instance && !m->spec.black_box &&
+            !streq_ptr(startswith(m->instance, INSTANCE_PREFIX), m->name)) {
                 *ret_why = "its instance has another name than this daemon would give";
                 return CONTROLLER_E_GONE;
         }

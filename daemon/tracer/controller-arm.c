@@ -183,21 +183,6 @@ static int warn_of_addresses(Controller *c, Strv *warnings) {
         return 0;
 }
 
-/* Those who record already are told by their gaps; who comes, by a sentence. */
-static int warn_of_quiesce(const Tracer *t, Strv *warnings) {
-        _cleanup_free_ char *names = strv_join(&t->quiesced, ", ");
-        char text[UNIT_TEXT_MAX];
-
-        if (t->quiesced.n == 0)
-                return 0;
-        if (!names)
-                return -ENOMEM;
-        return strv_addf(warnings,
-                         "%s recorded nothing for %s, while the functions of this session were "
-                         "added to the kernel's list",
-                         names, format_duration(text, t->quiesced_ns));
-}
-
 int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
         _cleanup_strv_ Strv neighbours = {}, new_roots = {}, new_notrace = {}, values = {};
         _cleanup_free_ char *clock = strdup(t->clock), *name = NULL;
@@ -225,8 +210,6 @@ int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
                 r = lean_choice_tell(&a->lean, m);
         if (r >= 0)
                 r = strv_extend(&m->warnings, &a->warnings);
-        if (r >= 0)
-                r = warn_of_quiesce(t, &m->warnings);
         if (r < 0)
                 return r;
 
@@ -285,7 +268,7 @@ static int make_kept_instance(Tracer *t, Refusal *refusal) {
                 return refusal_set_of(refusal, REFUSAL_NOT_SUPPORTED, "what", "black_box",
                                       "the black box has gone meanwhile.");
         t->kept_bytes = b.cpu_bytes;
-        return instance_init_kept(&t->instance, &t->c->fs, b.name);
+        return instance_init(&t->instance, &t->c->fs, b.name, true);
 }
 
 static int tracer_init(Tracer *t, const SessionMeta *m, const Admission *a, Refusal *refusal) {
@@ -302,7 +285,10 @@ static int tracer_init(Tracer *t, const SessionMeta *m, const Admission *a, Refu
                 return -ENOMEM;
         r = m->spec.black_box
                     ? make_kept_instance(t, refusal)
-                    : instance_init(&t->instance, &c->fs, a->has_instances ? m->name : NULL);
+                    : instance_init(&t->instance, &c->fs,
+                                    a->has_instances ? TRACEFS_PATH(INSTANCE_PREFIX "%s", m->name)
+                                                     : NULL,
+                                    false);
         if (r != 0)
                 return r;
         if (t->instance.name && !t->instance.is_kept &&

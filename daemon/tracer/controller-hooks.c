@@ -82,8 +82,11 @@ int controller_leave_clock_readers_out(const Controller *c, Hooks *not_hooked, S
                 return r;
         names = strv_join(&readers, ", ");
         r = names ? strv_addf(warnings,
-                              "not recorded: %s, with which this kernel reads the trace clock",
-                              names)
+                              "not recorded: %s, with which this kernel reads the trace clock%s",
+                              names,
+                              c->has_instances > 0
+                                      ? "; beside another session it may be, and calls be missing"
+                                      : "")
                   : -ENOMEM;
         if (r >= 0)
                 r = strv_extend(&not_hooked->names, &readers);

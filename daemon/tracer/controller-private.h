@@ -56,8 +56,6 @@ struct Tracer {
         bool ended;         /* disarmed, and still on */
         bool waits;         /* armed, with the roots alone hooked */
         Strv gone;          /* roots whose module has gone */
-        Strv quiesced;      /* sessions that were, while its roots came */
-        uint64_t quiesced_ns;
         uint64_t quiesced_from_ns;  /* itself, the last time */
         TracerQuiesced on_quiesced; /* or NULL */
         void *userdata;

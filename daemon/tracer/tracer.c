@@ -24,7 +24,6 @@ void tracer_free(Tracer *t) {
         tracer_forget_hooks(t);
         free(t->clock);
         strv_done(&t->gone);
-        strv_done(&t->quiesced);
         free(t);
 }
 
