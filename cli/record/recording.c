@@ -19,8 +19,8 @@
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 
-#define AGAIN_MS 1000   /* between two looks at the clock, and two calls of Start */
-#define LONG_COMMAND 8  /* lines of a dry run */
+#define AGAIN_MS 1000  /* between two looks at the clock, and two calls of Start */
+#define LONG_COMMAND 8 /* lines of a dry run */
 
 static int out_of_memory(void) {
         return failed(STATUS_FAILED, "Failed to describe the recording: out of memory");

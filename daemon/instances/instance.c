@@ -161,8 +161,7 @@ static int keep_pids(Plan *p) {
 
 int instance_plan(const Instance *i, Plan *p, const InstanceSettings *s) {
         _cleanup_free_ char *mask = tracefs_make_mask(i->cpus[i->n_cpus - 1].cpu + 1, s->cpus),
-                            *pids = strv_join(s->threads, "\n"),
-                            *on = NULL;
+                            *pids = strv_join(s->threads, "\n"), *on = NULL;
         const char *path = TRACEFS_PATH("%stracing_on", i->dir);
         bool is_top = !i->name, has_owner = instance_owner(i, p);
         char size[32], percent[16];

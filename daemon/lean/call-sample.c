@@ -97,13 +97,6 @@ static int copy_pages(CallSample *s, const Tracefs *fs, uint32_t cpu, size_t *n_
         return 1;
 }
 
-static uint64_t count_events(const Tracefs *fs, const char *dir) {
-        uint64_t stats[_STAT_N];
-
-        (void) tracefs_sum_stats(fs, dir, stats);
-        return stats[STAT_ENTRIES] + stats[STAT_OVERRUN] + stats[STAT_READ];
-}
-
 static int record(CallSample *s, const Tracefs *fs, const char *own_dir) {
         _cleanup_free_ uint32_t *cpus = NULL;
         size_t n_cpus, n_buffers = 0, n_bytes = 0;
@@ -115,9 +108,9 @@ static int record(CallSample *s, const Tracefs *fs, const char *own_dir) {
         if (r < 0)
                 return r;
         s->from_ns = now_ns(CLOCK_MONOTONIC);
-        n_before = count_events(fs, own_dir);
+        n_before = tracefs_count_events(fs, own_dir);
         (void) usleep(CALL_SAMPLE_MS * 1000);
-        s->n_own_events = count_events(fs, own_dir) - n_before;
+        s->n_own_events = tracefs_count_events(fs, own_dir) - n_before;
         s->to_ns = now_ns(CLOCK_MONOTONIC);
         r = control_write(fs->fd, DIR_PATH "tracing_on", "0");
         for (size_t i = 0; r >= 0 && i < n_cpus; i++) {

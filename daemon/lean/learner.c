@@ -105,9 +105,8 @@ static int spawn_job(Learner *l, const LearnerJob *job, pid_t *ret) {
 
 int learner_start(Learner **ret, sd_event *event, const LearnerJob *job, LearnerDone done,
                   void *userdata) {
-        _cleanup_(learner_freep) Learner *l =
-                NEW(Learner, .done = done, .userdata = userdata,
-                    .answer_fd = memfd_create("answer", MFD_CLOEXEC));
+        _cleanup_(learner_freep) Learner *l = NEW(Learner, .done = done, .userdata = userdata,
+                                                  .answer_fd = memfd_create("answer", MFD_CLOEXEC));
         pid_t pid;
         int r;
 

@@ -58,7 +58,7 @@ void kernel_symbols_done(KernelSymbols *k);
 /* Keeps a session's maps of symbols true while modules come and go.  Its owner looks from time to time; a look reads
  * /proc/modules, and no more unless that has changed. */
 typedef struct SymbolWatch {
-        uint64_t seen_ns; /* trace clock: when the last map still held; 0: not looked yet */
+        uint64_t seen_ns;    /* trace clock: when the last map still held; 0: not looked yet */
         unsigned n_failures; /* of the last looks */
 } SymbolWatch;
 

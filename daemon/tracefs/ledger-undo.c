@@ -115,8 +115,7 @@ static int undo_line(const Ledger *l, const LedgerRecord *e, Strv *warnings, siz
         int r = line ? strv_take(&lines, line) : -ENOMEM;
 
         if (r >= 0)
-                r = BACKGROUND_CALL(
-                        UNTIL_NOT_BUSY(21, control_append(l->fs->fd, e->file, &lines)));
+                r = BACKGROUND_CALL(UNTIL_NOT_BUSY(21, control_append(l->fs->fd, e->file, &lines)));
         *n += r >= 0;
         return r == -ENOENT || r == -ENODEV || r == -EINVAL || r == -ESRCH ? 0 : r;
 }

@@ -82,7 +82,8 @@ LedgerRecord *ledger_record_of(const Ledger *l, const char *session, LedgerKind 
 }
 
 void ledger_drop(Ledger *l, const char *session, const char *file, const char *line) {
-        const LedgerRecord *e = ledger_record_of(l, session, line ? LEDGER_LINE : LEDGER_FILE, file, line);
+        const LedgerRecord *e =
+                ledger_record_of(l, session, line ? LEDGER_LINE : LEDGER_FILE, file, line);
 
         if (e)
                 ledger_remove_at(l, (size_t) (e - l->records));

@@ -224,6 +224,13 @@ int tracefs_sum_stats(const Tracefs *fs, const char *dir, uint64_t ret[static _S
         return r;
 }
 
+uint64_t tracefs_count_events(const Tracefs *fs, const char *dir) {
+        uint64_t stats[_STAT_N];
+
+        (void) tracefs_sum_stats(fs, dir, stats);
+        return stats[STAT_ENTRIES] + stats[STAT_OVERRUN] + stats[STAT_READ];
+}
+
 /* linux 6.12 kernel/trace/trace.c, tracing_open() with O_TRUNC */
 int tracefs_empty(const Tracefs *fs, const char *dir) {
         _cleanup_close_ int fd = -EBADF;

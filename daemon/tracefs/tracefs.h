@@ -71,6 +71,8 @@ int tracefs_read_stats(const Tracefs *fs, const char *dir, uint32_t cpu,
                        uint64_t ret[static _STAT_N]);
 /* Of all CPUs; what none says is 0. */
 int tracefs_sum_stats(const Tracefs *fs, const char *dir, uint64_t ret[static _STAT_N]);
+/* That came into the buffer of @dir so far, wherever they are now; 0 if it cannot be told. */
+uint64_t tracefs_count_events(const Tracefs *fs, const char *dir);
 /* Whether available_tracers below @dir ("" or "instances/x/") lists @tracer; -errno. */
 int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer);
 /* How the pages of an instance are laid out; of the top-level buffer ("") where instances do not say (linux before 6.8).

@@ -45,8 +45,7 @@ static int look_at_hooks(Tracer *t, const SessionMeta *m) {
         if (m->n_hooked > 0 || !controller_waits_for_start(&m->spec))
                 return 0;
         r = instance_read_list(&t->instance, "set_ftrace_filter", &lines);
-        /* More, if all but some are listed (controller-hooks.c). */
-        t->waits = r >= 0 && lines.n > 0 && lines.n <= m->roots.n;
+        t->waits = r >= 0 && lines.n > 0;
         return r;
 }
 

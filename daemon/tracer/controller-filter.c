@@ -252,8 +252,7 @@ int tracer_add_roots(Tracer *t, Plan *p) {
         int r = arbiter_own_roots(&c->arbiter, t->claim, &own);
 
         if (r >= 0)
-                r = p->is_dry ? plan_change(p, &own, false)
-                              : change_roots(c, &own, false);
+                r = p->is_dry ? plan_change(p, &own, false) : change_roots(c, &own, false);
         return r < 0 ? r : check_roots(t, p);
 }
 

@@ -151,10 +151,7 @@ int controller_open_events(const Tracer *t) {
 }
 
 uint64_t controller_count_events(const Tracer *t) {
-        uint64_t stats[_STAT_N];
-
-        (void) tracefs_sum_stats(&t->c->fs, t->instance.dir, stats);
-        return stats[STAT_ENTRIES] + stats[STAT_OVERRUN] + stats[STAT_READ];
+        return tracefs_count_events(&t->c->fs, t->instance.dir);
 }
 
 int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, const SessionMeta *m,

@@ -32,7 +32,7 @@ struct Controller {
         bool has_address; /* set_graph_function had one of a function that went (controller-filter.c) */
         Strv kept_roots; /* of sessions that ended, which could not be taken out (controller-filter.c) */
         Strv stale_roots; /* names of what is at addresses that went, as set_graph_function shows them */
-        Strv recovered; /* instances that a daemon which died had quiesced */
+        Strv recovered;           /* instances that a daemon which died had quiesced */
         size_t n_learning_passes; /* that are under way */
         ConfigShare memory_limit;
         uint64_t generation; /* of what admission depends on and the controller knows */

@@ -8,11 +8,11 @@
 #include "page-builder.h"
 
 static const char text_of_symbols[] = "ffffffff81000100 t ip_make_skb\n"
-                              "ffffffff81000000 T udp_sendmsg\n"
-                              "ffffffff81000000 T alias_of_udp\n"
-                              "ffffffff81000080 D data_between\n"
-                              "ffffffff81000200 T kfree\n"
-                              "ffffffffc0000000 t ovl_open\t[overlay]\n";
+                                      "ffffffff81000000 T udp_sendmsg\n"
+                                      "ffffffff81000000 T alias_of_udp\n"
+                                      "ffffffff81000080 D data_between\n"
+                                      "ffffffff81000200 T kfree\n"
+                                      "ffffffffc0000000 t ovl_open\t[overlay]\n";
 
 static bool is_interrupt(const char *name) {
         return streq(name, "ip_make_skb");
