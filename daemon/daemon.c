@@ -516,7 +516,7 @@ static int daemon_add_signals(Daemon *d) {
         int r;
 
         (void) sigemptyset(&mask);
-        (void) sigaddset(&mask, SIGCHLD); /* the sealer's worker */
+        (void) sigaddset(&mask, SIGCHLD); /* workers */
         for (size_t i = 0; i < ELEMENTSOF(signals); i++)
                 (void) sigaddset(&mask, signals[i].number);
         (void) signal(SIGPIPE, SIG_IGN);

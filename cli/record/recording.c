@@ -19,9 +19,8 @@
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 
-#define AGAIN_MS 1000   /* between two looks at the clock, and two calls of Start */
-#define LEARNING_MS 250 /* the same while it is being learned what to hook */
-#define LONG_COMMAND 8  /* lines of a dry run */
+#define AGAIN_MS 1000  /* between two looks at the clock, and two calls of Start */
+#define LONG_COMMAND 8 /* lines of a dry run */
 
 static int out_of_memory(void) {
         return failed(STATUS_FAILED, "Failed to describe the recording: out of memory");
@@ -224,22 +223,17 @@ static int interrupted(Wait *w) {
 /* One call; an exit status, and with another one than STATUS_OK perhaps a @refusal that nobody was told. */
 static int ask_once(json_t **ret, const Options *o, Client *c, json_t *parameters, int wake_fd,
                     Wait *w, Refusal *refusal) {
-        int r = client_send(c, "Start", json_incref(parameters), true);
+        int r = client_send(c, "Start", json_incref(parameters), false);
 
         while (r == 0 || r == -ETIMEDOUT || r == CLIENT_E_INTERRUPTED) {
                 json_auto_t *reply = NULL;
-                bool continues = false;
 
-                r = client_receive(c, &reply, NULL, &continues, refusal, wake_fd,
+                r = client_receive(c, &reply, NULL, NULL, refusal, wake_fd,
                                    w->is_shown ? AGAIN_MS : -1);
                 if (r == -ETIMEDOUT)
                         clock_write(w);
                 else if (r == CLIENT_E_INTERRUPTED && signals_want_end(wake_fd))
                         return interrupted(w);
-                else if (r == 0 && continues)
-                        say_waiting(o, w,
-                                    json_string_value(json_object_get(reply, "arming"))
-                                            ?: "arming takes long");
                 else if (r == 0) {
                         clock_erase(w);
                         *ret = TAKE_PTR(reply);
@@ -256,8 +250,6 @@ static int ask_once(json_t **ret, const Options *o, Client *c, json_t *parameter
 static bool may_wait(const Options *o, Client *c, Wait *w, const Refusal *refusal) {
         json_auto_t *reply = NULL;
 
-        if (refusal->kind == REFUSAL_LEARNING)
-                return true;
         if (refusal->kind != REFUSAL_BUSY)
                 return false;
         /* The profile's Wait=, unless --wait says something else. */
@@ -297,11 +289,10 @@ static int call_start(json_t **ret, const Options *o, Client *c, json_t *paramet
                         return status;
                 if (!may_wait(o, c, &w, &refusal))
                         return refuse(&w, &refusal);
-                if (refusal.kind == REFUSAL_BUSY || waited_ns(&w) > LEARNING_MS * NSEC_PER_MSEC)
-                        say_waiting(o, &w, refusal_message(&refusal));
+                say_waiting(o, &w, refusal_message(&refusal));
                 waited = waited_ns(&w);
-                left_ms = refusal.kind == REFUSAL_LEARNING ? LEARNING_MS : AGAIN_MS;
-                if (refusal.kind != REFUSAL_LEARNING && w.wait_ns > waited)
+                left_ms = AGAIN_MS;
+                if (w.wait_ns > waited)
                         left_ms = MIN((w.wait_ns - waited) / NSEC_PER_MSEC + 1, left_ms);
                 clock_write(&w);
                 if (poll(&poll_fd, 1, (int) left_ms) > 0 && signals_want_end(wake_fd))

@@ -17,7 +17,6 @@
 #define KEPT_STEPS_MAX (UINT64_C(2) << 20) /* likewise, for globs that may be kept */
 #define WORD_BITS 64
 #define SHORTER_BY 4 /* words less are worth it */
-#define READ_WALKS 3 /* printing a function takes the kernel so many times as long as comparing */
 
 /* --- one glob --------------------------------------------------------------------------------- */
 
@@ -268,8 +267,4 @@ int functions_shorten(const Functions *f, const Strv *names, const Strv *globs, 
                 return strv_copy(ret, names);
         *ret = TAKE(words, (Strv){});
         return 0;
-}
-
-uint64_t functions_guess_ns(const Functions *f, size_t n_words) {
-        return f->read_ns / READ_WALKS * n_words;
 }

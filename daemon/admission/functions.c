@@ -128,9 +128,7 @@ int functions_load(Functions *f, const Tracefs *fs) {
         if (f->n > 0 && streq_ptr(f->modules, new.modules))
                 return 0;
         background_leave();
-        new.read_ns = now_ns(CLOCK_MONOTONIC);
         r = file_read(fs->fd, "available_filter_functions", &new.text, &new.n_text, MAX_LIST_BYTES);
-        new.read_ns = now_ns(CLOCK_MONOTONIC) - new.read_ns;
         if (r >= 0)
                 r = parse(&new);
         if (r >= 0 && new.n > 0)

@@ -29,10 +29,9 @@ typedef struct Functions {
         size_t n;
         FunctionLine *lines; /* n_lines of them, sorted by name, then line; names may repeat */
         size_t n_lines;
-        uint64_t read_ns; /* how long the kernel took to print it */
-        char *modules;    /* names and sizes of the modules loaded when it was read */
-        int list_fd;      /* functions_open_list(); of meaning if n > 0 */
-        int root_fd;      /* borrowed: where that was */
+        char *modules; /* names and sizes of the modules loaded when it was read */
+        int list_fd;   /* functions_open_list(); of meaning if n > 0 */
+        int root_fd;   /* borrowed: where that was */
 } Functions;
 
 /* Reads the list if there is none or the modules have changed.  0 or -errno. */
@@ -69,8 +68,6 @@ int functions_expand(const Functions *f, const Strv *patterns, size_t max, Strv 
  * Return: 0 or -ENOMEM.
  */
 int functions_shorten(const Functions *f, const Strv *names, const Strv *globs, Strv *ret);
-/* How long the kernel would take over @n words, about: it compares names as it does to print them. */
-uint64_t functions_guess_ns(const Functions *f, size_t n_words);
 /*
  * functions_find_lines() - where @names are in available_filter_functions
  * @ret: decimal line numbers are added; a name that occurs several times has several, and one that

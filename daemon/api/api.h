@@ -178,9 +178,6 @@ typedef struct SessionRequest {
         bool force;     /* a tracer of somebody else is switched off meanwhile */
         bool is_member; /* not root's: within [Members] of ftraced.conf */
         unsigned asked; /* of a member: what has to be allowed */
-        /* Before arming, of sessions_start(); NULL: nobody wants to know. */
-        void (*arming)(const ControllerOutlook *outlook, void *userdata);
-        void *userdata;
 } SessionRequest;
 
 /* What the session would begin with: a name that is free, a spec within the limits.  @j: NULL: there is room.

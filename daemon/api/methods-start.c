@@ -215,18 +215,6 @@ static void log_start(ServerCall *call, const Session *session) {
                 format_duration(arm, m->arm_ns));
 }
 
-static void tell_of_arming(const ControllerOutlook *outlook, void *userdata) {
-        _cleanup_free_ char *text = NULL;
-        ServerCall *call = userdata;
-        json_t *o;
-
-        if (!call->wants_more || controller_outlook_tell(outlook, &text) < 0 || !text)
-                return;
-        o = json_pack("{s:s}", "arming", text);
-        if (o)
-                (void) server_call_continue(call, o);
-}
-
 static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         _cleanup_profile_ Profile profile = PROFILE_INIT;
         _cleanup_spec_ Spec spec = {};
@@ -242,8 +230,6 @@ static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
         if (r != 0)
                 return r;
         request.peer = is_attached ? call->peer : 0;
-        request.arming = tell_of_arming;
-        request.userdata = call;
         r = sessions_start(m->sessions, m->janitor, &session, &request, refusal);
         if (r < 0) {
                 log_error_errno(r, "A start failed: %m");

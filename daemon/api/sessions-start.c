@@ -170,32 +170,6 @@ int sessions_prepare(Sessions *s, Janitor *j, SessionMeta **ret, const SessionRe
         return r != 0 ? r : make_meta(s, ret, q, &use);
 }
 
-/* All that can be asked of @q before anything is made, and before anybody is told of a neighbour. */
-static int look(Sessions *s, Janitor *j, SessionMeta **ret_meta, Admission **ret,
-                const SessionRequest *q, Refusal *refusal) {
-        Controller *c = s->context.controller;
-        ControllerOutlook outlook;
-        int r = sessions_prepare(s, j, ret_meta, q, refusal);
-
-        if (r == 0)
-                r = controller_admit(c, ret, *ret_meta, q->force, refusal);
-        if (r != 0)
-                return r;
-        outlook = controller_foresee(c, *ret_meta, *ret);
-        if (outlook.is_learning) {
-                const Strv *roots = &(*ret_meta)->spec.functions;
-
-                return refusal_set(refusal, REFUSAL_LEARNING, NULL,
-                                   "what %s%s call%s is being learned, so that nothing else is "
-                                   "hooked",
-                                   roots->items[0], roots->n == 1 ? "" : " and others",
-                                   roots->n == 1 ? "s" : "");
-        }
-        if (q->arming)
-                q->arming(&outlook, q->userdata);
-        return 0;
-}
-
 /* First, so that whoever draws them live is ready for what the new roots bring.  @told: those
  * for whom it is news. */
 static int tell_neighbours(Sessions *s, const SessionMeta *m, Strv *told) {
@@ -213,8 +187,11 @@ int sessions_start(Sessions *s, Janitor *j, Session **ret, const SessionRequest 
         _cleanup_(admission_freep) Admission *admission = NULL;
         _cleanup_strv_ Strv told = {};
         Session *session = NULL;
-        int r = look(s, j, &m, &admission, q, refusal);
+        int r = sessions_prepare(s, j, &m, q, refusal);
 
+        /* All that can be asked before anything is made, and before anybody is told of a neighbour. */
+        if (r == 0)
+                r = controller_admit(s->context.controller, &admission, m, q->force, refusal);
         if (r == 0)
                 r = sessions_make_room(s);
         if (r != 0)

@@ -86,10 +86,10 @@ int black_box_open_raw(const BlackBox *b, const Tracefs *fs, uint32_t cpu) {
 }
 
 static int refuse_busy(const BlackBox *b, const char *by, Refusal *refusal) {
-        return refusal_set(refusal, REFUSAL_BUSY, json_pack("{ss}", "holder", b->name),
-                           "the black box, instance %s, is in use by %s, and there is only one. "
-                           "Stop that first.",
-                           b->name, by);
+        return refusal_set_of(refusal, REFUSAL_BUSY, "holder", b->name,
+                              "the black box, instance %s, is in use by %s, and there is only one. "
+                              "Stop that first.",
+                              b->name, by);
 }
 
 int black_box_admit(const Tracefs *fs, const Strv *ours, bool force, Refusal *refusal) {

@@ -57,16 +57,16 @@ void instance_done(Instance *i) {
         *i = (Instance){};
 }
 
-static int init(Instance *ret, const Tracefs *fs, char *name, bool is_kept) {
-        _cleanup_(instance_done) Instance i = { .fs = fs, .name = name, .is_kept = is_kept };
+int instance_init(Instance *ret, const Tracefs *fs, const char *name, bool is_kept) {
+        _cleanup_(instance_done) Instance i = { .fs = fs, .is_kept = is_kept };
         _cleanup_free_ uint32_t *cpus = NULL;
-        int r;
+        int r = text_replace(&i.name, name);
 
-        if (asprintf(&i.dir, "%s%s%s", name ? "instances/" : "", name ?: "", name ? "/" : "") < 0) {
-                i.dir = NULL;
-                return -ENOMEM;
-        }
-        r = tracefs_get_cpus(fs, &cpus, &i.n_cpus);
+        if (r >= 0)
+                r = text_format(&i.dir, "%s%s%s", name ? "instances/" : "", name ?: "",
+                                name ? "/" : "");
+        if (r >= 0)
+                r = tracefs_get_cpus(fs, &cpus, &i.n_cpus);
         if (r < 0)
                 return r;
         i.cpus = calloc(i.n_cpus, sizeof(*i.cpus));
@@ -76,20 +76,6 @@ static int init(Instance *ret, const Tracefs *fs, char *name, bool is_kept) {
                 i.cpus[k].cpu = cpus[k];
         *ret = TAKE(i, (Instance){});
         return 0;
-}
-
-int instance_init(Instance *ret, const Tracefs *fs, const char *session) {
-        char *name = NULL;
-
-        if (session && asprintf(&name, INSTANCE_PREFIX "%s", session) < 0)
-                return -ENOMEM;
-        return init(ret, fs, name, false);
-}
-
-int instance_init_kept(Instance *ret, const Tracefs *fs, const char *name) {
-        char *copy = strdup(name);
-
-        return copy ? init(ret, fs, copy, true) : -ENOMEM;
 }
 
 /* Whose ledger record a change of a file in it becomes; NULL: it goes away with the instance. */
@@ -113,10 +99,6 @@ int instance_plan_file(const Instance *i, Plan *p, const char *file, const char 
                        const char *text) {
         return plan_add_text(p, instance_owner(i, p), TRACEFS_PATH("%s%s", i->dir, file), value,
                              text);
-}
-
-static int plan_own(const Instance *i, Plan *p, const char *file, const char *value) {
-        return instance_plan_file(i, p, file, value, NULL);
 }
 
 /*
@@ -144,30 +126,6 @@ static int plan_shared(const Instance *i, Plan *p, const char *option, const cha
                         value);
 }
 
-/* A mask of the CPUs in @ranges as the kernel writes it, "f,ffffffff"; no ranges: of all possible
- * ones. */
-static char *make_mask(const Instance *i, const Strv *ranges) {
-        uint32_t n = i->cpus[i->n_cpus - 1].cpu + 1, n_groups = (n + 31) / 32;
-        _cleanup_free_ uint32_t *groups = calloc(n_groups, sizeof(*groups));
-        char *text = malloc((size_t) n_groups * 9 + 1), *p = text;
-
-        if (!groups || !text)
-                return mfree(text);
-        for (uint32_t cpu = 0; ranges->n == 0 && cpu < n; cpu++)
-                groups[cpu / 32] |= UINT32_C(1) << cpu % 32;
-        for (size_t k = 0; k < ranges->n; k++) {
-                unsigned cpu, last;
-
-                cpu_range_parse(ranges->items[k], &cpu, &last);
-                for (; cpu <= last && cpu < n; cpu++)
-                        groups[cpu / 32] |= UINT32_C(1) << cpu % 32;
-        }
-        p += sprintf(p, "%x", groups[n_groups - 1]);
-        for (uint32_t g = n_groups - 1; g > 0; g--)
-                p += sprintf(p, ",%08x", groups[g - 1]);
-        return text;
-}
-
 void hooks_done(Hooks *h) {
         strv_done(&h->names);
         strv_done(&h->lines);
@@ -186,10 +144,6 @@ int instance_plan_hooks(const Instance *i, Plan *p, const Hooks *hooks) {
         return plan_functions(i, p, "set_ftrace_filter", hooks);
 }
 
-int instance_plan_not_hooked(const Instance *i, Plan *p, const Hooks *not_hooked) {
-        return plan_functions(i, p, "set_ftrace_notrace", not_hooked);
-}
-
 /* Old values, even if they are what is wanted at first. */
 static int keep_pids(Plan *p) {
         static const char *const files[] = { "set_ftrace_pid", "set_ftrace_notrace_pid" };
@@ -206,8 +160,8 @@ static int keep_pids(Plan *p) {
 }
 
 int instance_plan(const Instance *i, Plan *p, const InstanceSettings *s) {
-        _cleanup_free_ char *mask = make_mask(i, s->cpus), *pids = strv_join(s->threads, "\n"),
-                            *on = NULL;
+        _cleanup_free_ char *mask = tracefs_make_mask(i->cpus[i->n_cpus - 1].cpu + 1, s->cpus),
+                            *pids = strv_join(s->threads, "\n"), *on = NULL;
         const char *path = TRACEFS_PATH("%stracing_on", i->dir);
         bool is_top = !i->name, has_owner = instance_owner(i, p);
         char size[32], percent[16];
@@ -241,7 +195,7 @@ int instance_plan(const Instance *i, Plan *p, const InstanceSettings *s) {
         (void) snprintf(size, sizeof(size), "%" PRIu64, (s->buffer_bytes + 1023) / 1024);
         (void) snprintf(percent, sizeof(percent), "%u", s->percent);
         /* Recording is switched on later, so its old value is kept even if it is 0 now. */
-        r = plan_own(i, p, "tracing_on", "0");
+        r = instance_plan_file(i, p, "tracing_on", "0", NULL);
         if (r >= 0 && has_owner)
                 r = control_read(i->fs->fd, path, &on);
         if (r >= 0 && has_owner)
@@ -254,7 +208,7 @@ int instance_plan(const Instance *i, Plan *p, const InstanceSettings *s) {
                 else if (files[k].is_shared && !is_top)
                         r = plan_shared(i, p, files[k].file, files[k].value);
                 else
-                        r = plan_own(i, p, files[k].file, files[k].value);
+                        r = instance_plan_file(i, p, files[k].file, files[k].value, NULL);
         }
         if (r >= 0 && s->threads_change && is_top)
                 r = keep_pids(p);

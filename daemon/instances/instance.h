@@ -47,11 +47,9 @@ typedef struct Instance {
  * removes it; never by arming.  1, 0, -errno. */
 int instance_probe(Ledger *l);
 
-/* @session: for an instance of its own; NULL: the top level.  @fs: borrowed.  Touches nothing. */
-int instance_init(Instance *ret, const Tracefs *fs, const char *session);
-/* The same for one that is there, called @name, and stays when the session ends:
- * as at the top level, every old value goes into the ledger.  Its size is what it is. */
-int instance_init_kept(Instance *ret, const Tracefs *fs, const char *name);
+/* @name: NULL: the top level.  @is_kept: it is there, and stays when the session ends: as at the top level, every old value
+ * goes into the ledger, and its size is what it is.  @fs: borrowed.  Touches nothing. */
+int instance_init(Instance *ret, const Tracefs *fs, const char *name, bool is_kept);
 void instance_done(Instance *i); /* the memory only: the ledger removes the directory */
 /* Adds the words of one of its lists. */
 int instance_read_list(const Instance *i, const char *file, Strv *ret);
@@ -89,9 +87,8 @@ bool instance_shares_options(const Tracefs *fs);
  * tracer.  What older kernels keep once for all instances goes to the ledger as shared.
  */
 int instance_plan(const Instance *i, Plan *p, const InstanceSettings *s);
-/* Other functions are hooked from now on, or not; the tracer may be on. */
+/* Other functions are hooked from now on; the tracer may be on. */
 int instance_plan_hooks(const Instance *i, Plan *p, const Hooks *hooks);
-int instance_plan_not_hooked(const Instance *i, Plan *p, const Hooks *not_hooked);
 /* current_tracer = function_graph, and the counters' starting point.  -EBUSY: a pipe is open. */
 int instance_start(Instance *i, Plan *p, const char **ret_file);
 
@@ -290,8 +287,8 @@ int value_probe_plan(Plan *p, const Instance *i, const Strv *events);
 /* @t as a function, or an event (of its own if it is slower: or return:), on which a switch can be.  @number: of the trigger
  * in the session.  0 or -ENOMEM. */
 int notifier_event(const char *session, size_t number, const Trigger *t, Trigger *ret);
-/* Whether there is what @t waits for; events that a dry plan would make are taken to be.  0, REFUSED, -errno. */
-int notifier_admit(const Tracefs *fs, const Trigger *t, const Functions *functions, bool is_dry,
+/* Whether there is what @t waits for.  0, REFUSED, -errno. */
+int notifier_admit(const Tracefs *fs, const Trigger *t, const Functions *functions,
                    Refusal *refusal);
 /*
  * notifier_attach() - make the instance and program it

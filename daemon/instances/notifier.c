@@ -43,12 +43,9 @@ static int make_event(const char *session, size_t number, const Trigger *t, cons
 
         memcpy(event.does, t->does, sizeof(event.does));
         memcpy(event.delay_ns, t->delay_ns, sizeof(event.delay_ns));
-        if (asprintf(&event.name, EVENT_FORMAT "%s", value_probe_hash(session), number, suffix) <
-            0) {
-                event.name = NULL;
-                return -ENOMEM;
-        }
-        r = text_replace(&event.system, system);
+        r = text_format(&event.name, EVENT_FORMAT "%s", value_probe_hash(session), number, suffix);
+        if (r >= 0)
+                r = text_replace(&event.system, system);
         if (r >= 0)
                 r = text_replace(&event.filter, filter);
         if (r >= 0)
@@ -120,20 +117,13 @@ static int add_event(Plan *p, const char *dir, const Trigger *t) {
         return r;
 }
 
-/* Of a synthetic one a dry plan has but the step that would make it. */
-static bool event_exists(const Tracefs *fs, const Trigger *t, bool is_dry) {
-        if (is_dry && (streq(t->system, STOPWATCH_SYSTEM) || streq(t->system, "ftraced")))
-                return true;
-        return faccessat(fs->fd, TRACEFS_PATH("events/%s/%s/enable", t->system, t->name), F_OK,
-                         0) >= 0;
-}
-
-int notifier_admit(const Tracefs *fs, const Trigger *t, const Functions *functions, bool is_dry,
+int notifier_admit(const Tracefs *fs, const Trigger *t, const Functions *functions,
                    Refusal *refusal) {
         if ((t->kind == TRIGGER_FUNCTION || t->kind == TRIGGER_RETURN) &&
             !functions_contain(functions, t->name))
                 return refuse_no_function(functions, t->name, refusal);
-        if (t->kind == TRIGGER_EVENT && !event_exists(fs, t, is_dry))
+        if (t->kind == TRIGGER_EVENT &&
+            faccessat(fs->fd, TRACEFS_PATH("events/%s/%s/enable", t->system, t->name), F_OK, 0) < 0)
                 return refuse_no_event(fs, t->system, t->name, refusal);
         return 0;
 }
@@ -220,11 +210,8 @@ static int attach(Plan *p, size_t number, const Trigger *t, const Functions *fun
                   const Strv *roots, const Strv *threads, Refusal *refusal) {
         const char *dir = TRACEFS_PATH(DIR_FORMAT, p->session, number), *file = "";
         _cleanup_strv_ Strv names = {}, nobody = {};
-        int r = notifier_admit(p->fs, t, functions, p->is_dry, refusal);
+        int r = plan_make_dir(p, dir, &file);
 
-        if (r != 0)
-                return r;
-        r = plan_make_dir(p, dir, &file);
         if (r >= 0)
                 r = add(p, dir, "buffer_size_kb", BUFFER_KB, NULL);
         if (r >= 0)
@@ -285,11 +272,8 @@ int notifier_open(Notifier **ret, const Tracefs *fs, const char *session, size_t
                 NEW(Notifier, .fs = fs, .fd = -EBADF, .rung = rung, .userdata = userdata);
         int r;
 
-        if (!b || asprintf(&b->dir, DIR_FORMAT "/", session, number) < 0) {
-                if (b)
-                        b->dir = NULL;
+        if (!b || text_format(&b->dir, DIR_FORMAT "/", session, number) < 0)
                 return -ENOMEM;
-        }
         b->fd = tracefs_open(b->fs, O_RDONLY | O_NONBLOCK, "%strace_pipe", b->dir);
         if (b->fd < 0)
                 return b->fd;
@@ -335,16 +319,16 @@ static char *describe_switch(const char *dir, const Trigger *t, bool on,
                              char ret_file[static PATH_MAX]) {
         const char *word = on ? "traceon" : "traceoff";
         char *line;
-        int n;
 
         if (t->kind == TRIGGER_FUNCTION) {
                 (void) tracefs_path(ret_file, "%sset_ftrace_filter", dir);
-                n = asprintf(&line, "%s:%s:1", t->name, word);
+                (void) text_format(&line, "%s:%s:1", t->name, word);
         } else {
                 (void) tracefs_path(ret_file, "%sevents/%s/%s/trigger", dir, t->system, t->name);
-                n = asprintf(&line, "%s:1%s%s", word, t->filter ? " if " : "", t->filter ?: "");
+                (void) text_format(&line, "%s:1%s%s", word, t->filter ? " if " : "",
+                                   t->filter ?: "");
         }
-        return n < 0 ? NULL : line;
+        return line;
 }
 
 int switch_put(Plan *p, const char *dir, const Trigger *t, bool on) {

@@ -174,7 +174,7 @@ int quiesce_end(Quiesce *h) {
                 int r = put_back(h->ledger->fs, h->files.items[i], h->olds.items[i]);
 
                 if (r >= 0)
-                        ledger_drop(h->ledger, LEDGER_QUIESCE, h->files.items[i]);
+                        ledger_drop(h->ledger, LEDGER_QUIESCE, h->files.items[i], NULL);
                 ret = ret ?: r;
         }
         quiesce_done(h);
@@ -205,7 +205,7 @@ int quiesce_recover(Ledger *l, Strv *ret_dirs) {
                                               (size_t) (basename(e->file) - e->file));
                 }
                 if (r >= 0 || r == -ENOENT || r == -ENODEV)
-                        ledger_drop(l, LEDGER_QUIESCE, e->file);
+                        ledger_drop(l, LEDGER_QUIESCE, e->file, NULL);
                 else
                         ret = ret ?: r;
         }

@@ -85,11 +85,11 @@ int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, co
         if (r == FUNCTIONS_E_NOTHING)
                 return refuse_no_function(f, named->items[n], refusal);
         if (r == FUNCTIONS_E_COSTLY)
-                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
-                                   json_pack("{ss}", "field", kinds[kind].field),
-                                   "%s=%s: that pattern takes too long to compare; use a simpler "
-                                   "one.",
-                                   kinds[kind].option, named->items[n]);
+                return refusal_set_of(
+                        refusal, REFUSAL_INVALID_SPEC, "field", kinds[kind].field,
+                        "%s=%s: that pattern takes too long to compare; use a simpler "
+                        "one.",
+                        kinds[kind].option, named->items[n]);
         if (r < 0 || faccessat(fs->fd, kinds[kind].own, F_OK, 0) >= 0)
                 return r;
         for (size_t i = 0;
@@ -100,12 +100,11 @@ int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, co
                 return r;
         strv_sort_unique(&all);
         if (n > VALUE_PROBES_MAX || all.n > VALUE_PROBES_MAX)
-                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
-                                   json_pack("{ss}", "field", kinds[kind].field),
-                                   "%s functions is recorded by a probe of each on this kernel, of "
-                                   "at most %d, and these are %zu: name fewer with %s=FUNCTION.",
-                                   kinds[kind].what, VALUE_PROBES_MAX, MAX(n, all.n),
-                                   kinds[kind].option);
+                return refusal_set_of(
+                        refusal, REFUSAL_INVALID_SPEC, "field", kinds[kind].field,
+                        "%s functions is recorded by a probe of each on this kernel, of "
+                        "at most %d, and these are %zu: name fewer with %s=FUNCTION.",
+                        kinds[kind].what, VALUE_PROBES_MAX, MAX(n, all.n), kinds[kind].option);
         *ret = TAKE(all, (Strv){});
         return 0;
 }

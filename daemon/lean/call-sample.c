@@ -2,8 +2,8 @@
 
 /*
  * The instance is in the ledger under a name that no session can have, so that whoever dies in
- * between leaves nothing behind.  The order is that of every tracer: set it, open the pipes, record,
- * read, close the pipes, nop, remove.
+ * between leaves nothing behind.  The order is that of every tracer: set it, record, read, close the pipes, nop,
+ * remove.
  */
 
 #include <fcntl.h>
@@ -54,63 +54,27 @@ static int program(Plan *p, const Hooks *hooks) {
 
 /* --- pages ------------------------------------------------------------------------------------ */
 
-typedef struct Raw {
-        uint32_t cpu;
-        int fd;
-} Raw;
-
-typedef struct Raws {
-        Raw *items;
-        size_t n;
-} Raws;
-
-static void raws_done(Raws *r) {
-        for (size_t i = 0; i < r->n; i++)
-                (void) safe_close(r->items[i].fd);
-        free(r->items);
-}
-
-/* A CPU that is possible and was never there has no buffer. */
-static int open_raws(const Tracefs *fs, Raws *ret) {
-        _cleanup_free_ uint32_t *cpus = NULL;
-        size_t n;
-        int r = tracefs_get_cpus(fs, &cpus, &n);
-
-        if (r < 0)
-                return r;
-        ret->items = calloc(n, sizeof(*ret->items));
-        if (!ret->items)
-                return -ENOMEM;
-        for (size_t i = 0; i < n; i++) {
-                int fd;
-
-                fd = tracefs_open(fs, O_RDONLY | O_NONBLOCK,
-                                  DIR_PATH "per_cpu/cpu%u/trace_pipe_raw", cpus[i]);
-                if (fd == -ENOENT)
-                        continue;
-                if (fd < 0)
-                        return fd;
-                ret->items[ret->n++] = (Raw){ cpus[i], fd };
-        }
-        return 0;
-}
-
-/* If the buffer was too small its oldest calls went, and what is left begins with the first page, whose header tells
+/* What is in the buffer of a CPU: 1; 0: it is possible and was never there, and has none; -errno.
+ * If the buffer was too small its oldest calls went, and what is left begins with the first page, whose header tells
  * when. */
-static int copy_pages(CallSample *s, const Tracefs *fs, const Raw *raw, size_t *n_all) {
+static int copy_pages(CallSample *s, const Tracefs *fs, uint32_t cpu, size_t *n_all) {
+        _cleanup_close_ int fd = tracefs_open(fs, O_RDONLY | O_NONBLOCK,
+                                              DIR_PATH "per_cpu/cpu%u/trace_pipe_raw", cpu);
         _cleanup_free_ char *page = malloc(s->page_bytes);
         uint64_t stats[_STAT_N] = {};
 
+        if (fd < 0)
+                return fd == -ENOENT ? 0 : fd;
         if (!page)
                 return -ENOMEM;
-        if (tracefs_read_stats(fs, DIR_PATH, raw->cpu, stats) < 0 ||
+        if (tracefs_read_stats(fs, DIR_PATH, cpu, stats) < 0 ||
             MAX(stats[STAT_ENTRIES], stats[STAT_OVERRUN]) >= UINT32_MAX || s->n_calls >= UINT32_MAX)
                 s->n_calls = UINT64_MAX;
         else
                 s->n_calls += stats[STAT_ENTRIES] + stats[STAT_OVERRUN];
         for (size_t n = 0; n + s->page_bytes <= CPU_BYTES_MAX && *n_all < BYTES_MAX;
              n += s->page_bytes) {
-                ssize_t k = read(raw->fd, page, s->page_bytes);
+                ssize_t k = read(fd, page, s->page_bytes);
                 PageInfo info;
                 int r;
 
@@ -130,35 +94,31 @@ static int copy_pages(CallSample *s, const Tracefs *fs, const Raw *raw, size_t *
                         return r;
                 *n_all += s->page_bytes;
         }
-        return 0;
-}
-
-static uint64_t count_events(const Tracefs *fs, const char *dir) {
-        uint64_t stats[_STAT_N];
-
-        (void) tracefs_sum_stats(fs, dir, stats);
-        return stats[STAT_ENTRIES] + stats[STAT_OVERRUN] + stats[STAT_READ];
+        return 1;
 }
 
 static int record(CallSample *s, const Tracefs *fs, const char *own_dir) {
-        _cleanup_(raws_done) Raws raws = {};
+        _cleanup_free_ uint32_t *cpus = NULL;
+        size_t n_cpus, n_buffers = 0, n_bytes = 0;
         uint64_t n_before;
-        size_t n_bytes = 0;
-        int r = open_raws(fs, &raws);
+        int r = tracefs_get_cpus(fs, &cpus, &n_cpus);
 
-        s->n_calls = raws.n > 0 ? 0 : UINT64_MAX;
         if (r >= 0)
                 r = control_write(fs->fd, DIR_PATH "tracing_on", "1");
         if (r < 0)
                 return r;
         s->from_ns = now_ns(CLOCK_MONOTONIC);
-        n_before = count_events(fs, own_dir);
+        n_before = tracefs_count_events(fs, own_dir);
         (void) usleep(CALL_SAMPLE_MS * 1000);
-        s->n_own_events = count_events(fs, own_dir) - n_before;
+        s->n_own_events = tracefs_count_events(fs, own_dir) - n_before;
         s->to_ns = now_ns(CLOCK_MONOTONIC);
         r = control_write(fs->fd, DIR_PATH "tracing_on", "0");
-        for (size_t i = 0; r >= 0 && i < raws.n; i++)
-                r = copy_pages(s, fs, &raws.items[i], &n_bytes);
+        for (size_t i = 0; r >= 0 && i < n_cpus; i++) {
+                r = copy_pages(s, fs, cpus[i], &n_bytes);
+                n_buffers += r > 0;
+        }
+        if (n_buffers == 0)
+                s->n_calls = UINT64_MAX;
         return r;
 }
 

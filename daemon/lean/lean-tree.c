@@ -77,9 +77,7 @@ static int compare_functions(const void *a, const void *b) {
 void lean_tree_sort(LeanTree *t) {
         size_t kept = 0;
 
-        if (t->n == 0)
-                return;
-        qsort(t->functions, t->n, sizeof(*t->functions), compare_functions);
+        SORT(t->functions, t->n, compare_functions);
         for (size_t i = 0; i < t->n; i++) {
                 LeanFunction *f = &t->functions[i], *last = kept > 0 ? f - (i - kept) - 1 : NULL;
 

@@ -16,7 +16,6 @@
 
 void lean_choice_done(LeanChoice *c) {
         hooks_done(&c->hooks);
-        hooks_done(&c->not_hooked);
         strv_done(&c->left_out);
         strv_done(&c->left_out_in);
         strv_done(&c->left_out_why);

@@ -204,8 +204,7 @@ typedef enum LeanScope {
 } LeanScope;
 
 typedef struct LeanChoice {
-        Hooks hooks;      /* none: everything ... */
-        Hooks not_hooked; /* ... but these */
+        Hooks hooks; /* none: everything */
         /* As in SessionMeta. */
         Strv left_out, left_out_in, left_out_why, callees_unknown_of;
         uint32_t n_known;

@@ -67,12 +67,15 @@ static int count_pages(FunctionCounts *t, int fd, uint32_t page_bytes) {
 }
 
 static int work(const LearnWorkerJob *job, const char *formats, const Sources *sources) {
-        _cleanup_free_ char *symbols = NULL;
+        _cleanup_(symbols_freep) Symbols *symbols = NULL;
         _cleanup_(function_counts_freep) FunctionCounts *t = NULL;
         _cleanup_buf_ Buf out = BUF_TO_FD(LEARN_WORKER_FD_OUT);
-        int r;
+        size_t n;
+        char *text;
+        int r = fd_read(LEARN_WORKER_FD_SYMBOLS, &text, &n, SYMBOLS_BYTES_MAX);
 
-        r = fd_read(LEARN_WORKER_FD_SYMBOLS, &symbols, NULL, SYMBOLS_BYTES_MAX);
+        if (r >= 0)
+                r = symbols_new(&symbols, text, n);
         if (r >= 0)
                 r = function_counts_new(&t, &(FunctionCountsConfig){
                                                     .format = formats,

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The worker's end is the end of the pipe that it writes to; its status then says whether the
- * answer counts.  Whoever is too slow, or says too much, is ended.
+ * The worker's status says whether what it wrote into a file counts.  Whoever is too slow is ended; who says too much
+ * is by the sandbox.
  */
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -22,64 +21,33 @@
 struct Learner {
         LearnerDone done;
         void *userdata;
-        sd_event_source *io, *timer;
-        pid_t pid;
-        int fd;
-        Buf answer;
+        sd_event_source *child, *timer;
+        int answer_fd;
 };
 
 Learner *learner_free(Learner *l) {
         if (!l)
                 return NULL;
-        (void) sd_event_source_disable_unref(l->io);
+        (void) sd_event_source_disable_unref(l->child);
         (void) sd_event_source_disable_unref(l->timer);
-        if (l->pid > 0) {
-                (void) kill(l->pid, SIGKILL);
-                (void) waitpid(l->pid, NULL, 0);
-        }
-        (void) safe_close(l->fd);
-        buf_done(&l->answer);
+        (void) safe_close(l->answer_fd);
         return mfree(l);
 }
 
 static void finish(Learner *l, int error) {
-        LearnerDone done = l->done;
-        void *userdata = l->userdata;
         _cleanup_free_ char *text = NULL;
-        int status = 0;
 
-        l->io = sd_event_source_disable_unref(l->io);
+        l->child = sd_event_source_disable_unref(l->child);
         l->timer = sd_event_source_disable_unref(l->timer);
-        if (error < 0)
-                (void) kill(l->pid, SIGKILL);
-        if (waitpid(TAKE(l->pid, 0), &status, 0) < 0 && error >= 0)
+        if (error >= 0 && lseek(l->answer_fd, 0, SEEK_SET) < 0)
                 error = ORIGIN(-errno);
-        if (error >= 0 && (!WIFEXITED(status) || WEXITSTATUS(status) != EXIT_SUCCESS))
-                error = -EIO;
         if (error >= 0)
-                error = buf_take_string(&l->answer, &text);
-        done(error < 0 ? NULL : text, error < 0 ? error : 0, userdata);
+                error = fd_read(l->answer_fd, &text, NULL, LEARN_WORKER_MAX_OUT);
+        l->done(error < 0 ? NULL : text, error, l->userdata);
 }
 
-static int on_answer(sd_event_source *source, int fd, uint32_t events, void *userdata) {
-        Learner *l = userdata;
-        char *room = buf_reserve(&l->answer, 65536);
-        ssize_t n;
-
-        if (!room) {
-                finish(l, -ENOMEM);
-                return 0;
-        }
-        n = read(fd, room, 65536);
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
-                return 0;
-        if (n > 0) {
-                l->answer.n_data += (size_t) n;
-                if (l->answer.n_data > LEARN_WORKER_MAX_OUT)
-                        finish(l, -EFBIG);
-                return 0;
-        }
-        finish(l, n < 0 ? ORIGIN(-errno) : 0);
+static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata) {
+        finish(userdata, si->si_code == CLD_EXITED && si->si_status == EXIT_SUCCESS ? 0 : -EIO);
         return 0;
 }
 
@@ -115,55 +83,50 @@ static int write_job(const LearnerJob *job) {
 }
 
 /* The worker's descriptors in their order. */
-static int spawn_job(Learner *l, const LearnerJob *job, int out_fd) {
+static int spawn_job(Learner *l, const LearnerJob *job, pid_t *ret) {
         static const char *const self[] = { "/proc/self/exe", LEARN_WORKER_OPTION, NULL };
-        _cleanup_close_ int job_fd = write_job(job), null_fd = -EBADF, symbols_fd = -EBADF;
+        _cleanup_close_ int job_fd = write_job(job),
+                            null_fd = open("/dev/null", O_RDWR | O_CLOEXEC),
+                            symbols_fd = open(kernel_symbols_path("/proc/kallsyms"),
+                                              O_RDONLY | O_CLOEXEC);
         _cleanup_free_ int *fds = calloc(LEARN_WORKER_FD_PAGES + job->n_fds, sizeof(*fds));
 
         if (job_fd < 0)
                 return job_fd;
-        null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-        if (null_fd < 0)
+        if (null_fd < 0 || symbols_fd < 0 || !fds)
                 return ORIGIN(-errno);
-        symbols_fd = open(kernel_symbols_path("/proc/kallsyms"), O_RDONLY | O_CLOEXEC);
-        if (symbols_fd < 0)
-                return ORIGIN(-errno);
-        if (!fds)
-                return -ENOMEM;
         fds[LEARN_WORKER_FD_JOB] = job_fd;
-        fds[LEARN_WORKER_FD_OUT] = out_fd;
+        fds[LEARN_WORKER_FD_OUT] = l->answer_fd;
         fds[LEARN_WORKER_FD_NULL] = null_fd;
         fds[LEARN_WORKER_FD_SYMBOLS] = symbols_fd;
-        for (size_t i = 0; i < job->n_fds; i++)
-                fds[LEARN_WORKER_FD_PAGES + i] = job->fds[i];
-        return spawn_worker(&l->pid, self, fds, LEARN_WORKER_FD_PAGES + job->n_fds);
+        memcpy(fds + LEARN_WORKER_FD_PAGES, job->fds, job->n_fds * sizeof(*fds));
+        return spawn_worker(ret, self, fds, LEARN_WORKER_FD_PAGES + job->n_fds);
 }
 
 int learner_start(Learner **ret, sd_event *event, const LearnerJob *job, LearnerDone done,
                   void *userdata) {
-        _cleanup_(learner_freep) Learner *l = calloc(1, sizeof(*l));
-        _cleanup_close_ int out_fd = -EBADF;
-        int pipe_fds[2], r;
+        _cleanup_(learner_freep) Learner *l = NEW(Learner, .done = done, .userdata = userdata,
+                                                  .answer_fd = memfd_create("answer", MFD_CLOEXEC));
+        pid_t pid;
+        int r;
 
-        if (!l)
-                return -ENOMEM;
-        *l = (Learner){ .done = done, .userdata = userdata, .fd = -EBADF, .answer = BUF_INIT };
-        if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+        if (!l || l->answer_fd < 0)
                 return ORIGIN(-errno);
-        l->fd = pipe_fds[0];
-        out_fd = pipe_fds[1];
-        if (fcntl(l->fd, F_SETFL, O_NONBLOCK) < 0)
-                return ORIGIN(-errno);
-        r = spawn_job(l, job, out_fd);
-        if (r >= 0)
-                r = sd_event_add_io(event, &l->io, l->fd, EPOLLIN, on_answer, l);
-        if (r >= 0)
-                r = sd_event_add_time_relative(event, &l->timer, CLOCK_MONOTONIC,
-                                               LEARNER_MAX_SECONDS * UINT64_C(1000000), 0, on_timer,
-                                               l);
+        r = spawn_job(l, job, &pid);
         if (r < 0)
                 return r;
-        log_debug("lean", "worker %i counts in %zu files", (int) l->pid, job->n_fds);
+        r = sd_event_add_child(event, &l->child, pid, WEXITED, on_child, l);
+        if (r < 0) {
+                (void) kill(pid, SIGKILL);
+                (void) waitpid(pid, NULL, 0);
+                return r;
+        }
+        (void) sd_event_source_set_child_process_own(l->child, true);
+        r = sd_event_add_time_relative(event, &l->timer, CLOCK_MONOTONIC,
+                                       LEARNER_MAX_SECONDS * USEC_PER_SEC, 0, on_timer, l);
+        if (r < 0)
+                return r;
+        log_debug("lean", "worker %i counts in %zu files", (int) pid, job->n_fds);
         *ret = TAKE_PTR(l);
         return 0;
 }

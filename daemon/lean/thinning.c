@@ -54,9 +54,7 @@ static int compare_names(const void *a, const void *b) {
 static void sort(CallRates *r) {
         size_t kept = 0;
 
-        if (r->n == 0)
-                return;
-        qsort(r->items, r->n, sizeof(*r->items), compare_names);
+        SORT(r->items, r->n, compare_names);
         for (size_t i = 0; i < r->n; i++)
                 if (kept > 0 && streq(r->items[kept - 1].name, r->items[i].name)) {
                         r->items[kept - 1].n += r->items[i].n;

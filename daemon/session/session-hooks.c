@@ -138,7 +138,6 @@ static void note_change(Session *s, HookReason reason, const ClockTuple *since) 
 static bool rehook(Session *s, LeanScope scope, const Load *load, HookReason reason) {
         SessionMeta *m = s->meta;
         uint32_t n_before = m->n_hooked;
-        char text[UNIT_TEXT_MAX];
         ClockTuple since = {};
         int r, k;
 
@@ -159,11 +158,6 @@ static bool rehook(Session *s, LeanScope scope, const Load *load, HookReason rea
                                          "Session '%s' goes on with what is hooked: "
                                          "set_ftrace_filter could not be changed: %m",
                                          m->name);
-        if (r > 1)
-                session_warn(s,
-                             "calls below its roots are missing for up to %s: this kernel hooks "
-                             "few functions while a long list of them is written",
-                             format_duration(text, now_ns(CLOCK_MONOTONIC) - since.monotonic_ns));
         if (reason == HOOK_THINNED && m->n_hooked > n_before)
                 reason = HOOK_RESTORED;
         if (r > 0)
@@ -187,17 +181,5 @@ void session_hooks_change(Session *s, LeanScope scope, const Load *load, HookRea
                                  m->name);
                 session_on_change(s);
         }
-        s->hooks.settled(s, false, 0);
-}
-
-void session_hooks_list(void *userdata) {
-        Session *s = userdata;
-        const SessionMeta *m = s->meta;
-
-        if (!session_is_watched(s))
-                return;
-        if (m->n_hooked == 0 && !tracer_waits(s->tracer) &&
-            rehook(s, m->tree_from == TREE_LESSON ? LEAN_LESSON : LEAN_TREE, NULL, HOOK_WIDENED))
-                session_on_change(s);
         s->hooks.settled(s, false, 0);
 }

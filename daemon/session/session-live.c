@@ -97,7 +97,7 @@ static void on_quiesced(uint64_t from_ns, uint64_t to_ns, void *userdata) {
 }
 
 void session_hear_tracer(Session *s) {
-        tracer_set_handlers(s->tracer, on_quiesced, session_hooks_list, s);
+        tracer_set_handler(s->tracer, on_quiesced, s);
 }
 
 /* --- what is hooked ---------------------------------------------------------------------------- */

@@ -261,8 +261,6 @@ bool session_is_watched(const Session *s);
 void session_hooks_follow(Session *s, uint64_t since_ns);
 /* A task: hooks what is to be hooked by now, for a session that records (controller_rehook()). */
 void session_hooks_change(Session *s, LeanScope scope, const Load *load, HookReason reason);
-/* In a task: what is hooked is written so that another user of function_graph does not change it. */
-void session_hooks_list(void *userdata);
 /* While a task changes it: a look at the control files finds half of it, and a line that is written to
  * set_ftrace_filter meanwhile may undo the change. */
 bool session_hooks_are_changing(const Session *s);

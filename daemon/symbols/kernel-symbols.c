@@ -4,8 +4,8 @@
  * Reading /proc/kallsyms takes tens of milliseconds to seconds (the kernel
  * formats 10 MB line by line), so it is done once for each list of modules.  The
  * order of the list counts, too: a module that was loaded again, perhaps built
- * anew, is the first.  A list and symbols that were read on the two sides of a
- * change do not belong together, so the list is read before and after.  Where addresses are hidden the file is not empty: every
+ * anew, is the first.  If it changes before the symbols are read it is the older, so that the next look finds
+ * another.  Where addresses are hidden the file is not empty: every
  * address is 0 (linux 6.1 kernel/kallsyms.c, s_show()); under systemd's
  * ProtectKernelTunables= it is empty.  So a symbol that must have an address
  * is looked at.
@@ -22,13 +22,10 @@
 
 #define MODULES_MAX ((size_t) 16 << 20)
 #define TYPES_MAX ((size_t) 64 << 20) /* of one file; vmlinux's is 5.4 MB in Debian's 7.2 */
-#define READ_TRIES 4
-#define SKIP_SHIFT_MAX 5U /* 32 looks */
 
 static const char *const anchors[] = { " T _stext\n", " T _text\n", " T startup_64\n" };
 
-/* Whether any anchor's line begins with an address other than 0. */
-static bool symbols_have_addresses(const char *text) {
+bool kernel_symbols_have_addresses(const char *text) {
         for (size_t i = 0; i < ELEMENTSOF(anchors); i++) {
                 const char *at = strstr(text, anchors[i]), *p = at;
 
@@ -72,32 +69,6 @@ static int read_modules(int proc_fd, char **ret) {
         return buf_take_string(&b, ret);
 }
 
-/* Both, from between two changes; if they do not end, the list is the older, so that the next look
- * finds another. */
-static int read_both(int proc_fd, char **ret_modules, char **ret_text, size_t *ret_n) {
-        _cleanup_free_ char *modules = NULL;
-        int r = read_modules(proc_fd, &modules);
-
-        for (int i = 0; r >= 0 && i < READ_TRIES; i++) {
-                _cleanup_free_ char *text = NULL, *after = NULL;
-
-                r = file_read(proc_fd, kernel_symbols_path("kallsyms"), &text, ret_n,
-                              SYMBOL_FILE_MAX);
-                if (r >= 0)
-                        r = read_modules(proc_fd, &after);
-                if (r < 0)
-                        return r;
-                if (streq(modules, after) || i == READ_TRIES - 1) {
-                        *ret_modules = TAKE_PTR(modules);
-                        *ret_text = TAKE_PTR(text);
-                        return 0;
-                }
-                free(modules);
-                modules = TAKE_PTR(after);
-        }
-        return r;
-}
-
 static bool is_stored(int symbols_fd, const char *hash) {
         char name[SYMBOL_HASH_CHARS + sizeof(".zst")];
 
@@ -122,11 +93,13 @@ static int is_current(const KernelSymbols *k, int proc_fd, int symbols_fd) {
 static int read_and_store(int proc_fd, int symbols_fd, char **ret_modules, SymbolNames *ret) {
         _cleanup_free_ char *text = NULL;
         size_t n;
-        int r = read_both(proc_fd, ret_modules, &text, &n);
+        int r = read_modules(proc_fd, ret_modules);
 
+        if (r >= 0)
+                r = file_read(proc_fd, kernel_symbols_path("kallsyms"), &text, &n, SYMBOL_FILE_MAX);
         if (r < 0)
                 return r;
-        if (!symbols_have_addresses(text))
+        if (!kernel_symbols_have_addresses(text))
                 return KERNEL_SYMBOLS_E_HIDDEN;
         r = symbol_file_store(symbols_fd, text, n, ret->symbols);
         if (r >= 0 && **ret_modules)
@@ -169,9 +142,7 @@ void kernel_symbols_done(KernelSymbols *k) {
 
 /*
  * The kernel tells nobody without a netlink socket that a module came, so we look.  The last look that saw the old
- * modules and the first that saw the new ones are both kept: in between either may be right.  On a full disk the
- * symbols of a changed kernel cannot be stored, and reading them is dear: after a failure the next looks are left out,
- * more of them each time.
+ * modules and the first that saw the new ones are both kept: in between either may be right.
  */
 
 /* What is not there has an empty name. */
@@ -216,11 +187,6 @@ int symbol_watch_look(SymbolWatch *w, KernelSymbols *k, int symbols_fd, SessionM
 
         if (!m->symbols)
                 return 0;
-        if (w->n_failures > 0 && w->n_skipped < 1U << MIN(w->n_failures, SKIP_SHIFT_MAX)) {
-                w->n_skipped++;
-                return 0;
-        }
-        w->n_skipped = 0;
         r = look(w, k, symbols_fd, m, trace_ns);
         w->n_failures = r < 0 ? w->n_failures + 1 : 0;
         return r;

@@ -41,6 +41,9 @@ enum {
 /* Where the kernel's symbols are: $FTRACED_KALLSYMS, for where a sandbox covers /proc/kallsyms, or
  * @otherwise. */
 const char *kernel_symbols_path(const char *otherwise);
+/* Whether addresses can be seen in the text of kallsyms, or in its beginning: those of per-CPU symbols are small or 0 by
+ * nature, that of the first function is not. */
+bool kernel_symbols_have_addresses(const char *text);
 /*
  * kernel_symbols_store() - see that the store has the symbols of now
  * @ret: valid until the next call
@@ -55,8 +58,8 @@ void kernel_symbols_done(KernelSymbols *k);
 /* Keeps a session's maps of symbols true while modules come and go.  Its owner looks from time to time; a look reads
  * /proc/modules, and no more unless that has changed. */
 typedef struct SymbolWatch {
-        uint64_t seen_ns; /* trace clock: when the last map still held; 0: not looked yet */
-        unsigned n_failures, n_skipped;
+        uint64_t seen_ns;    /* trace clock: when the last map still held; 0: not looked yet */
+        unsigned n_failures; /* of the last looks */
 } SymbolWatch;
 
 /* Names the symbols of now in @m, as those of the session's beginning.
@@ -69,7 +72,7 @@ int symbol_watch_begin(KernelSymbols *k, int symbols_fd, SessionMeta *m);
  *
  * Return: SYMBOL_WATCH_E_CHANGED: a map was added to @m, which the caller writes down or takes away
  * again; 0: nothing new, or this session has no symbols; -ENOSPC: the maps are SYMBOL_MAPS_MAX
- * already; -errno: they cannot be read or stored, and some of the looks to come do nothing.
+ * already; -errno: they cannot be read or stored, and the next look tries again.
  */
 enum { SYMBOL_WATCH_E_CHANGED = 1 };
 int symbol_watch_look(SymbolWatch *w, KernelSymbols *k, int symbols_fd, SessionMeta *m,

@@ -88,8 +88,8 @@ static char *resolve(const char *path) {
 
         if (found || errno != ENOENT || !*path)
                 return found;
-        if (asprintf(&above, "%s%s", *path == '/' ? "" : "./", path) < 0)
-                return above = NULL;
+        if (text_format(&above, "%s%s", *path == '/' ? "" : "./", path) < 0)
+                return NULL;
         for (size_t n = strlen(above); above[n - 1] == '/'; n--)
                 above[n - 1] = 0;
         slash = strrchr(above, '/');
@@ -117,11 +117,8 @@ static int open_dirs(LedgerDir *d, const char *store) {
         if (fd < 0)
                 return fd;
         safe_close(fd);
-        if (asprintf(&d->path, "%s/%s", ledger_dir_root(), name) < 0) {
-                d->path = NULL;
-                return -ENOMEM;
-        }
-        return make_own(d->path);
+        r = text_format(&d->path, "%s/%s", ledger_dir_root(), name);
+        return r < 0 ? r : make_own(d->path);
 }
 
 static void close_all(LedgerDir *d) {
@@ -249,23 +246,11 @@ void ledger_shorten(Ledger *l) {
                 log_debug("ledger", "the ledger is stale: %s", strerror(-r));
 }
 
-/* As ledger_add(), with what @e says of itself besides. */
-static int add_record(Ledger *l, const char *session, const LedgerRecord *e) {
-        size_t n = l->n;
-        int r = ledger_add(l, session, e->kind, e->file, e->old);
-
-        if (r < 0 || l->n == n)
-                return r;
-        l->records[n].mark = e->mark;
-        l->records[n].is_bounded = e->is_bounded;
-        l->records[n].set = e->set ? strdup(e->set) : NULL;
-        return e->set && !l->records[n].set ? -ENOMEM : 0;
-}
-
 static int parse_record(Ledger *l, json_t *record, const char *owner) {
         const char *session, *kind, *file, *old = NULL, *set = NULL;
+        size_t n = l->n;
         json_int_t mark = 0;
-        int k, is_bounded = false;
+        int k, r, is_bounded = false;
 
         if (json_unpack(record, "{ss ss ss s?s s?s s?I s?b}", "session", &session, "kind", &kind,
                         "file", &file, "old", &old, "set", &set, "mark", &mark, "bounded",
@@ -276,13 +261,13 @@ static int parse_record(Ledger *l, json_t *record, const char *owner) {
         k = text_find(kind_names, _LEDGER_KIND_N, kind);
         if (k < 0 || (k != LEDGER_INSTANCE && !old))
                 return -EBADMSG;
-        return add_record(l, owner ?: session,
-                          &(LedgerRecord){ .kind = (LedgerKind) k,
-                                           .file = (char *) file,
-                                           .old = k == LEDGER_INSTANCE ? NULL : (char *) old,
-                                           .set = (char *) set,
-                                           .mark = (uint64_t) mark,
-                                           .is_bounded = is_bounded });
+        r = ledger_add(l, owner ?: session, (LedgerKind) k, file,
+                       k == LEDGER_INSTANCE ? NULL : old);
+        if (r < 0 || l->n == n)
+                return r;
+        l->records[n].mark = (uint64_t) mark;
+        l->records[n].is_bounded = is_bounded;
+        return text_replace(&l->records[n].set, set);
 }
 
 /* Adds what the text says of this boot, in the place of each session's name @owner if that is given. */
@@ -316,7 +301,8 @@ static char *path_in(int dir_fd, const char *name) {
                 return NULL;
         (void) snprintf(link, sizeof(link), "/proc/self/fd/%i", dir_fd);
         (void) readlink(link, dir, sizeof(dir) - 1);
-        return asprintf(&path, "%s%s", dir, name) < 0 ? NULL : path;
+        (void) text_format(&path, "%s%s", dir, name);
+        return path;
 }
 
 char *ledger_failed_where(const Ledger *l, int error) {

@@ -14,15 +14,20 @@
 
 #define GRAPH_FUNCTION "set_graph_function"
 
+/* What is busy for a moment: @call again, every 10 ms. */
+#define UNTIL_NOT_BUSY(n_tries, call)                                                              \
+        ({                                                                                         \
+                int _r = (call);                                                                   \
+                for (unsigned _i = 1; _r == -EBUSY && _i < (n_tries); _i++) {                      \
+                        (void) usleep(10000);                                                      \
+                        _r = (call);                                                               \
+                }                                                                                  \
+                _r;                                                                                \
+        })
+
 /* A service manager that was told to let go of trace_pipe_raw may take a moment. */
 int ledger_switch_off(const Tracefs *fs, const char *path) {
-        int r = control_write(fs->fd, path, "nop");
-
-        for (unsigned i = 0; r == -EBUSY && i < 10; i++) {
-                (void) usleep(10000);
-                r = control_write(fs->fd, path, "nop");
-        }
-        return r;
+        return UNTIL_NOT_BUSY(11, control_write(fs->fd, path, "nop"));
 }
 
 /* Switches function_graph off in @dir ("" or "instances/x/"); no such directory is fine. */
@@ -103,25 +108,14 @@ static int undo_file(const Ledger *l, const LedgerRecord *e, Strv *warnings, siz
                          e->file, words);
 }
 
-/* An event is busy for a moment after it was switched off, or while somebody looks at it. */
-static int take_line_out(const Tracefs *fs, const char *file, const Strv *lines) {
-        int r = control_append(fs->fd, file, lines);
-
-        for (unsigned i = 0; r == -EBUSY && i < 20; i++) {
-                (void) usleep(10000);
-                r = control_append(fs->fd, file, lines);
-        }
-        return r;
-}
-
-/* Where there is no such line events say nothing and set_ftrace_filter says ENODEV (tried on 6.12). */
+/* An event is busy for a moment after it was switched off, or while somebody looks at it.  Where there is no such line events say nothing and set_ftrace_filter says ENODEV (tried on 6.12). */
 static int undo_line(const Ledger *l, const LedgerRecord *e, Strv *warnings, size_t *n) {
         _cleanup_strv_ Strv lines = {};
         char *line = ledger_line_out(e);
         int r = line ? strv_take(&lines, line) : -ENOMEM;
 
         if (r >= 0)
-                r = BACKGROUND_CALL(take_line_out(l->fs, e->file, &lines));
+                r = BACKGROUND_CALL(UNTIL_NOT_BUSY(21, control_append(l->fs->fd, e->file, &lines)));
         *n += r >= 0;
         return r == -ENOENT || r == -ENODEV || r == -EINVAL || r == -ESRCH ? 0 : r;
 }
@@ -175,19 +169,11 @@ static int undo_stop(Ledger *l, const char *session) {
 /* An instance is busy as long as anybody has one of its files open: whoever only looks at it is
  * waited for, for a moment. */
 static int remove_instance(const Tracefs *fs, const char *dir) {
-        int r;
-
         /* Of what is not there a read-only mount says that it is read-only. */
         if (faccessat(fs->fd, dir, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
                 return ORIGIN(-errno);
         log_debug("control", "rmdir %s", dir);
-        for (unsigned i = 0; i < 50; i++) {
-                r = unlinkat(fs->fd, dir, AT_REMOVEDIR) < 0 ? ORIGIN(-errno) : 0;
-                if (r != -EBUSY)
-                        break;
-                (void) usleep(10000);
-        }
-        return r;
+        return UNTIL_NOT_BUSY(50, unlinkat(fs->fd, dir, AT_REMOVEDIR) < 0 ? ORIGIN(-errno) : 0);
 }
 
 static int undo_instance(const Ledger *l, const LedgerRecord *e, Strv *warnings, size_t *n) {

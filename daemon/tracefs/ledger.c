@@ -10,7 +10,6 @@
  */
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracefs/ledger.h"
 
@@ -69,20 +68,12 @@ bool ledger_covers(const Ledger *l, const char *dir) {
         return false;
 }
 
-/* Tells most records apart without a look at them: there may be thousands. */
-static uint64_t hash_of(const char *session, const char *file) {
-        return hash_bytes(hash_bytes(HASH_BYTES_FIRST, session, strlen(session)), file,
-                          strlen(file));
-}
-
 LedgerRecord *ledger_record_of(const Ledger *l, const char *session, LedgerKind kind,
                                const char *file, const char *old) {
-        uint64_t hash = hash_of(session, file);
-
         for (size_t i = 0; i < l->n; i++) {
                 LedgerRecord *e = &l->records[i];
 
-                if (e->hash == hash && streq(e->session, session) && streq(e->file, file) &&
+                if (streq(e->session, session) && streq(e->file, file) &&
                     (kind == LEDGER_LINE) == (e->kind == LEDGER_LINE) &&
                     (kind != LEDGER_LINE || streq(e->old, old)))
                         return e;
@@ -90,17 +81,12 @@ LedgerRecord *ledger_record_of(const Ledger *l, const char *session, LedgerKind 
         return NULL;
 }
 
-static void drop(Ledger *l, const LedgerRecord *e) {
+void ledger_drop(Ledger *l, const char *session, const char *file, const char *line) {
+        const LedgerRecord *e =
+                ledger_record_of(l, session, line ? LEDGER_LINE : LEDGER_FILE, file, line);
+
         if (e)
                 ledger_remove_at(l, (size_t) (e - l->records));
-}
-
-void ledger_drop_line(Ledger *l, const char *session, const char *file, const char *line) {
-        drop(l, ledger_record_of(l, session, LEDGER_LINE, file, line));
-}
-
-void ledger_drop(Ledger *l, const char *session, const char *file) {
-        drop(l, ledger_record_of(l, session, LEDGER_FILE, file, NULL));
 }
 
 void ledger_drop_all(Ledger *l, const char *session) {
@@ -115,7 +101,7 @@ void ledger_drop_all(Ledger *l, const char *session) {
 }
 
 int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *old) {
-        LedgerRecord new = { .kind = kind, .hash = hash_of(session, file) };
+        LedgerRecord new = { .kind = kind };
 
         if (ledger_record_of(l, session, kind, file, old))
                 return 0;
@@ -134,13 +120,12 @@ int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file
 char *ledger_line_out(const LedgerRecord *e) {
         const char *name = strchr(e->old, ':');
         char *text;
-        int n;
 
         if (streq(e->file, "dynamic_events") && name)
-                n = asprintf(&text, "-%.*s", (int) strcspn(name, " "), name);
+                (void) text_format(&text, "-%.*s", (int) strcspn(name, " "), name);
         else
-                n = asprintf(&text, "!%s", e->old);
-        return n < 0 ? NULL : text;
+                (void) text_format(&text, "!%s", e->old);
+        return text;
 }
 
 int ledger_get_sessions(const Ledger *l, Strv *ret) {
@@ -185,20 +170,18 @@ static void claim_tracers(Ledger *l) {
 /* If we die before it is written it says what it was made to say before. */
 static int add_set(LedgerRecord *e, const char *set, bool is_anew) {
         const char *rest = e->set ? startswith(e->set, set) : NULL;
-        char *all;
-        int n = 0;
+        _cleanup_free_ char *before = NULL;
+        int r;
 
         if (is_anew || !e->set)
-                all = strdup(set);
-        else if (rest && (*rest == 0 || *rest == '\n'))
+                return text_replace(&e->set, set);
+        if (rest && (*rest == 0 || *rest == '\n'))
                 return 0;
-        else
-                n = asprintf(&all, "%s\n%s", set, e->set);
-        if (n < 0 || !all)
-                return -ENOMEM;
-        free(e->set);
-        e->set = all;
-        return 0;
+        before = e->set;
+        r = text_format(&e->set, "%s\n%s", set, before);
+        if (r < 0)
+                e->set = TAKE_PTR(before);
+        return r;
 }
 
 int ledger_claim(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *now,
@@ -237,7 +220,7 @@ int ledger_claim_again(Ledger *l, const char *file) {
                         r = claim_again(l, e, now);
                 /* What is on is ours, where there is one buffer: they have meant theirs to be off. */
                 if (r == PUT_BACK_THEIRS && e->kind == LEDGER_TRACER)
-                        ledger_drop(l, LEDGER_SHARED, file);
+                        ledger_drop(l, LEDGER_SHARED, file, NULL);
         }
         return MIN(r, 0);
 }

@@ -63,7 +63,6 @@ typedef struct LedgerRecord {
         uint64_t mark;   /* put_back_mark() after that; 0: not known */
         bool is_bounded; /* of a tracer: not all functions were its */
         LedgerKind kind;
-        uint64_t hash; /* of session and file */
 } LedgerRecord;
 
 /* Others read it; this room's files alone write it. */
@@ -144,10 +143,9 @@ int ledger_claim(Ledger *l, const char *session, LedgerKind kind, const char *fi
                  const char *set);
 /* Everything that was claimed has been written. */
 void ledger_mark(Ledger *l);
-/* Somebody else's line turned out to be there: it is not to be undone. */
-void ledger_drop_line(Ledger *l, const char *session, const char *file, const char *line);
-/* A file was put back by other means; the name in its record may be @file. */
-void ledger_drop(Ledger *l, const char *session, const char *file);
+/* It is not to be undone: it was put back by other means, or turned out to be somebody else's.  @line: NULL: of a file;
+ * the name in its record may be @file. */
+void ledger_drop(Ledger *l, const char *session, const char *file, const char *line);
 void ledger_drop_all(Ledger *l, const char *session);
 /* What is written into a command file to take the line of a LEDGER_LINE out; the caller frees; NULL
  * without memory. */

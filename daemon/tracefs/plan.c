@@ -6,13 +6,11 @@
  */
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/log.h"
 #include "daemon/process/background.h"
-#include "daemon/process/thread.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracefs/plan.h"
 
@@ -82,32 +80,22 @@ static const char *find_in_new(const Plan *p, const char *file) {
         return NULL;
 }
 
-/* As tracing_cpumask has it. */
-static int all_cpus(const Tracefs *fs, char **ret) {
-        _cleanup_free_ uint32_t *cpus = NULL;
-        _cleanup_buf_ Buf b = BUF_INIT;
-        uint32_t n_last;
-        size_t n;
-        int r = tracefs_get_cpus(fs, &cpus, &n);
-
-        if (r < 0)
-                return r;
-        n_last = cpus[n - 1] % 32 + 1;
-        buf_printf(&b, "%x", n_last == 32 ? UINT32_MAX : (UINT32_C(1) << n_last) - 1);
-        for (uint32_t group = cpus[n - 1] / 32; group > 0; group--)
-                buf_adds(&b, ",ffffffff");
-        return buf_take_string(&b, ret);
-}
-
 static int read_new(const Tracefs *fs, const char *name, char **ret) {
+        _cleanup_free_ uint32_t *cpus = NULL;
         _cleanup_free_ char *top = NULL;
         const char *value = NULL;
+        size_t n;
         int r = control_read(fs->fd, name, &top);
 
         if (r < 0)
                 return r; /* what the top level does not have an instance has not either */
-        if (streq(name, "tracing_cpumask"))
-                return all_cpus(fs, ret);
+        if (streq(name, "tracing_cpumask")) {
+                r = tracefs_get_cpus(fs, &cpus, &n);
+                if (r < 0)
+                        return r;
+                *ret = tracefs_make_mask(cpus[n - 1] + 1, &(Strv){});
+                return *ret ? 0 : -ENOMEM;
+        }
         if (startswith(name, "events/"))
                 value = streq(strrchr(name, '/'), "/enable") ? "0" : "none";
         for (size_t i = 0; i < ELEMENTSOF(new_values); i++)
@@ -259,7 +247,7 @@ int plan_make_dir(Plan *p, const char *dir, const char **ret_file) {
         if (r >= 0)
                 r = plan_apply(p, ret_file);
         if (r == -EEXIST && is_new && streq(*ret_file, dir)) { /* somebody else's */
-                ledger_drop(p->ledger, p->session, dir);
+                ledger_drop(p->ledger, p->session, dir, NULL);
                 ledger_shorten(p->ledger);
         }
         return r;
@@ -329,71 +317,23 @@ static int apply(const PlanStep *s, const Tracefs *fs) {
         return ORIGIN(-EINVAL);
 }
 
-/*
- * Beside the daemon's loop, for each step may take long: the
- * filters of function_graph are found by comparing every function's name with the root's, and what
- * changes a buffer waits for all CPUs (linux 6.12 kernel/trace/ftrace.c, ftrace_graph_set_hash();
- * trace.c, tracing_set_clock(), synchronize_rcu() in ring_buffer_reset_online_cpus()).  One of them
- * computes, the other sleeps, and they hold different locks, so the two kinds go on side by side, each
- * in its order.
- */
-typedef struct Lane {
-        const Plan *plan;
-        bool compares; /* the steps that it makes: those that compare names, or all others */
-        size_t failed; /* index of the step, and why */
-        int error;
-} Lane;
-
-static bool compares_names(const PlanStep *s) {
-        return streq(s->file, "set_graph_function") || streq(s->file, "set_graph_notrace");
-}
-
-static void *lane_run(void *userdata) {
-        Lane *lane = userdata;
-        const Plan *p = lane->plan;
-
-        for (size_t i = p->n_applied; lane->error >= 0 && i < p->n; i++) {
-                if (compares_names(&p->steps[i]) != lane->compares)
-                        continue;
-                lane->failed = i;
-                lane->error = apply(&p->steps[i], p->fs);
-        }
-        return NULL;
-}
-
-static bool has_both(const Plan *p) {
-        size_t n = 0;
-
-        for (size_t i = p->n_applied; i < p->n; i++)
-                n += compares_names(&p->steps[i]);
-        return n > 0 && n < p->n - p->n_applied;
-}
-
 int plan_apply_at_once(Plan *p, const char **ret_file) {
-        Lane lanes[] = { { .plan = p }, { .plan = p, .compares = true } };
-        bool is_beside = false;
-        const Lane *failed;
-        pthread_t thread;
+        for (; !p->is_dry && p->n_applied < p->n; p->n_applied++) {
+                int r = apply(&p->steps[p->n_applied], p->fs);
 
-        if (p->is_dry)
-                return 0;
-        if (has_both(p))
-                is_beside = thread_start(&thread, 0, lane_run, &lanes[1]) >= 0;
-        (void) lane_run(&lanes[0]);
-        if (is_beside)
-                (void) pthread_join(thread, NULL);
-        else
-                (void) lane_run(&lanes[1]);
-
-        failed = lanes[0].error < 0 ? &lanes[0] : &lanes[1];
-        if (failed->error < 0) {
-                *ret_file = p->steps[failed->failed].file;
-                return failed->error;
+                if (r < 0) {
+                        *ret_file = p->steps[p->n_applied].file;
+                        return r;
+                }
         }
-        p->n_applied = p->n;
         return 0;
 }
 
+/*
+ * Beside the daemon's loop, for each step may take long: the filters of function_graph are found by comparing every
+ * function's name with the root's, and what changes a buffer waits for all CPUs (linux 6.12 kernel/trace/ftrace.c,
+ * ftrace_graph_set_hash(); trace.c, tracing_set_clock(), synchronize_rcu() in ring_buffer_reset_online_cpus()).
+ */
 int plan_apply(Plan *p, const char **ret_file) {
         return p->is_dry ? 0 : BACKGROUND_CALL(plan_apply_at_once(p, ret_file));
 }
@@ -413,7 +353,7 @@ int plan_put_line(Plan *p, const char *file, const char *line) {
                 return r;
         r = plan_apply(&own, &failed);
         if (r < 0 && is_new) { /* else it may be there, of an undo that failed */
-                ledger_drop_line(p->ledger, p->session, file, line);
+                ledger_drop(p->ledger, p->session, file, line);
                 ledger_shorten(p->ledger);
         }
         return r;

@@ -138,6 +138,27 @@ int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n) {
         return 0;
 }
 
+char *tracefs_make_mask(uint32_t n, const Strv *ranges) {
+        uint32_t n_groups = (n + 31) / 32;
+        _cleanup_free_ uint32_t *groups = calloc(n_groups, sizeof(*groups));
+        char *text = malloc((size_t) n_groups * 9 + 1), *p = text;
+
+        if (!groups || !text)
+                return mfree(text);
+        for (size_t k = 0; k < MAX(ranges->n, (size_t) 1); k++) {
+                unsigned cpu = 0, last = n - 1;
+
+                if (ranges->n > 0)
+                        cpu_range_parse(ranges->items[k], &cpu, &last);
+                for (; cpu <= last && cpu < n; cpu++)
+                        groups[cpu / 32] |= UINT32_C(1) << cpu % 32;
+        }
+        p += sprintf(p, "%x", groups[n_groups - 1]);
+        for (uint32_t g = n_groups - 1; g > 0; g--)
+                p += sprintf(p, ",%08x", groups[g - 1]);
+        return text;
+}
+
 const char *tracefs_path(char ret[static PATH_MAX], const char *format, ...) {
         va_list ap;
 
@@ -201,6 +222,13 @@ int tracefs_sum_stats(const Tracefs *fs, const char *dir, uint64_t ret[static _S
                         ret[k] += one[k];
         }
         return r;
+}
+
+uint64_t tracefs_count_events(const Tracefs *fs, const char *dir) {
+        uint64_t stats[_STAT_N];
+
+        (void) tracefs_sum_stats(fs, dir, stats);
+        return stats[STAT_ENTRIES] + stats[STAT_OVERRUN] + stats[STAT_READ];
 }
 
 /* linux 6.12 kernel/trace/trace.c, tracing_open() with O_TRUNC */
@@ -348,7 +376,6 @@ char *tracefs_where(const Tracefs *fs, const char *dir) {
 
         if (n > 0 && dir[n - 1] == '/')
                 n--;
-        if (asprintf(&text, "%s%s%.*s", fs->path, n > 0 ? "/" : "", n, dir) < 0)
-                return NULL;
+        (void) text_format(&text, "%s%s%.*s", fs->path, n > 0 ? "/" : "", n, dir);
         return text;
 }

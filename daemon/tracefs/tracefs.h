@@ -53,6 +53,9 @@ int tracefs_get_instances(const Tracefs *fs, Strv *ret);
 int tracefs_get_threads(const Tracefs *fs, const char *pid, Strv *ret);
 /* Possible CPUs, ascending, from per_cpu/; the caller frees.  -ENOENT if there is none. */
 int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n);
+/* A mask of those of the first @n CPUs that are in @ranges (base/name.h), as the kernel writes it, "f,ffffffff"; no ranges:
+ * of all.  The caller frees; NULL without memory. */
+char *tracefs_make_mask(uint32_t n, const Strv *ranges);
 /* What per_cpu/cpuN/stats says (linux 6.1 kernel/trace/trace.c, tracing_stats_read()); of what it does not say *@ret
  * stays as it is. */
 typedef enum TracefsStat {
@@ -68,6 +71,8 @@ int tracefs_read_stats(const Tracefs *fs, const char *dir, uint32_t cpu,
                        uint64_t ret[static _STAT_N]);
 /* Of all CPUs; what none says is 0. */
 int tracefs_sum_stats(const Tracefs *fs, const char *dir, uint64_t ret[static _STAT_N]);
+/* That came into the buffer of @dir so far, wherever they are now; 0 if it cannot be told. */
+uint64_t tracefs_count_events(const Tracefs *fs, const char *dir);
 /* Whether available_tracers below @dir ("" or "instances/x/") lists @tracer; -errno. */
 int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer);
 /* How the pages of an instance are laid out; of the top-level buffer ("") where instances do not say (linux before 6.8).

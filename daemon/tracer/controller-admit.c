@@ -11,7 +11,6 @@
 #include "daemon/tracer/controller-private.h"
 
 #define BELIEVED_NS (NSEC_PER_SEC / 5)
-#define OUTLOOK_LONG_NS NSEC_PER_SEC
 
 static void answers_done(Admission *a) {
         strv_done(&a->roots);
@@ -31,6 +30,7 @@ Admission *admission_free(Admission *a) {
                 return NULL;
         answers_done(a);
         lean_choice_done(&a->lean);
+        hooks_done(&a->not_hooked);
         hooks_done(&a->waiting);
         return mfree(a);
 }
@@ -44,7 +44,7 @@ static int admit_triggers(const Controller *c, const Spec *spec, Refusal *refusa
                 char why[TRIGGER_WHY_MAX];
 
                 if (trigger_parse(&t, spec->triggers.items[i], why) == 0)
-                        r = notifier_admit(&c->fs, &t, &c->functions, false, refusal);
+                        r = notifier_admit(&c->fs, &t, &c->functions, refusal);
         }
         return r;
 }
@@ -230,36 +230,4 @@ int admission_renew(Admission *a, Controller *c, const SessionMeta *m, Refusal *
                 return 0;
         answers_done(a);
         return ask(c, m, a, refusal);
-}
-
-/* --- what it would take ------------------------------------------------------------------------ */
-
-ControllerOutlook controller_foresee(const Controller *c, const SessionMeta *m,
-                                     const Admission *a) {
-        size_t n_words = a->root_words.n + a->notrace_words.n;
-
-        return (ControllerOutlook){
-                .is_learning = controller_is_learning_of(c, &m->spec, &a->roots),
-                .n_words = n_words,
-                .n_functions = c->functions.n,
-                .words_ns = functions_guess_ns(&c->functions, n_words),
-        };
-}
-
-int controller_outlook_tell(const ControllerOutlook *o, char **ret) {
-        char time[UNIT_TEXT_MAX], words[UNIT_TEXT_MAX], functions[UNIT_TEXT_MAX];
-
-        *ret = NULL;
-        if (o->words_ns < OUTLOOK_LONG_NS)
-                return 0;
-        if (asprintf(ret,
-                     "arming takes about %s, for the kernel compares %s%s name%s with its %s "
-                     "functions",
-                     format_duration(time, o->words_ns), o->n_words == 1 ? "" : "each of ",
-                     format_count(words, o->n_words), o->n_words == 1 ? "" : "s",
-                     format_count(functions, o->n_functions)) < 0) {
-                *ret = NULL;
-                return -ENOMEM;
-        }
-        return 0;
 }

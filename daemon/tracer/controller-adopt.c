@@ -45,8 +45,7 @@ static int look_at_hooks(Tracer *t, const SessionMeta *m) {
         if (m->n_hooked > 0 || !controller_waits_for_start(&m->spec))
                 return 0;
         r = instance_read_list(&t->instance, "set_ftrace_filter", &lines);
-        /* More, if all but some are listed (controller-hooks.c). */
-        t->waits = r >= 0 && lines.n > 0 && lines.n <= m->roots.n;
+        t->waits = r >= 0 && lines.n > 0;
         return r;
 }
 
@@ -61,12 +60,11 @@ static int tracer_adopt(Tracer *t, const SessionMeta *m, const char **ret_why) {
         t->clock = strdup(m->clock);
         if (!t->clock)
                 return -ENOMEM;
-        r = m->spec.black_box && m->instance
-                    ? instance_init_kept(&t->instance, &c->fs, m->instance)
-                    : instance_init(&t->instance, &c->fs, m->instance ? m->name : NULL);
+        r = instance_init(&t->instance, &c->fs, m->instance, m->spec.black_box && m->instance);
         if (r < 0)
                 return r;
-        if (!streq_ptr(t->instance.name, m->instance)) {
+        if (m->instance && !m->spec.black_box &&
+            !streq_ptr(startswith(m->instance, INSTANCE_PREFIX), m->name)) {
                 *ret_why = "its instance has another name than this daemon would give";
                 return CONTROLLER_E_GONE;
         }

@@ -64,9 +64,6 @@ int tracer_make_values(Tracer *t, Plan *p, const SessionMeta *m, Admission *a, R
 int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                    const char **ret_file) {
         Controller *c = t->c;
-        _cleanup_(hooks_done) Hooks listed = {}, none = {};
-        bool is_listed = tracer_is_crowded(t) && !t->waits && a->lean.hooks.names.n == 0 &&
-                         a->lean.not_hooked.names.n > 0;
         int r;
 
         *ret_file = "the tracers of others";
@@ -86,10 +83,6 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
         if (r < 0)
                 return r;
         *ret_file = "the control files";
-        if (is_listed)
-                r = tracer_list_hooks(t, &a->lean.not_hooked, &listed);
-        if (r < 0)
-                return r;
         r = instance_plan(
                 &t->instance, p,
                 &(InstanceSettings){
@@ -101,10 +94,8 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                         .threads_change = task_filter_follows(&m->spec),
                         .no_irqs = m->spec.no_irqs,
                         .no_sleep_time = m->spec.no_sleep_time,
-                        .not_hooked = is_listed ? &none : &a->lean.not_hooked,
-                        .hooks = t->waits    ? &a->waiting
-                                 : is_listed ? &listed
-                                             : &a->lean.hooks,
+                        .not_hooked = &a->not_hooked,
+                        .hooks = t->waits ? &a->waiting : &a->lean.hooks,
                         .args = m->spec.args || m->spec.args_functions.n > 0 });
         if (r >= 0)
                 r = event_set_plan(&m->spec, &a->threads, &t->instance, p);
@@ -192,21 +183,6 @@ static int warn_of_addresses(Controller *c, Strv *warnings) {
         return 0;
 }
 
-/* Those who record already are told by their gaps; who comes, by a sentence. */
-static int warn_of_quiesce(const Tracer *t, Strv *warnings) {
-        _cleanup_free_ char *names = strv_join(&t->quiesced, ", ");
-        char text[UNIT_TEXT_MAX];
-
-        if (t->quiesced.n == 0)
-                return 0;
-        if (!names)
-                return -ENOMEM;
-        return strv_addf(warnings,
-                         "%s recorded nothing for %s, while the functions of this session were "
-                         "added to the kernel's list",
-                         names, format_duration(text, t->quiesced_ns));
-}
-
 int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
         _cleanup_strv_ Strv neighbours = {}, new_roots = {}, new_notrace = {}, values = {};
         _cleanup_free_ char *clock = strdup(t->clock), *name = NULL;
@@ -234,8 +210,6 @@ int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
                 r = lean_choice_tell(&a->lean, m);
         if (r >= 0)
                 r = strv_extend(&m->warnings, &a->warnings);
-        if (r >= 0)
-                r = warn_of_quiesce(t, &m->warnings);
         if (r < 0)
                 return r;
 
@@ -294,7 +268,7 @@ static int make_kept_instance(Tracer *t, Refusal *refusal) {
                 return refusal_set_of(refusal, REFUSAL_NOT_SUPPORTED, "what", "black_box",
                                       "the black box has gone meanwhile.");
         t->kept_bytes = b.cpu_bytes;
-        return instance_init_kept(&t->instance, &t->c->fs, b.name);
+        return instance_init(&t->instance, &t->c->fs, b.name, true);
 }
 
 static int tracer_init(Tracer *t, const SessionMeta *m, const Admission *a, Refusal *refusal) {
@@ -311,7 +285,10 @@ static int tracer_init(Tracer *t, const SessionMeta *m, const Admission *a, Refu
                 return -ENOMEM;
         r = m->spec.black_box
                     ? make_kept_instance(t, refusal)
-                    : instance_init(&t->instance, &c->fs, a->has_instances ? m->name : NULL);
+                    : instance_init(&t->instance, &c->fs,
+                                    a->has_instances ? TRACEFS_PATH(INSTANCE_PREFIX "%s", m->name)
+                                                     : NULL,
+                                    false);
         if (r != 0)
                 return r;
         if (t->instance.name && !t->instance.is_kept &&
@@ -362,7 +339,7 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission 
         if (r == 0)
                 r = warn_of_clock(c, m, &a->warnings);
         if (r == 0)
-                r = controller_leave_clock_readers_out(c, &a->lean.not_hooked, &a->warnings);
+                r = controller_leave_clock_readers_out(c, &a->not_hooked, &a->warnings);
         return r == 0 ? tracer_new(c, ret, m, a, refusal) : r;
 }
 
@@ -378,7 +355,6 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Re
                 r = tracer_prepare(c, &t, m, a, refusal);
         if (r != 0)
                 return r;
-        controller_tell_crowded(c, t);
         r = tracer_attach_notifiers(t, &plan, m, &a->roots, &a->threads, refusal);
         if (r == 0)
                 r = tracer_make_values(t, &plan, m, a, refusal);

@@ -21,57 +21,51 @@ static int put_back(Plan *p, const char *file, const char *value) {
         return plan_step(p, PLAN_SET, file, NULL, value, NULL);
 }
 
-static int plan_stop(Plan *p, const LedgerRecord *e) {
-        const char *dir = e->kind == LEDGER_INSTANCE
-                                  ? TRACEFS_PATH("%s/", e->file)
-                                  : TRACEFS_PATH("%.*s", (int) (basename(e->file) - e->file),
-                                                 e->file),
-                   *tracer = TRACEFS_PATH("%scurrent_tracer", dir);
+/* Our tracer in @dir. */
+static int plan_stop(Plan *p, const char *dir) {
+        const char *tracer = TRACEFS_PATH("%scurrent_tracer", dir);
         _cleanup_free_ char *now = NULL;
-        int r;
+        int r = plan_read(p, tracer, &now);
 
-        if (e->kind != LEDGER_INSTANCE && (e->kind != LEDGER_FILE || !ledger_is_tracer(e->file)))
-                return 0;
-        r = plan_read(p, tracer, &now);
         if (r < 0 || !streq(now, "function_graph"))
                 return MIN(r, 0);
         r = put_back(p, TRACEFS_PATH("%stracing_on", dir), "0");
         return r < 0 ? r : put_back(p, tracer, "nop");
 }
 
-static int plan_file(Plan *p, const LedgerRecord *e) {
-        _cleanup_free_ char *line = NULL;
+enum { TURN_STOP, TURN_FILES, TURN_INSTANCES, TURN_TRACERS, _TURN_N };
 
-        if (e->kind == LEDGER_FILE && !ledger_is_tracer(e->file))
+static int plan_turn(Plan *p, const LedgerRecord *e, int turn) {
+        _cleanup_free_ char *line = NULL;
+        bool is_ours = e->kind == LEDGER_FILE && ledger_is_tracer(e->file);
+
+        if (turn == TURN_STOP && is_ours)
+                return plan_stop(
+                        p, TRACEFS_PATH("%.*s", (int) (basename(e->file) - e->file), e->file));
+        if (turn == TURN_STOP && e->kind == LEDGER_INSTANCE)
+                return plan_stop(p, TRACEFS_PATH("%s/", e->file));
+        if (turn == TURN_INSTANCES && e->kind == LEDGER_INSTANCE)
+                return plan_step(p, PLAN_RMDIR, e->file, NULL, NULL, NULL);
+        if ((turn == TURN_FILES && e->kind == LEDGER_FILE && !is_ours) ||
+            (turn == TURN_TRACERS && e->kind == LEDGER_TRACER))
                 return put_back(p, e->file, e->old);
-        if (e->kind != LEDGER_LINE)
+        if (turn != TURN_FILES || e->kind != LEDGER_LINE)
                 return 0;
         line = ledger_line_out(e);
         return line ? plan_step(p, PLAN_LINE, e->file, NULL, line, NULL) : -ENOMEM;
 }
 
-static int plan_instance(Plan *p, const LedgerRecord *e) {
-        return e->kind == LEDGER_INSTANCE ? plan_step(p, PLAN_RMDIR, e->file, NULL, NULL, NULL) : 0;
-}
-
-static int plan_tracer(Plan *p, const LedgerRecord *e) {
-        return e->kind == LEDGER_TRACER ? put_back(p, e->file, e->old) : 0;
-}
-
 /* What ledger_undo() does for @session. */
 static int plan_undo(Plan *p, const char *session) {
-        static int (*const turns[])(Plan * p, const LedgerRecord *e) = { plan_stop, plan_file,
-                                                                         plan_instance,
-                                                                         plan_tracer };
         const Ledger *l = p->ledger;
         int r = 0;
 
-        for (size_t k = 0; k < ELEMENTSOF(turns); k++)
+        for (int turn = 0; turn < _TURN_N; turn++)
                 for (size_t i = 0; r >= 0 && i < l->n; i++) {
-                        const LedgerRecord *e = &l->records[k == 0 ? i : l->n - 1 - i];
+                        const LedgerRecord *e = &l->records[turn == TURN_STOP ? i : l->n - 1 - i];
 
                         if (streq(e->session, session))
-                                r = turns[k](p, e);
+                                r = plan_turn(p, e, turn);
                 }
         return r;
 }
@@ -102,32 +96,6 @@ static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, Admis
         return t->c->arbiter.n > 1 ? tracer_remove_roots(t, p) : plan_undo(p, LEDGER_SHARED);
 }
 
-static int warn_of_cost(const Controller *c, SessionMeta *m, const Admission *a) {
-        ControllerOutlook outlook = controller_foresee(c, m, a);
-        char *text;
-        int r = controller_outlook_tell(&outlook, &text);
-
-        return r < 0 || !text ? r : strv_take(&m->warnings, text);
-}
-
-/* A new instance's files have the modes of the top level's. */
-static int refuse_read_only(const Controller *c, const Plan *p, Refusal *refusal) {
-        for (size_t i = 0; i < p->n; i++) {
-                const PlanStep *s = &p->steps[i];
-                const char *file =
-                        s->is_new ? strchr(s->place + strlen("instances/"), '/') + 1 : s->place;
-
-                if (s->kind != PLAN_MKDIR && s->kind != PLAN_RMDIR &&
-                    control_is_read_only(c->fs.fd, file))
-                        return refusal_set_of(
-                                refusal, REFUSAL_NOT_SUPPORTED, "what", file,
-                                "%s/%s would have to be written, and its mode lets nobody "
-                                "write it: this kernel cannot record that.",
-                                c->fs.path, file);
-        }
-        return 0;
-}
-
 int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta *m, bool force,
                         Refusal *refusal) {
         _cleanup_(admission_freep) Admission *a = NULL;
@@ -150,10 +118,6 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
         r = rehearse(t, &plan, ret_n_arm, m, a, refusal);
         plan.ledger = NULL;
         tracer_free(t);
-        if (r == 0)
-                r = refuse_read_only(c, &plan, refusal);
-        if (r == 0)
-                r = warn_of_cost(c, m, a);
         if (r == 0)
                 *ret = TAKE(plan, (Plan){});
         return r;

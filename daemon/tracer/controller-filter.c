@@ -40,9 +40,7 @@ static uint64_t read_clock(Tracer *t, uint64_t unknown) {
 
 /* Lets what was prepared act, with everybody quiesced.  It does in any case: whatever closes the file, the
  * end of the process as well. */
-static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv *users,
-                            uint64_t *ret_ns) {
-        uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
+static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv *users) {
         Tracer *t;
         int ret, r;
 
@@ -58,8 +56,6 @@ static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv 
         r = quiesce_end(quiesce);
         if (r < 0)
                 (void) log_error_errno(r, "A list of processes could not be put back yet: %m");
-        if (ret_ns)
-                *ret_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
         /* Before the turn is left to the loop: who watches the lists must know whose doing it was. */
         for (size_t i = 0; i < users->n; i++)
                 if ((t = find_tracer(c, users->items[i])) && t->on_quiesced)
@@ -68,8 +64,7 @@ static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv 
         return ret;
 }
 
-static int change_quiesced(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
-                           Strv *ret_quiesced) {
+static int change_quiesced(Controller *c, const Strv *words, bool removes) {
         _cleanup_(quiesce_done) Quiesce quiesce = {};
         _cleanup_strv_ Strv users = {};
         int fd, k, r = find_users(c, &users);
@@ -81,13 +76,7 @@ static int change_quiesced(Controller *c, const Strv *words, bool removes, uint6
         r = BACKGROUND_CALL(control_prepare(c->fs.fd, GRAPH_FUNCTION, words, removes, &fd));
         if (fd < 0)
                 return r;
-        k = install_quiesced(c, &quiesce, fd, &users, ret_ns);
-        for (size_t i = 0; ret_quiesced && i < users.n; i++) {
-                const Tracer *t = find_tracer(c, users.items[i]);
-
-                if (t && strv_add(ret_quiesced, t->claim->session) < 0)
-                        return -ENOMEM;
-        }
+        k = install_quiesced(c, &quiesce, fd, &users);
         return r < 0 ? r : k;
 }
 
@@ -104,12 +93,11 @@ static int pick_present(const Controller *c, const Strv *words, Strv *ret) {
 }
 
 /*
- * Words are added to or taken out of set_graph_function, whoever records.  @ret_ns, @ret_quiesced: for how long which
- * sessions were quiesced (daemon/instances/instance.h), and are told; or NULL.
+ * Words are added to or taken out of set_graph_function, whoever records: these are quiesced if need be
+ * (daemon/instances/instance.h), and told.
  * 0; -EBUSY: somebody else's tracer is on, nothing was changed; -errno.
  */
-static int change_roots(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
-                        Strv *ret_quiesced) {
+static int change_roots(Controller *c, const Strv *words, bool removes) {
         _cleanup_strv_ Strv present = {}, few = {};
         int r;
 
@@ -128,7 +116,7 @@ static int change_roots(Controller *c, const Strv *words, bool removes, uint64_t
         if (r < 0)
                 return r;
         if (quiesce_is_needed(&c->fs))
-                return change_quiesced(c, &few, removes, ret_ns, ret_quiesced);
+                return change_quiesced(c, &few, removes);
         return BACKGROUND_CALL(
                 (removes ? control_remove : control_append)(c->fs.fd, GRAPH_FUNCTION, &few));
 }
@@ -148,7 +136,7 @@ int controller_note_roots(Ledger *l, const Strv *words) {
 static void forget(Controller *c, const Strv *words) {
         for (size_t i = 0; i < words->n; i++)
                 ledger_drop(c->ledger, LEDGER_ROOTS,
-                            TRACEFS_PATH(LEDGER_ROOTS_DIR "%s", words->items[i]));
+                            TRACEFS_PATH(LEDGER_ROOTS_DIR "%s", words->items[i]), NULL);
         if (words->n > 0)
                 ledger_shorten(c->ledger);
 }
@@ -264,8 +252,7 @@ int tracer_add_roots(Tracer *t, Plan *p) {
         int r = arbiter_own_roots(&c->arbiter, t->claim, &own);
 
         if (r >= 0)
-                r = p->is_dry ? plan_change(p, &own, false)
-                              : change_roots(c, &own, false, &t->quiesced_ns, &t->quiesced);
+                r = p->is_dry ? plan_change(p, &own, false) : change_roots(c, &own, false);
         return r < 0 ? r : check_roots(t, p);
 }
 
@@ -280,7 +267,7 @@ void controller_drop_kept(Controller *c) {
         if (r >= 0)
                 r = strv_pick(&unwanted, &c->kept_roots, &wanted, false);
         if (r >= 0)
-                r = change_roots(c, &unwanted, true, NULL, NULL);
+                r = change_roots(c, &unwanted, true);
         if (r < 0) {
                 log_debug("control", "roots of sessions that ended stay: %s", origin_text(r));
                 return;
@@ -297,7 +284,7 @@ int tracer_remove_roots(const Tracer *t, Plan *dry) {
         if (dry)
                 return r < 0 ? r : plan_change(dry, &own, true);
         if (r >= 0)
-                r = change_roots(c, &own, true, NULL, NULL);
+                r = change_roots(c, &own, true);
         if (r >= 0)
                 forget(c, &own);
         for (size_t i = 0; r < 0 && i < own.n; i++)
@@ -319,7 +306,7 @@ int tracer_remove_roots(const Tracer *t, Plan *dry) {
  */
 
 static int append_words(const Tracer *t, const char *path, const Strv *words) {
-        return streq(path, GRAPH_FUNCTION) ? change_roots(t->c, words, false, NULL, NULL)
+        return streq(path, GRAPH_FUNCTION) ? change_roots(t->c, words, false)
                                            : control_append(t->c->fs.fd, path, words);
 }
 
@@ -381,7 +368,7 @@ static int drop_strangers(Controller *c) {
                         r = strv_add(&strangers, now.items[i]);
         }
         if (r >= 0 && c->has_address && has_root && strangers.n > 0) {
-                (void) change_roots(c, &strangers, true, NULL, NULL);
+                (void) change_roots(c, &strangers, true);
                 r = note_stale(c, &strangers);
         }
         c->has_address = has_address || c->stale_roots.n > 0;

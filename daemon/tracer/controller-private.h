@@ -32,27 +32,17 @@ struct Controller {
         bool has_address; /* set_graph_function had one of a function that went (controller-filter.c) */
         Strv kept_roots; /* of sessions that ended, which could not be taken out (controller-filter.c) */
         Strv stale_roots; /* names of what is at addresses that went, as set_graph_function shows them */
-        Strv recovered; /* instances that a daemon which died had quiesced */
-        struct {
-                const Strv *roots;
-                uint64_t since_ns;
-        } * learning_passes; /* that are under way (controller-hooks.c) */
-        size_t n_learning_passes;
+        Strv recovered;           /* instances that a daemon which died had quiesced */
+        size_t n_learning_passes; /* that are under way */
         ConfigShare memory_limit;
         uint64_t generation; /* of what admission depends on and the controller knows */
-        uint64_t n_crowds;   /* of controller_tell_crowded() */
 };
 
 /*
  * What a list of functions says, as it was written and then read back: the kernel looks up each name once more for
  * whoever reads it, and begins anew at every page (linux 6.12 kernel/trace/ftrace.c, t_start()), a second for 40,000.
  */
-typedef struct KnownList {
-        char *text;       /* names; NULL: not known */
-        bool is_doubtful; /* somebody else may have written it since */
-} KnownList;
-
-enum { KNOWN_HOOKED, KNOWN_NOT_HOOKED, _KNOWN_N };
+enum { HOOKED, NOT_HOOKED, _HOOK_LIST_N };
 
 struct Tracer {
         Controller *c;
@@ -66,14 +56,10 @@ struct Tracer {
         bool ended;         /* disarmed, and still on */
         bool waits;         /* armed, with the roots alone hooked */
         Strv gone;          /* roots whose module has gone */
-        Strv quiesced;      /* sessions that were, while its roots came */
-        uint64_t quiesced_ns;
         uint64_t quiesced_from_ns;  /* itself, the last time */
-        TracerQuiesced on_quiesced; /* or NULL, as the next one */
-        TracerCrowded on_crowded;
-        void *userdata; /* of both */
-        uint64_t n_crowds;
-        KnownList known[_KNOWN_N];
+        TracerQuiesced on_quiesced; /* or NULL */
+        void *userdata;
+        char *hook_lists[_HOOK_LIST_N]; /* names; NULL: not known */
 };
 
 struct Admission {
@@ -92,6 +78,7 @@ struct Admission {
 
         /* what tracer_prepare() adds */
         LeanChoice lean;
+        Hooks not_hooked;
         Hooks waiting; /* what is hooked instead while it only waits, if tracer_waits() */
 };
 
@@ -103,6 +90,8 @@ void tracer_forget_hooks(Tracer *t); /* what is known of them */
 ClaimValues controller_claim_values(const Controller *c, const Spec *spec);
 /* The buffers that are ours, as Instance.dir. */
 int controller_own_dirs(const Controller *c, Strv *ret);
+/* The others in which @tracer is on; NULL: any but nop. */
+int controller_find_others(const Controller *c, const char *tracer, Strv *ret);
 
 /* --- controller-filter.c ---------------------------------------------------------------------- */
 
@@ -183,17 +172,6 @@ void controller_retry(Controller *c);
 int tracer_apply(Tracer *t, Plan *p, const char **ret_file);
 /* What the steps of @p from @from on have written, if it is hooks. */
 void tracer_know_hooks(Tracer *t, const Plan *p, size_t from);
-/* The functions that a file of @t names now. */
-int tracer_read_hooks(const Tracer *t, const char *file, Hooks *ret);
-/* Whether "all but these" has to be a list of all the others; that list; steps that write it, 1: only few functions are
- * in between. */
-bool tracer_is_crowded(const Tracer *t);
-int tracer_list_hooks(const Tracer *t, const Hooks *not_hooked, Hooks *ret);
-int tracer_plan_list(Tracer *t, Plan *p, const Hooks *all);
-/* Before @newcomer is switched on. */
-void controller_tell_crowded(Controller *c, const Tracer *newcomer);
-/* Whether a learning pass is under way, not for long, that would tell what is to be hooked for @spec. */
-bool controller_is_learning_of(const Controller *c, const Spec *spec, const Strv *roots);
 LeanQuestion controller_lean_question(const Controller *c, const Spec *spec, const Strv *roots,
                                       const Strv *notrace);
 /* Adds the functions that read the trace clock, and a warning of it.  0 or -ENOMEM. */

@@ -144,31 +144,8 @@ static int hook(Tracer *t, const Hooks *hooks) {
         return r < 0 ? r : tracer_apply(t, &plan, &file);
 }
 
-/* All but what set_ftrace_notrace has. */
-static int hook_rest(Tracer *t) {
-        _cleanup_(hooks_done) Hooks not_hooked = {}, listed = {};
-        _cleanup_plan_ Plan plan = PLAN_INIT(t->c->ledger, t->claim->session);
-        const char *file;
-        int r;
-
-        if (!tracer_is_crowded(t))
-                return hook(t, &listed);
-        background_settle(t->c->background);
-        r = functions_load(&t->c->functions, &t->c->fs);
-        if (r >= 0)
-                r = tracer_read_hooks(t, "set_ftrace_notrace", &not_hooked);
-        if (r >= 0 && not_hooked.names.n == 0)
-                return hook(t, &listed);
-        if (r >= 0)
-                r = tracer_list_hooks(t, &not_hooked, &listed);
-        background_settle(t->c->background); /* the list may have been read meanwhile */
-        if (r >= 0)
-                r = tracer_plan_list(t, &plan, &listed);
-        return r < 0 ? r : tracer_apply(t, &plan, &file);
-}
-
 int tracer_hook_all(Tracer *t) {
-        int r = t->waits ? hook_rest(t) : 0;
+        int r = t->waits ? hook(t, &(Hooks){}) : 0;
 
         if (r >= 0)
                 t->waits = false;

@@ -227,7 +227,6 @@ Controller *controller_free(Controller *c) {
         safe_close(c->fs.root_fd);
         safe_close(c->store_fd);
         free(c->wanted_path);
-        free(c->learning_passes);
         return mfree(c);
 }
 

@@ -82,17 +82,6 @@ int controller_refuse_ledger(const Controller *c, int error, Refusal *refusal);
 size_t
 controller_n_restored(const Controller *c); /* changes of an earlier daemon that were undone */
 
-/* What arming would be. */
-typedef struct ControllerOutlook {
-        bool is_learning; /* what its roots call is learned at this moment: soon less will be hooked */
-        size_t n_words,
-                n_functions; /* the kernel compares each of these words with all functions */
-        uint64_t words_ns;   /* for which it takes so long, about */
-} ControllerOutlook;
-
-/* A sentence without a full stop about what takes long, NULL if nothing does; the caller frees.
- * 0 or -ENOMEM. */
-int controller_outlook_tell(const ControllerOutlook *o, char **ret);
 /*
  * controller_admit() - whether controller_arm() may begin: all that can be asked before anything is written
  * @ret:   what arming goes by; admission_free() it
@@ -105,8 +94,6 @@ int controller_admit(Controller *c, Admission **ret, const SessionMeta *m, bool 
                      Refusal *refusal);
 Admission *admission_free(Admission *a);
 DEFINE_CLEANUP(Admission *, admission_free);
-/* What it would take, as it is at the moment. */
-ControllerOutlook controller_foresee(const Controller *c, const SessionMeta *m, const Admission *a);
 /*
  * controller_arm() - program everything; nothing is recorded yet
  * @ret: tracer_disarm() it
@@ -121,7 +108,7 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Re
  * controller_rehearse() - what controller_arm() would do, and the end of the session after it
  * @ret:       a dry plan; plan_done() it
  * @ret_n_arm: its first steps, of arming; the others put everything back
- * @m:         as for controller_arm(); a warning says what would take long
+ * @m:         as for controller_arm()
  *
  * Refused as arming is.  Writes nothing, also no ledger.
  */
@@ -143,7 +130,7 @@ int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const ch
  * @load: of others; NULL: not known
  * @m: what it says of what is hooked is filled
  *
- * Return: 1; 2: and only few functions were for a moment; 0: the same is hooked as before; -errno.
+ * Return: 1; 0: the same is hooked as before; -errno.
  */
 int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, LeanScope scope, const Load *load);
 /* A descriptor that can be read when there are events of @t on any CPU (linux 6.12 kernel/trace/ring_buffer.c,
@@ -163,11 +150,10 @@ int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, con
                             Strv *ret_names, uint64_t *ret_hook_ns);
 /* Reads what can be traced, unless it is known; waits for tasks then.  0 or -errno. */
 int controller_load_functions(Controller *c);
-/* Between the two what @roots call is being learned (daemon/watch/learning-pass.h); borrowed meanwhile.
- * 0 or -ENOMEM. */
-int controller_begin_learning_pass(Controller *c, const Strv *roots);
-void controller_end_learning_pass(Controller *c, const Strv *roots);
-bool controller_is_learning(const Controller *c); /* of any roots */
+/* Between the two what some roots call is being learned (daemon/watch/learning-pass.h). */
+void controller_begin_learning_pass(Controller *c);
+void controller_end_learning_pass(Controller *c);
+bool controller_is_learning(const Controller *c);
 /* daemon/lean/lean.h, lean_learn(). */
 int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new);
 
@@ -211,9 +197,8 @@ Instance *tracer_instance(const Tracer *t);
  * is about to write it. */
 int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone);
 /* What set_ftrace_filter or set_ftrace_notrace says as long as nobody else writes it; borrowed until it is changed;
- * NULL: it has to be read.  After tracer_doubt_hooks() somebody else may have: then others do not rely on it. */
+ * NULL: it has to be read. */
 const char *tracer_get_hooks(const Tracer *t, const char *file);
-void tracer_doubt_hooks(Tracer *t);
 /* Adds directories of buffers in which somebody else has function_graph on.  0 or -errno. */
 int tracer_find_strangers(const Tracer *t, Strv *ret);
 /*
@@ -221,10 +206,7 @@ int tracer_find_strangers(const Tracer *t, Strv *ret);
  * others (daemon/instances/instance.h).  Called by the loop or a task.
  */
 typedef void (*TracerQuiesced)(uint64_t from_ns, uint64_t to_ns, void *userdata);
-/* A second user of function_graph comes: what is hooked is to be written anew, controller_rehook().  In a task. */
-typedef void (*TracerCrowded)(void *userdata);
-void tracer_set_handlers(Tracer *t, TracerQuiesced on_quiesced, TracerCrowded on_crowded,
-                         void *userdata);
+void tracer_set_handler(Tracer *t, TracerQuiesced on_quiesced, void *userdata);
 /* Whether an earlier daemon died in such a moment. */
 bool tracer_was_quiesced(const Tracer *t);
 int tracer_set_recording(Tracer *t, bool on);

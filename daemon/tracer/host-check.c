@@ -16,6 +16,8 @@
 #include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
+#define SYMBOLS_BEGINNING ((size_t) 1 << 20) /* of kallsyms: the first functions are in it */
+
 typedef enum Grade { GRADE_GOOD, GRADE_WARNING, GRADE_BAD } Grade;
 
 static const char *const grade_names[] = {
@@ -113,76 +115,37 @@ static int look_ftrace_enabled(const HostFacts *h, Finding *f) {
         return say(f, GRADE_GOOD, NULL, "kernel.ftrace_enabled is %d", atoi(text));
 }
 
-/* Any function's address will do.  Those of per-CPU symbols are small or 0 by nature. */
 static int look_symbols(const HostFacts *h, Finding *f) {
         _cleanup_close_ int fd =
                 openat(h->fs->root_fd, kernel_symbols_path("proc/kallsyms"), O_RDONLY | O_CLOEXEC);
-        _cleanup_fclose_ FILE *file = fd >= 0 ? fdopen(fd, "re") : NULL;
-        char line[1024], name[512];
+        _cleanup_free_ char *text = calloc(1, SYMBOLS_BEGINNING + 1);
 
-        if (!file)
+        if (fd < 0 || !text)
                 return say(f, GRADE_WARNING, "mount /proc, with CONFIG_KALLSYMS in the kernel",
                            "symbols cannot be read: functions would have no names");
-        (void) TAKE_FD(fd);
-        while (fgets(line, sizeof(line), file)) {
-                uint64_t address;
-
-                if (sscanf(line, "%" SCNx64 " %*c %511s", &address, name) != 2 ||
-                    (!streq(name, "_stext") && !streq(name, "_text")))
-                        continue;
-                if (address != 0)
-                        return say(f, GRADE_GOOD, NULL, "symbols are readable");
-                break;
-        }
+        (void) read_up_to(fd, text, SYMBOLS_BEGINNING);
+        if (kernel_symbols_have_addresses(text))
+                return say(f, GRADE_GOOD, NULL, "symbols are readable");
         return say(f, GRADE_WARNING, "run with CAP_SYSLOG, or sysctl kernel.kptr_restrict=1",
                    "symbols are hidden (kernel.kptr_restrict): functions would have no names");
 }
 
 static int look_tracer(const HostFacts *h, Finding *f) {
-        _cleanup_strv_ Strv holders = {}, users = {};
-        _cleanup_free_ char *tracer = NULL, *names = NULL;
-        int r;
+        _cleanup_refusal_ Refusal refusal = {};
+        int r = 0;
 
         if (h->fs->fd < 0)
                 return 0;
-        r = control_read(h->fs->fd, "current_tracer", &tracer);
-        if (r >= 0)
-                r = tracefs_find_graph_users(h->fs, &users);
-        if (r >= 0)
-                r = tracefs_find_pipe_holders(h->fs, "", &holders);
+        if (h->has_instances != 0 || h->n_live == 0)
+                r = admit_tracer(h->fs, h->ledger, h->has_instances != 0, h->ours, &refusal);
         if (r < 0)
                 return r;
-        names = strv_join(&holders, ", ");
-        if (!names)
-                return -ENOMEM;
-        for (size_t i = 0; i < users.n; i++) {
-                _cleanup_free_ char *where = tracefs_where(h->fs, users.items[i]), *by = NULL;
-                _cleanup_strv_ Strv pipes = {};
-                bool left = ledger_covers(h->ledger, users.items[i]);
-
-                if (strv_contains(h->ours, users.items[i]))
-                        continue;
-                r = tracefs_find_pipe_holders(h->fs, users.items[i], &pipes);
-                if (r < 0)
-                        return r;
-                by = strv_join(&pipes, ", ");
-                return say(f, GRADE_BAD,
-                           left ? "end the process that holds its trace_pipe_raw open"
-                                : "wait until they are done, or set its current_tracer to nop",
-                           "function_graph is in use at %s, %s%s%s", where ?: "",
-                           left ? "left on by an earlier ftraced" : "by somebody else",
-                           pipes.n > 0 ? "; its pipes are held open by " : "", by ?: "");
-        }
+        if (r > 0)
+                return say(f, GRADE_BAD, NULL, "a session would be refused: %s",
+                           refusal_message(&refusal));
         if (h->n_live > 0)
                 return say(f, GRADE_GOOD, NULL, "function_graph is used by ftraced: %zu session%s",
                            h->n_live, h->n_live == 1 ? "" : "s");
-        if (h->has_instances == 0 && !streq(tracer, "nop"))
-                return say(f, GRADE_BAD, "wait until they are done, or set current_tracer to nop",
-                           "current_tracer is %s, set by somebody else%s%s", tracer,
-                           holders.n > 0 ? ": " : "", names);
-        if (h->has_instances == 0 && holders.n > 0)
-                return say(f, GRADE_BAD, "stop it: recording would take its events away",
-                           "a trace pipe is held open by %s", names);
         return say(f, GRADE_GOOD, NULL, "nobody else uses the tracer");
 }
 

@@ -24,7 +24,6 @@ void tracer_free(Tracer *t) {
         tracer_forget_hooks(t);
         free(t->clock);
         strv_done(&t->gone);
-        strv_done(&t->quiesced);
         free(t);
 }
 
@@ -52,8 +51,8 @@ int controller_own_dirs(const Controller *c, Strv *ret) {
 }
 
 void tracer_forget_hooks(Tracer *t) {
-        for (size_t i = 0; i < _KNOWN_N; i++)
-                t->known[i] = (KnownList){ .text = mfree(t->known[i].text) };
+        for (size_t i = 0; i < _HOOK_LIST_N; i++)
+                t->hook_lists[i] = mfree(t->hook_lists[i]);
 }
 
 bool tracer_is_held_up(const Tracer *t) {
@@ -64,20 +63,22 @@ Instance *tracer_instance(const Tracer *t) {
         return (Instance *) &t->instance; /* what it counts is not the tracer's */
 }
 
-int tracer_find_strangers(const Tracer *t, Strv *ret) {
+int controller_find_others(const Controller *c, const char *tracer, Strv *ret) {
         _cleanup_strv_ Strv ours = {}, users = {};
-        int r = controller_own_dirs(t->c, &ours);
+        int r = controller_own_dirs(c, &ours);
 
         if (r >= 0)
-                r = tracefs_find_graph_users(&t->c->fs, &users);
+                r = tracefs_find_users(&c->fs, tracer, &users);
         strv_sort_unique(&ours);
         return r < 0 ? r : strv_pick(ret, &users, &ours, false);
 }
 
-void tracer_set_handlers(Tracer *t, TracerQuiesced on_quiesced, TracerCrowded on_crowded,
-                         void *userdata) {
+int tracer_find_strangers(const Tracer *t, Strv *ret) {
+        return controller_find_others(t->c, "function_graph", ret);
+}
+
+void tracer_set_handler(Tracer *t, TracerQuiesced on_quiesced, void *userdata) {
         t->on_quiesced = on_quiesced;
-        t->on_crowded = on_crowded;
         t->userdata = userdata;
 }
 

@@ -273,8 +273,6 @@ bool health_is_hung(const Health *h) {
 static void on_tampering(GapCause cause, uint64_t since_ns, const char *sentence, void *userdata) {
         Health *h = userdata;
 
-        if (cause == GAP_FILTER_CHANGED)
-                tracer_doubt_hooks(h->config.tracer);
         (void) health_refresh(h);
         if (sentence) {
                 (void) add_gap_of_all(h, cause, since_ns, GAP_OPEN);

@@ -88,7 +88,7 @@ struct LearningPass {
 LearningPass *learning_pass_free(LearningPass *l) {
         if (!l)
                 return NULL;
-        controller_end_learning_pass(l->controller, &l->roots);
+        controller_end_learning_pass(l->controller);
         (void) learner_free(l->learner);
         strv_done(&l->roots);
         free(l->session);
@@ -194,13 +194,12 @@ int learning_pass_start(LearningPass **ret, sd_event *event, Controller *c, cons
 
         if (!l)
                 return -ENOMEM;
+        controller_begin_learning_pass(c);
         l->session = strdup(m->name);
         l->kernel = strdup(m->kernel ?: "");
         if (!l->session || !l->kernel)
                 return -ENOMEM;
         r = strv_copy(&l->roots, &m->roots);
-        if (r >= 0)
-                r = controller_begin_learning_pass(c, &l->roots);
         if (r >= 0)
                 r = stored_pages_count(&l->learner, event, dir, from_ns, to_ns, on_functions, l);
         if (r < 0)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A hash of addresses, and for the names one sorted array of all symbols.
- * There are tens of thousands of functions in a kernel and millions of events in a recording, so
- * it is the first that must be quick.
+ * A hash of addresses, which get their names at the end: there are tens of thousands of functions in a kernel and
+ * millions of events in a recording.
  *
  * Whom each task is in is known from its last entry at each depth.  A page may begin in the middle of a tree, and a
  * task may have been elsewhere meanwhile, so a level that was not seen is not valid, and what is below one may be an
  * interrupt's or not: it is taken to be if it was ever seen below one.
  */
+
+#include <inttypes.h>
 
 #include "base/array.h"
 #include "base/hash.h"
@@ -41,11 +42,6 @@ typedef struct Path {
         uint64_t valid, interrupts;
 } Path;
 
-typedef struct Symbol {
-        uint64_t address;
-        const char *name; /* in the text, up to white space */
-} Symbol;
-
 struct FunctionCounts {
         FunctionCountsConfig config;
         uint16_t type, exit_type;
@@ -59,8 +55,6 @@ struct FunctionCounts {
         size_t n_paths;
         Hash by_pid; /* index + 1 */
         uint64_t last_ns;
-        Symbol *symbols; /* n_symbols of them, by address */
-        size_t n_symbols;
 };
 
 /* "field:unsigned long func;	offset:8;	size:8;	signed:0;" */
@@ -93,59 +87,20 @@ static uint64_t record_get(const Record *r, const Field *f) {
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-static int compare_symbols(const void *a, const void *b) {
-        return CMP(((const Symbol *) a)->address, ((const Symbol *) b)->address);
-}
-
-/* "ffffffff81a2b3c0 t udp_sendmsg	[module]" */
-static int read_symbols(FunctionCounts *t) {
-        size_t n_lines = 0, n = 0;
-
-        for (const char *s = t->config.symbols; *s; s++)
-                n_lines += *s == '\n';
-        t->symbols = calloc(n_lines + 1, sizeof(*t->symbols));
-        if (!t->symbols)
-                return -ENOMEM;
-        for (const char *s = t->config.symbols; *s; s += strcspn(s, "\n"), s += *s == '\n') {
-                char *end;
-                uint64_t address = strtoull(s, &end, 16);
-
-                if (end == s || address == 0 || end[0] != ' ' || end[1] == 0 || end[2] != ' ' ||
-                    !strchr("tTwW", end[1]))
-                        continue;
-                t->symbols[n++] = (Symbol){ address, end + 3 };
-                if (n > n_lines)
-                        break;
-        }
-        t->n_symbols = n;
-        qsort(t->symbols, n, sizeof(*t->symbols), compare_symbols);
-        return 0;
-}
-
-/* How many begin at or below @address. */
-static size_t symbols_up_to(const FunctionCounts *t, uint64_t address) {
-        return BISECT(0, t->n_symbols, i, t->symbols[i].address <= address);
-}
-
-static size_t symbol_length(const Symbol *s) {
-        size_t n = strcspn(s->name, " \t\n");
-
-        return n <= FUNCTION_NAME_MAX ? n : 0;
+/* The function that @address is in, as the kernel names it. */
+static bool find_function(const FunctionCounts *t, uint64_t address, Symbol *ret) {
+        return symbols_find(t->config.symbols, address, ret) && strchr("tTwW", ret->type) &&
+               ret->n_name <= FUNCTION_NAME_MAX;
 }
 
 static bool is_interrupt(const FunctionCounts *t, uint64_t address) {
-        size_t at = t->config.is_interrupt ? symbols_up_to(t, address) : 0;
+        char name[FUNCTION_NAME_MAX + 1] = "";
+        Symbol s;
 
-        for (size_t k = at; k > 0 && t->symbols[k - 1].address == t->symbols[at - 1].address; k--) {
-                char name[FUNCTION_NAME_MAX + 1];
-                size_t n = symbol_length(&t->symbols[k - 1]);
-
-                memcpy(name, t->symbols[k - 1].name, n);
-                name[n] = 0;
-                if (t->config.is_interrupt(name))
-                        return true;
-        }
-        return false;
+        if (!t->config.is_interrupt || !find_function(t, address, &s))
+                return false;
+        memcpy(name, s.name, s.n_name);
+        return t->config.is_interrupt(name);
 }
 
 /* --- counting -------------------------------------------------------------------------------- */
@@ -199,9 +154,6 @@ int function_counts_new(FunctionCounts **ret, const FunctionCountsConfig *config
                 t->depth.size = 0;
         if (config->exit_format)
                 read_exit(t, config->exit_format);
-        r = read_symbols(t);
-        if (r < 0)
-                return r;
         *ret = TAKE_PTR(t);
         return 0;
 }
@@ -327,33 +279,23 @@ int function_counts_add_page(FunctionCounts *t, const void *page, size_t n_bytes
 /* --- the answer ------------------------------------------------------------------------------ */
 
 /* What is never seen with all above it known may be an interrupt's, and is not if it was seen below none. */
-static void write_place(const FunctionCounts *t, const Place *p, size_t at, Buf *out) {
-        const Symbol *symbol = &t->symbols[at];
+static void write_place(const FunctionCounts *t, const Place *p, Buf *out) {
         uint64_t n_own = p->n_own == 0 && p->n_interrupt == 0 ? p->n : p->n_own;
+        Symbol s;
 
-        if (symbol_length(symbol) == 0)
+        if (!find_function(t, p->address, &s))
                 return;
-        buf_add(out, symbol->name, symbol_length(symbol));
-        buf_printf(out, " %llu %llu %i %llu\n", (unsigned long long) p->n,
-                   (unsigned long long) n_own, !p->calls, (unsigned long long) p->total_ns);
-        for (size_t i = 0; i < FUNCTION_COUNTS_MAX_CALLERS && p->callers[i] != 0; i++) {
-                size_t caller = symbols_up_to(t, p->callers[i]);
-                const Symbol *s = caller > 0 ? &t->symbols[caller - 1] : NULL;
-
-                if (s && symbol_length(s) > 0)
-                        buf_printf(out, " %.*s\n", (int) symbol_length(s), s->name);
-        }
+        buf_add(out, s.name, s.n_name);
+        buf_printf(out, " %" PRIu64 " %" PRIu64 " %i %" PRIu64 "\n", p->n, n_own, !p->calls,
+                   p->total_ns);
+        for (size_t i = 0; i < FUNCTION_COUNTS_MAX_CALLERS && p->callers[i] != 0; i++)
+                if (find_function(t, p->callers[i], &s))
+                        buf_printf(out, " %.*s\n", (int) s.n_name, s.name);
 }
 
 int function_counts_name(const FunctionCounts *t, Buf *out) {
-        for (size_t i = 0; i < t->n; i++) {
-                const Place *p = &t->places[i];
-                size_t at = symbols_up_to(t, p->address);
-
-                for (size_t k = at;
-                     k > 0 && t->symbols[k - 1].address == t->symbols[at - 1].address; k--)
-                        write_place(t, p, k - 1, out);
-        }
+        for (size_t i = 0; i < t->n; i++)
+                write_place(t, &t->places[i], out);
         return out->error;
 }
 
@@ -362,7 +304,6 @@ FunctionCounts *function_counts_free(FunctionCounts *t) {
                 return NULL;
         free(t->places);
         free(t->paths);
-        free(t->symbols);
         hash_done(&t->by_address);
         hash_done(&t->by_pid);
         return mfree(t);

@@ -10,6 +10,7 @@
  */
 
 #include "base/buf.h"
+#include "decode/names.h"
 
 #define FUNCTION_COUNTS_MAX_CALLERS 4 /* of a function */
 
@@ -20,7 +21,7 @@ typedef struct FunctionCountsConfig {
         const char *format,
                 *field; /* text of the event's format file; what holds the address, 8 bytes */
         const char *exit_format; /* the same of ftrace/funcgraph_exit; NULL: no times */
-        const char *symbols;     /* text of kallsyms, in any order */
+        const Symbols *symbols;
         bool (*is_interrupt)(const char *name); /* what a device or a timer brings; NULL: nothing */
         uint64_t from_ns, to_ns; /* events from here up to, not including, there count */
 } FunctionCountsConfig;
@@ -36,8 +37,7 @@ int function_counts_add_page(FunctionCounts *t, const void *page, size_t n_bytes
  *
  * Adds lines "NAME CALLS OWN LEAF NS": how often it was called, and how often not below an interrupt; 1 if it was seen
  * to call nothing, else 0; how long it took in all.  Each is followed by a line " CALLER" for each of its first
- * FUNCTION_COUNTS_MAX_CALLERS callers.  An address belongs to the nearest symbol at or below it; one that several
- * symbols share has a line for each of them.  Addresses without a symbol are left out.
+ * FUNCTION_COUNTS_MAX_CALLERS callers.  Addresses that are no function's are left out.
  * Return: 0, -ENOMEM.
  */
 int function_counts_name(const FunctionCounts *t, Buf *out);

@@ -26,7 +26,6 @@ static const struct {
         [REFUSAL_SESSION_EXISTS] = { "org.ftraced.SessionExists", 5 },
         [REFUSAL_SESSION_STATE] = { "org.ftraced.SessionState", 1 },
         [REFUSAL_BUSY] = { "org.ftraced.Busy", 5 },
-        [REFUSAL_LEARNING] = { "org.ftraced.Learning", 5 },
         [REFUSAL_NOT_SUPPORTED] = { "org.ftraced.NotSupported", 77 },
         [REFUSAL_NO_MEMORY] = { "org.ftraced.NoMemory", 7 },
         [REFUSAL_QUOTA_EXCEEDED] = { "org.ftraced.QuotaExceeded", 7 },

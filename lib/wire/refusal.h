@@ -28,7 +28,6 @@ typedef enum RefusalKind {
         REFUSAL_SESSION_EXISTS,
         REFUSAL_SESSION_STATE,
         REFUSAL_BUSY,
-        REFUSAL_LEARNING, /* busy, but for a moment */
         REFUSAL_NOT_SUPPORTED,
         REFUSAL_NO_MEMORY, /* the buffers would not fit MemAvailable */
         REFUSAL_QUOTA_EXCEEDED,

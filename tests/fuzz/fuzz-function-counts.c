@@ -9,14 +9,18 @@
 #include "learn/function-counts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
-        _cleanup_free_ char *format = fuzz_text(data, n_data), *symbols = NULL;
+        _cleanup_free_ char *format = fuzz_text(data, n_data);
+        _cleanup_(symbols_freep) Symbols *symbols = NULL;
         _cleanup_(function_counts_freep) FunctionCounts *t = NULL;
         _cleanup_buf_ Buf out = {};
-        size_t at = strlen(format), n_lines = 0;
+        size_t at = strlen(format), n_lines = 0, n_symbols;
+        char *text;
 
         at += at < n_data;
-        symbols = fuzz_text(data + at, n_data - at);
-        at += strlen(symbols);
+        text = fuzz_text(data + at, n_data - at);
+        n_symbols = strlen(text);
+        FUZZ_CHECK(symbols_new(&symbols, text, n_symbols) == 0);
+        at += n_symbols;
         at += at < n_data;
         if (function_counts_new(&t, &(FunctionCountsConfig){ .format = format,
                                                              .field = "func",

@@ -122,7 +122,7 @@ TEST(a_line_that_is_dropped_stays_where_it_is_and_one_whose_instance_has_gone_is
         CASE(l);
 
         add_line(l, "set_ftrace_filter", "a:traceon:1");
-        ledger_drop_line(l, "s", "set_ftrace_filter", "a:traceon:1");
+        ledger_drop(l, "s", "set_ftrace_filter", "a:traceon:1");
         ck_assert_uint_eq(undo_lines(l), 0);
         expect("set_ftrace_filter", "");
         add_line(l, "instances/x/set_ftrace_filter", "a:traceon:1");
