@@ -6,11 +6,13 @@
  */
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/log.h"
 #include "daemon/process/background.h"
+#include "daemon/process/thread.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracefs/plan.h"
 
@@ -317,23 +319,71 @@ static int apply(const PlanStep *s, const Tracefs *fs) {
         return ORIGIN(-EINVAL);
 }
 
-int plan_apply_at_once(Plan *p, const char **ret_file) {
-        for (; !p->is_dry && p->n_applied < p->n; p->n_applied++) {
-                int r = apply(&p->steps[p->n_applied], p->fs);
+/*
+ * Beside the daemon's loop, for each step may take long: the
+ * filters of function_graph are found by comparing every function's name with the root's, and what
+ * changes a buffer waits for all CPUs (linux 6.12 kernel/trace/ftrace.c, ftrace_graph_set_hash();
+ * trace.c, tracing_set_clock(), synchronize_rcu() in ring_buffer_reset_online_cpus()).  One of them
+ * computes, the other sleeps, and they hold different locks, so the two kinds go on side by side, each
+ * in its order.
+ */
+typedef struct Lane {
+        const Plan *plan;
+        bool compares; /* the steps that it makes: those that compare names, or all others */
+        size_t failed; /* index of the step, and why */
+        int error;
+} Lane;
 
-                if (r < 0) {
-                        *ret_file = p->steps[p->n_applied].file;
-                        return r;
-                }
+static bool compares_names(const PlanStep *s) {
+        return streq(s->file, "set_graph_function") || streq(s->file, "set_graph_notrace");
+}
+
+static void *lane_run(void *userdata) {
+        Lane *lane = userdata;
+        const Plan *p = lane->plan;
+
+        for (size_t i = p->n_applied; lane->error >= 0 && i < p->n; i++) {
+                if (compares_names(&p->steps[i]) != lane->compares)
+                        continue;
+                lane->failed = i;
+                lane->error = apply(&p->steps[i], p->fs);
         }
+        return NULL;
+}
+
+static bool has_both(const Plan *p) {
+        size_t n = 0;
+
+        for (size_t i = p->n_applied; i < p->n; i++)
+                n += compares_names(&p->steps[i]);
+        return n > 0 && n < p->n - p->n_applied;
+}
+
+int plan_apply_at_once(Plan *p, const char **ret_file) {
+        Lane lanes[] = { { .plan = p }, { .plan = p, .compares = true } };
+        bool is_beside = false;
+        const Lane *failed;
+        pthread_t thread;
+
+        if (p->is_dry)
+                return 0;
+        if (has_both(p))
+                is_beside = thread_start(&thread, 0, lane_run, &lanes[1]) >= 0;
+        (void) lane_run(&lanes[0]);
+        if (is_beside)
+                (void) pthread_join(thread, NULL);
+        else
+                (void) lane_run(&lanes[1]);
+
+        failed = lanes[0].error < 0 ? &lanes[0] : &lanes[1];
+        if (failed->error < 0) {
+                *ret_file = p->steps[failed->failed].file;
+                return failed->error;
+        }
+        p->n_applied = p->n;
         return 0;
 }
 
-/*
- * Beside the daemon's loop, for each step may take long: the filters of function_graph are found by comparing every
- * function's name with the root's, and what changes a buffer waits for all CPUs (linux 6.12 kernel/trace/ftrace.c,
- * ftrace_graph_set_hash(); trace.c, tracing_set_clock(), synchronize_rcu() in ring_buffer_reset_online_cpus()).
- */
 int plan_apply(Plan *p, const char **ret_file) {
         return p->is_dry ? 0 : BACKGROUND_CALL(plan_apply_at_once(p, ret_file));
 }
