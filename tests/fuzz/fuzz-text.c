@@ -91,7 +91,6 @@ static void fuzz_draw_end(FuzzDrawing *d) {
         while (fuzz_draw_next(d, UINT64_MAX, &s) > 0)
                 ;
         d->renderer->free(d->rendering);
-        census_finish(&d->census);
         FUZZ_CHECK(pairing_finish(d->pairing) == 0 && d->out->error == 0);
         FUZZ_CHECK(call_tree_finish(d->tree) == 0);
         FUZZ_CHECK(call_tree_root(d->tree)->total_ns == d->pairing->total_ns);
