@@ -1,44 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/*
- * A child is found by a guess, or else by parent and function.  The guesses are the
- * child that was entered last, and the one that came after it the last time: code that runs again
- * runs in the same order.
- */
+/* A child is found by a hash of its parent and its function. */
 
 #include "analyze/call-tree.h"
 
-#define CHUNK_NODES 64
 #define SLOTS_KEPT 512 /* when it is emptied for the next of many */
-
-typedef struct Chunk {
-        struct Chunk *next;
-        CallNode nodes[CHUNK_NODES];
-} Chunk;
 
 struct CallTree {
         CallNode root;
-        Chunk *chunks; /* the first is the one that is being filled */
-        size_t n_in_chunk;
         Hash nodes; /* by parent and function */
 };
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-static CallNode *new_node(CallTree *t) {
-        if (!t->chunks || t->n_in_chunk == CHUNK_NODES) {
-                Chunk *c = malloc(sizeof(*c));
-
-                if (!c)
-                        return NULL;
-                c->next = t->chunks;
-                t->chunks = c;
-                t->n_in_chunk = 0;
-        }
-        return &t->chunks->nodes[t->n_in_chunk++];
-}
-
-static CallNode *look_up(CallTree *t, CallNode *parent, const Function *function) {
+CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *function) {
         uint64_t key = hash_mix(hash_key(parent)) ^ hash_key(function);
         const HashSlot *slot;
         CallNode *node;
@@ -48,38 +23,13 @@ static CallNode *look_up(CallTree *t, CallNode *parent, const Function *function
                 if (node->function == function && node->parent == parent)
                         return node;
         }
-        node = new_node(t);
+        node = NEW(CallNode, .function = function, .parent = parent, .next = parent->children,
+                   .level = parent->level + 1, .n_unhooked = function->n_unhooked,
+                   .was_left_out = function->was_left_out, .min_ns = UINT64_MAX);
         if (!node || hash_add_ptr(&t->nodes, key, node) < 0)
-                return NULL;
-        *node = (CallNode){
-                .function = function,
-                .parent = parent,
-                .next = parent->children,
-                .level = parent->level + 1,
-                .n_unhooked = function->n_unhooked,
-                .was_left_out = function->was_left_out,
-                .id = (uint32_t) t->nodes.n,
-                .min_ns = UINT64_MAX,
-        };
-        parent->children = node;
-        return node;
-}
-
-CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *function) {
-        CallNode *recent = parent->recent, *node;
-
-        if (recent && recent->after && recent->after->function == function)
-                node = recent->after;
-        else if (recent && recent->function == function)
-                node = recent;
-        else
-                node = look_up(t, parent, function);
-        if (!node)
-                return NULL;
-        if (recent)
-                recent->after = node;
-        parent->recent = node;
-        return node;
+                return mfree(node);
+        node->id = (uint32_t) t->nodes.n;
+        return parent->children = node;
 }
 
 static void add_figures(CallNode *to, const CallNode *from) {
@@ -227,29 +177,20 @@ int call_tree_new(CallTree **ret, Pairing *pairing) {
         return *ret ? 0 : -ENOMEM;
 }
 
-static void free_chunks(CallTree *t, Chunk *but) {
-        while (t->chunks && t->chunks != but)
-                free(POP(t->chunks));
-}
-
 void call_tree_clear(CallTree *t) {
-        Chunk *first = t->chunks;
-
-        while (first && first->next)
-                first = first->next;
-        free_chunks(t, first);
+        for (size_t i = 0; i < t->nodes.n_slots; i++)
+                free((void *) (uintptr_t) t->nodes.slots[i].value);
         if (t->nodes.n_slots > SLOTS_KEPT)
                 hash_done(&t->nodes);
         hash_clear(&t->nodes);
-        t->n_in_chunk = 0;
         t->root = (CallNode){ .min_ns = UINT64_MAX };
 }
 
 CallTree *call_tree_free(CallTree *t) {
         if (!t)
                 return NULL;
+        call_tree_clear(t);
         hash_done(&t->nodes);
-        free_chunks(t, NULL);
         return mfree(t);
 }
 
