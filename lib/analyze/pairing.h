@@ -109,7 +109,7 @@ typedef struct Pairing {
 
 int pairing_new(Pairing **ret);
 /* @begin may be NULL.  At most PAIRING_SINKS_MAX, before the first step; only one may use a frame's
- * `user` and `is_nested`, only one its `data`, and only one its `more`. */
+ * `is_nested`, and likewise its `user`, `data`, `more` and `row`. */
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata);
 /* One only is told of waits. */
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata);
