@@ -67,26 +67,20 @@ static int tell_begin(Pairing *p, Stack *stack, HeldCall *c, Frame *frame) {
         const Frame *caller = stack->n > 0 ? &stack->frames[stack->n - 1] : NULL;
         int r = 0;
 
-        frame->function = c->function;
-        frame->depth = c->depth;
-        frame->start_ns = c->start_ns;
-        frame->below_ns = frame->blocked_ns = frame->away_ns = frame->irq_ns = 0;
-        frame->softirq_ns = frame->wake_ns = frame->aside_ns = 0;
-        frame->n_below = frame->n_children = 0;
-        frame->has_waited = frame->is_nested = frame->has_offset = false;
-        frame->user = 0;
-        frame->data = frame->more = NULL;
-        frame->n_line = c->n_line;
-        frame->role = c->role;
-        frame->cpu = c->begin_cpu;
-        frame->args = c->args;
-        frame->is_root = !caller;
-        frame->number = ++p->n_begun;
-        frame->parent = caller ? caller->number : 0;
-        frame->tree = c->tree;
-        frame->root = caller ? caller->root : c->function;
-        frame->is_cut = c->is_cut;
-        frame->in_irq = c->role == ROLE_IRQ || (caller && caller->in_irq);
+        *frame = (Frame){ .function = c->function,
+                          .depth = c->depth,
+                          .start_ns = c->start_ns,
+                          .n_line = c->n_line,
+                          .role = c->role,
+                          .cpu = c->begin_cpu,
+                          .args = c->args,
+                          .is_root = !caller,
+                          .number = ++p->n_begun,
+                          .parent = caller ? caller->number : 0,
+                          .tree = c->tree,
+                          .root = caller ? caller->root : c->function,
+                          .is_cut = c->is_cut,
+                          .in_irq = c->role == ROLE_IRQ || (caller && caller->in_irq) };
         if (p->places)
                 place(stack, c, frame);
         c->is_begun = true;
@@ -191,10 +185,10 @@ static int tell_call(Pairing *p, Stack *stack, Held *h, uint32_t i) {
 
         if (!frame)
                 return r < 0 ? r : -ENOMEM;
-        frame->index = i;
         r = tell_begin(p, stack, c, frame);
         if (r < 0)
                 return r;
+        frame->index = i;
         if (c->last == 0 && c->waits == 0 && !c->is_open)
                 return tell_end(p, stack, c, frame);
         stack->n++;
@@ -333,7 +327,7 @@ static void end_seen(Pairing *p, Held *h, uint32_t call, const Step *step) {
 #define FLAG_SOFTIRQ 0x10
 #define PREEMPT_DEPTH 0x0f
 
-/* A new call; NULL without memory.  Fields are set one by one, for most steps come here. */
+/* A new call; NULL without memory. */
 static HeldCall *put_down(Pairing *p, Held *h, const Step *step) {
         uint32_t parent = held_caller(h, step->depth);
         int role = role_known(p, step->function);
