@@ -99,45 +99,35 @@ static void sort_children(CallNode *parent, CallNode **room) {
                 room[i]->next = i + 1 < n ? room[i + 1] : NULL;
 }
 
-/* Shares, from the bottom up. */
-static void add_up(CallNode *root) {
-        CallNode *node = root;
-
-        for (CallNode *n = root; n; n = (CallNode *) call_node_next(root, n))
-                n->share_ns = n->n_below = 0;
-        for (;;) {
-                while (node->children)
-                        node = node->children;
-                for (;;) {
-                        node->share_ns += node->self_ns;
-                        if (node == root) {
-                                root->total_ns = root->share_ns;
-                                return;
-                        }
-                        node->parent->share_ns += node->share_ns;
-                        node->parent->n_below += node->n_below + node->n;
-                        if (node->next)
-                                break;
-                        node = node->parent;
-                }
-                node = node->next;
-        }
-}
-
-static int sort(CallTree *t) {
-        CallNode **room = calloc(t->nodes.n + 1, sizeof(CallNode *));
-
-        if (!room)
-                return -ENOMEM;
+static void sort(CallTree *t, CallNode **room) {
         for (CallNode *n = &t->root; n; n = (CallNode *) call_node_next(&t->root, n))
                 sort_children(n, room);
-        free(room);
-        return 0;
 }
 
+/* Shares are added up from the last node on, for callers come first. */
 int call_tree_finish(CallTree *t) {
-        add_up(&t->root);
-        return sort(t);
+        _cleanup_free_ CallNode **nodes = calloc(t->nodes.n + 1, sizeof(CallNode *));
+
+        if (!nodes)
+                return -ENOMEM;
+        nodes[0] = &t->root;
+        for (size_t i = 0; i < t->nodes.n_slots; i++) {
+                CallNode *node = (void *) (uintptr_t) t->nodes.slots[i].value;
+
+                if (node)
+                        nodes[node->id] = node;
+        }
+        for (size_t i = 0; i <= t->nodes.n; i++) {
+                nodes[i]->share_ns = nodes[i]->self_ns;
+                nodes[i]->n_below = 0;
+        }
+        for (size_t i = t->nodes.n; i > 0; i--) {
+                nodes[i]->parent->share_ns += nodes[i]->share_ns;
+                nodes[i]->parent->n_below += nodes[i]->n_below + nodes[i]->n;
+        }
+        t->root.total_ns = t->root.share_ns;
+        sort(t, nodes);
+        return 0;
 }
 
 CallNode *call_tree_root(CallTree *t) {
@@ -228,6 +218,7 @@ static int add_way(CallTree *t, const CallNode *node, bool is_nested) {
 int call_tree_callers(CallTree **ret, CallTree *t,
                       bool (*wants)(void *userdata, const Function *function), void *userdata) {
         _cleanup_(call_tree_freep) CallTree *turned = NULL;
+        _cleanup_free_ CallNode **room = NULL;
         int r = call_tree_new(&turned, NULL);
 
         for (const CallNode *n = call_node_next(&t->root, &t->root); n && r >= 0;
@@ -240,10 +231,12 @@ int call_tree_callers(CallTree **ret, CallTree *t,
                         up = up->parent;
                 r = add_way(turned, n, up->function != NULL);
         }
-        if (r >= 0)
-                r = sort(turned);
         if (r < 0)
                 return r;
+        room = calloc(turned->nodes.n + 1, sizeof(CallNode *));
+        if (!room)
+                return -ENOMEM;
+        sort(turned, room);
         *ret = TAKE_PTR(turned);
         return 0;
 }

@@ -221,10 +221,8 @@ static int tell(Pairing *p, Stack *stack) {
         if (h->n_open > 0)
                 return 0;
         stack->data = NULL;
-        if (p->n_spare < ELEMENTSOF(p->spare))
-                p->spare[p->n_spare++] = h;
-        else
-                held_free(h);
+        held_free(p->spare);
+        p->spare = h;
         return 0;
 }
 
@@ -532,8 +530,8 @@ static int pair(Pairing *p, Stack *stack, const Step *step) {
         uint32_t ended;
         int r = 0;
 
-        if (!h && p->n_spare > 0)
-                h = p->spare[--p->n_spare];
+        if (!h)
+                h = TAKE_PTR(p->spare);
         if (!h && held_new(&h) < 0)
                 return -ENOMEM;
         stack->data = h;
@@ -604,8 +602,7 @@ Pairing *pairing_free(Pairing *p) {
                 return NULL;
         for (size_t i = 0; i < p->stacks.n; i++)
                 p->stacks.items[i].data = held_free(p->stacks.items[i].data);
-        for (size_t i = 0; i < p->n_spare; i++)
-                held_free(p->spare[i]);
+        held_free(p->spare);
         hash_done(&p->roles);
         stacks_done(&p->stacks);
         sched_done(&p->sched);

@@ -95,8 +95,7 @@ typedef struct Pairing {
         PairingWait wait;
         void *wait_userdata;
         Stacks stacks;          /* their data: what is held of the task, a Held; NULL: nothing */
-        struct Held *spare[16]; /* n_spare of them */
-        size_t n_spare;
+        struct Held *spare;     /* an empty one for the next task; NULL: none */
         uint64_t n_held, n_held_max;
         Hash roles; /* plus 1, by function */
         uint64_t sum_ns, away_ns, n_begun, n_trees;
