@@ -183,9 +183,7 @@ int damage_describe(Playback *p, bool live, Strv *ret) {
                                              c.n_parts_damaged + c.n_segments_newer +
                                                      c.n_segments_damaged);
         }
-        if (r >= 0 && p->counts) {
-                census_finish(&p->census);
+        if (r >= 0 && p->counts)
                 r = damage_describe_pairs(&p->census, p->meta, ret);
-        }
         return r;
 }

@@ -89,7 +89,6 @@ int drawing_finish(Drawing *d, bool is_live, Strv *damage) {
 
         if (r >= 0)
                 r = damage_describe(d->playback, is_live, damage);
-        census_finish(&d->census);
         return r;
 }
 
@@ -214,7 +213,6 @@ int display_count(Census *ret, const Source *s) {
         if (r < 0)
                 return failed_errno(r, "Failed to count the calls of session \"%s\": %m",
                                     s->meta->name);
-        census_finish(&census);
         *ret = census;
         census = (Census){};
         return STATUS_OK;

@@ -242,11 +242,8 @@ int top_view_init(TopView *ret, const AnalysisOptions *a, Breakdown *b, Breakdow
         size_t key = find_column(sort, strlen(sort));
         bool by_name = columns[key].kind == CELL_NAME;
         _cleanup_free_ Sorted *sorted = NULL;
-        const BreakdownRow *const *rows;
+        const BreakdownRow *const *rows = breakdown_rows(b, &v.n);
 
-        rows = breakdown_rows(b, &v.n);
-        if (!rows)
-                return -ENOMEM;
         sorted = calloc(v.n + 1, sizeof(*sorted));
         v.rows = calloc(v.n + 1, sizeof(const BreakdownRow *));
         if (!sorted || !v.rows) {

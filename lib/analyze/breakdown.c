@@ -12,9 +12,9 @@
 
 struct Breakdown {
         BreakdownBy by;
-        BreakdownRow **rows, **sorted;
+        BreakdownRow **rows;
         size_t n_rows;
-        Hash by_key; /* row + 1 */
+        Hash by_key; /* the rows */
 };
 
 static const char *const by_names[] = {
@@ -71,30 +71,28 @@ static uint64_t row_key(const Breakdown *p, const Function *f, const Stack *stac
         }
 }
 
-/* The number of the row that a call of @f belongs to, plus 1; 0 without memory. */
-static uint32_t find_row(Breakdown *p, const Function *f, const Stack *stack, const Frame *caller,
-                         uint32_t cpu) {
+/* The row that a call of @f belongs to; NULL without memory. */
+static BreakdownRow *find_row(Breakdown *p, const Function *f, const Stack *stack,
+                              const Frame *caller, uint32_t cpu) {
         BreakdownRow *row;
-        uint64_t key, i;
+        uint64_t key;
 
         if (p->by == BREAKDOWN_BY_ROOT && caller)
-                return caller->user;
+                return caller->row;
         key = row_key(p, f, stack, cpu);
-        i = hash_get(&p->by_key, key);
-        if (i > 0) {
+        row = hash_get_ptr(&p->by_key, key);
+        if (row) {
                 if (p->by == BREAKDOWN_BY_MODULE)
-                        p->rows[i - 1]->n_unhooked = MAX(p->rows[i - 1]->n_unhooked, f->n_unhooked);
-                return (uint32_t) i;
+                        row->n_unhooked = MAX(row->n_unhooked, f->n_unhooked);
+                return row;
         }
-        if (!ARRAY_GROW(p->rows, p->n_rows) || hash_reserve(&p->by_key, p->n_rows + 1) < 0)
-                return 0;
+        if (!ARRAY_GROW(p->rows, p->n_rows))
+                return NULL;
         row = calloc(1, sizeof(*row) + (p->by == BREAKDOWN_BY_TASK ? sizeof(stack->comm) : 0));
-        if (!row)
-                return 0;
+        if (!row || hash_add_ptr(&p->by_key, key, row) < 0)
+                return mfree(row);
         name_row(p, row, f, stack, cpu);
-        p->rows[p->n_rows++] = row;
-        (void) hash_add(&p->by_key, key, p->n_rows); /* has room */
-        return (uint32_t) p->n_rows;
+        return p->rows[p->n_rows++] = row;
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -102,18 +100,18 @@ static uint32_t find_row(Breakdown *p, const Function *f, const Stack *stack, co
 static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         Breakdown *p = userdata;
 
-        frame->user = find_row(p, frame->function, stack, caller, frame->cpu);
-        if (frame->user == 0)
+        frame->row = find_row(p, frame->function, stack, caller, frame->cpu);
+        if (!frame->row)
                 return -ENOMEM;
         for (const Frame *f = caller; f && !frame->is_nested; f = f > stack->frames ? f - 1 : NULL)
-                frame->is_nested = f->user == frame->user;
+                frame->is_nested = f->row == frame->row;
         return 0;
 }
 
 static int end(void *userdata, const Call *call) {
         const Breakdown *p = userdata;
         const Frame *frame = call->frame;
-        BreakdownRow *row = p->rows[frame->user - 1];
+        BreakdownRow *row = frame->row;
         bool counts = p->by != BREAKDOWN_BY_ROOT || frame->is_root;
 
         row->n += counts;
@@ -149,17 +147,9 @@ static int compare_rows(const void *a, const void *b) {
 }
 
 const BreakdownRow *const *breakdown_rows(Breakdown *p, size_t *ret_n) {
-        BreakdownRow **sorted = reallocarray(p->sorted, p->n_rows + 1, sizeof(BreakdownRow *));
-
-        *ret_n = 0;
-        if (!sorted)
-                return NULL;
-        p->sorted = sorted;
-        if (p->n_rows > 0)
-                memcpy(sorted, p->rows, p->n_rows * sizeof(BreakdownRow *));
-        SORT(sorted, p->n_rows, compare_rows);
+        SORT(p->rows, p->n_rows, compare_rows);
         *ret_n = p->n_rows;
-        return (const BreakdownRow *const *) sorted;
+        return (const BreakdownRow *const *) p->rows;
 }
 
 int breakdown_new(Breakdown **ret, BreakdownBy by, Pairing *pairing) {
@@ -178,7 +168,6 @@ Breakdown *breakdown_free(Breakdown *p) {
                 free(p->rows[i]);
         }
         free(p->rows);
-        free(p->sorted);
         hash_done(&p->by_key);
         return mfree(p);
 }

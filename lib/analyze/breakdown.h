@@ -51,8 +51,7 @@ typedef struct BreakdownRow {
 
 /* A sink of @pairing, which must outlive its last step.  0 or -ENOMEM. */
 int breakdown_new(Breakdown **ret, BreakdownBy by, Pairing *pairing);
-/* Sorted by self time, the most first; valid until the next call of this, or the end of the
- * breakdown.  More calls may come.  NULL without memory. */
+/* Sorted by self time, the most first; valid until more calls come, as they may. */
 const BreakdownRow *const *breakdown_rows(Breakdown *p, size_t *ret_n);
 Breakdown *breakdown_free(Breakdown *p);
 DEFINE_CLEANUP(Breakdown *, breakdown_free);

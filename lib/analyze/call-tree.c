@@ -1,44 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/*
- * A child is found by a guess, or else by parent and function.  The guesses are the
- * child that was entered last, and the one that came after it the last time: code that runs again
- * runs in the same order.
- */
+/* A child is found by a hash of its parent and its function. */
 
 #include "analyze/call-tree.h"
 
-#define CHUNK_NODES 64
 #define SLOTS_KEPT 512 /* when it is emptied for the next of many */
-
-typedef struct Chunk {
-        struct Chunk *next;
-        CallNode nodes[CHUNK_NODES];
-} Chunk;
 
 struct CallTree {
         CallNode root;
-        Chunk *chunks; /* the first is the one that is being filled */
-        size_t n_in_chunk;
         Hash nodes; /* by parent and function */
 };
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-static CallNode *new_node(CallTree *t) {
-        if (!t->chunks || t->n_in_chunk == CHUNK_NODES) {
-                Chunk *c = malloc(sizeof(*c));
-
-                if (!c)
-                        return NULL;
-                c->next = t->chunks;
-                t->chunks = c;
-                t->n_in_chunk = 0;
-        }
-        return &t->chunks->nodes[t->n_in_chunk++];
-}
-
-static CallNode *look_up(CallTree *t, CallNode *parent, const Function *function) {
+CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *function) {
         uint64_t key = hash_mix(hash_key(parent)) ^ hash_key(function);
         const HashSlot *slot;
         CallNode *node;
@@ -48,38 +23,13 @@ static CallNode *look_up(CallTree *t, CallNode *parent, const Function *function
                 if (node->function == function && node->parent == parent)
                         return node;
         }
-        node = new_node(t);
+        node = NEW(CallNode, .function = function, .parent = parent, .next = parent->children,
+                   .level = parent->level + 1, .n_unhooked = function->n_unhooked,
+                   .was_left_out = function->was_left_out, .min_ns = UINT64_MAX);
         if (!node || hash_add_ptr(&t->nodes, key, node) < 0)
-                return NULL;
-        *node = (CallNode){
-                .function = function,
-                .parent = parent,
-                .next = parent->children,
-                .level = parent->level + 1,
-                .n_unhooked = function->n_unhooked,
-                .was_left_out = function->was_left_out,
-                .id = (uint32_t) t->nodes.n,
-                .min_ns = UINT64_MAX,
-        };
-        parent->children = node;
-        return node;
-}
-
-CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *function) {
-        CallNode *recent = parent->recent, *node;
-
-        if (recent && recent->after && recent->after->function == function)
-                node = recent->after;
-        else if (recent && recent->function == function)
-                node = recent;
-        else
-                node = look_up(t, parent, function);
-        if (!node)
-                return NULL;
-        if (recent)
-                recent->after = node;
-        parent->recent = node;
-        return node;
+                return mfree(node);
+        node->id = (uint32_t) t->nodes.n;
+        return parent->children = node;
 }
 
 static void add_figures(CallNode *to, const CallNode *from) {
@@ -149,45 +99,35 @@ static void sort_children(CallNode *parent, CallNode **room) {
                 room[i]->next = i + 1 < n ? room[i + 1] : NULL;
 }
 
-/* Shares, from the bottom up. */
-static void add_up(CallNode *root) {
-        CallNode *node = root;
-
-        for (CallNode *n = root; n; n = (CallNode *) call_node_next(root, n))
-                n->share_ns = n->n_below = 0;
-        for (;;) {
-                while (node->children)
-                        node = node->children;
-                for (;;) {
-                        node->share_ns += node->self_ns;
-                        if (node == root) {
-                                root->total_ns = root->share_ns;
-                                return;
-                        }
-                        node->parent->share_ns += node->share_ns;
-                        node->parent->n_below += node->n_below + node->n;
-                        if (node->next)
-                                break;
-                        node = node->parent;
-                }
-                node = node->next;
-        }
-}
-
-static int sort(CallTree *t) {
-        CallNode **room = calloc(t->nodes.n + 1, sizeof(CallNode *));
-
-        if (!room)
-                return -ENOMEM;
+static void sort(CallTree *t, CallNode **room) {
         for (CallNode *n = &t->root; n; n = (CallNode *) call_node_next(&t->root, n))
                 sort_children(n, room);
-        free(room);
-        return 0;
 }
 
+/* Shares are added up from the last node on, for callers come first. */
 int call_tree_finish(CallTree *t) {
-        add_up(&t->root);
-        return sort(t);
+        _cleanup_free_ CallNode **nodes = calloc(t->nodes.n + 1, sizeof(CallNode *));
+
+        if (!nodes)
+                return -ENOMEM;
+        nodes[0] = &t->root;
+        for (size_t i = 0; i < t->nodes.n_slots; i++) {
+                CallNode *node = (void *) (uintptr_t) t->nodes.slots[i].value;
+
+                if (node)
+                        nodes[node->id] = node;
+        }
+        for (size_t i = 0; i <= t->nodes.n; i++) {
+                nodes[i]->share_ns = nodes[i]->self_ns;
+                nodes[i]->n_below = 0;
+        }
+        for (size_t i = t->nodes.n; i > 0; i--) {
+                nodes[i]->parent->share_ns += nodes[i]->share_ns;
+                nodes[i]->parent->n_below += nodes[i]->n_below + nodes[i]->n;
+        }
+        t->root.total_ns = t->root.share_ns;
+        sort(t, nodes);
+        return 0;
 }
 
 CallNode *call_tree_root(CallTree *t) {
@@ -227,29 +167,20 @@ int call_tree_new(CallTree **ret, Pairing *pairing) {
         return *ret ? 0 : -ENOMEM;
 }
 
-static void free_chunks(CallTree *t, Chunk *but) {
-        while (t->chunks && t->chunks != but)
-                free(POP(t->chunks));
-}
-
 void call_tree_clear(CallTree *t) {
-        Chunk *first = t->chunks;
-
-        while (first && first->next)
-                first = first->next;
-        free_chunks(t, first);
+        for (size_t i = 0; i < t->nodes.n_slots; i++)
+                free((void *) (uintptr_t) t->nodes.slots[i].value);
         if (t->nodes.n_slots > SLOTS_KEPT)
                 hash_done(&t->nodes);
         hash_clear(&t->nodes);
-        t->n_in_chunk = 0;
         t->root = (CallNode){ .min_ns = UINT64_MAX };
 }
 
 CallTree *call_tree_free(CallTree *t) {
         if (!t)
                 return NULL;
+        call_tree_clear(t);
         hash_done(&t->nodes);
-        free_chunks(t, NULL);
         return mfree(t);
 }
 
@@ -287,6 +218,7 @@ static int add_way(CallTree *t, const CallNode *node, bool is_nested) {
 int call_tree_callers(CallTree **ret, CallTree *t,
                       bool (*wants)(void *userdata, const Function *function), void *userdata) {
         _cleanup_(call_tree_freep) CallTree *turned = NULL;
+        _cleanup_free_ CallNode **room = NULL;
         int r = call_tree_new(&turned, NULL);
 
         for (const CallNode *n = call_node_next(&t->root, &t->root); n && r >= 0;
@@ -299,10 +231,12 @@ int call_tree_callers(CallTree **ret, CallTree *t,
                         up = up->parent;
                 r = add_way(turned, n, up->function != NULL);
         }
-        if (r >= 0)
-                r = sort(turned);
         if (r < 0)
                 return r;
+        room = calloc(turned->nodes.n + 1, sizeof(CallNode *));
+        if (!room)
+                return -ENOMEM;
+        sort(turned, room);
         *ret = TAKE_PTR(turned);
         return 0;
 }

@@ -35,9 +35,8 @@ typedef struct CallNode {
         uint64_t min_ns, max_ns; /* of one call, cut ones aside; min_ns > max_ns: of none */
         bool was_left_out; /* its calls may lack: in one of the recordings it was not hooked all the time */
         int32_t n_unhooked; /* what else its self may be (calls/function.h); of several recordings the most */
-        bool is_irq;                     /* it is an interrupt */
-        bool in_irq;                     /* or below one */
-        struct CallNode *recent, *after; /* the tree's own: guesses */
+        bool is_irq; /* it is an interrupt */
+        bool in_irq; /* or below one */
 } CallNode;
 
 /* A sink of @pairing, which must outlive its last step; NULL: it is filled by call_tree_child().
@@ -47,7 +46,7 @@ int call_tree_new(CallTree **ret, Pairing *pairing);
 CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *function);
 /* Adds one call to its node. */
 void call_node_add(CallNode *node, const Call *call);
-/* Leaves the root alone, and no more memory than a few nodes take. */
+/* Leaves the root alone. */
 void call_tree_clear(CallTree *t);
 /* After pairing_finish(), or when nodes have changed: adds up and puts in order.  0 or -ENOMEM. */
 int call_tree_finish(CallTree *t);

@@ -25,7 +25,6 @@ struct HeatMap {
         HeatGrid all, **grids;
         size_t n_grids;
         Hash by_root; /* the grids */
-        HeatGrid *recent;
 };
 
 /* --- cells ------------------------------------------------------------------------------------ */
@@ -90,13 +89,10 @@ static int reach(HeatMap *m, uint64_t at_ns) {
 /* --- calls ------------------------------------------------------------------------------------ */
 
 static HeatGrid *grid_of(HeatMap *m, const Function *root) {
-        HeatGrid *g = m->recent;
+        HeatGrid *g = hash_get_ptr(&m->by_root, hash_key(root));
 
-        if (g && g->root == root)
-                return g;
-        g = hash_get_ptr(&m->by_root, hash_key(root));
         if (g)
-                return m->recent = g;
+                return g;
         if (!ARRAY_GROW(m->grids, m->n_grids))
                 return NULL;
         g = NEW(HeatGrid, .root = root);

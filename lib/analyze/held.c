@@ -18,16 +18,10 @@ HeldCall *held_begin(Held *h, uint32_t parent, int32_t depth) {
             !ARRAY_ROOM(h->open, h->n_open_room, h->n_open + 1))
                 return NULL;
         c = &h->calls[h->n];
-        c->duration_ns = c->share_ns = c->below_ns = c->told_ns = 0;
-        c->calltime_ns = c->over_ns = c->retval = 0;
-        c->args = NULL;
-        c->parent = parent;
-        c->last = c->waits = 0;
-        c->prev = h->calls[parent].last;
-        c->depth = depth;
-        c->is_open = true;
-        c->is_over = c->is_begun = c->is_late = c->is_cut = c->has_end = false;
-        c->has_readings = c->has_retval = false;
+        *c = (HeldCall){ .parent = parent,
+                         .prev = h->calls[parent].last,
+                         .depth = depth,
+                         .is_open = true };
         c->has_orphans = c->prev != 0 && h->calls[c->prev].depth > depth;
         h->calls[parent].last = h->n;
         h->open[h->n_open++] = h->n++;

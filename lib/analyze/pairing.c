@@ -67,26 +67,20 @@ static int tell_begin(Pairing *p, Stack *stack, HeldCall *c, Frame *frame) {
         const Frame *caller = stack->n > 0 ? &stack->frames[stack->n - 1] : NULL;
         int r = 0;
 
-        frame->function = c->function;
-        frame->depth = c->depth;
-        frame->start_ns = c->start_ns;
-        frame->below_ns = frame->blocked_ns = frame->away_ns = frame->irq_ns = 0;
-        frame->softirq_ns = frame->wake_ns = frame->aside_ns = 0;
-        frame->n_below = frame->n_children = 0;
-        frame->has_waited = frame->is_nested = frame->has_offset = false;
-        frame->user = 0;
-        frame->data = frame->more = NULL;
-        frame->n_line = c->n_line;
-        frame->role = c->role;
-        frame->cpu = c->begin_cpu;
-        frame->args = c->args;
-        frame->is_root = !caller;
-        frame->number = ++p->n_begun;
-        frame->parent = caller ? caller->number : 0;
-        frame->tree = c->tree;
-        frame->root = caller ? caller->root : c->function;
-        frame->is_cut = c->is_cut;
-        frame->in_irq = c->role == ROLE_IRQ || (caller && caller->in_irq);
+        *frame = (Frame){ .function = c->function,
+                          .depth = c->depth,
+                          .start_ns = c->start_ns,
+                          .n_line = c->n_line,
+                          .role = c->role,
+                          .cpu = c->begin_cpu,
+                          .args = c->args,
+                          .is_root = !caller,
+                          .number = ++p->n_begun,
+                          .parent = caller ? caller->number : 0,
+                          .tree = c->tree,
+                          .root = caller ? caller->root : c->function,
+                          .is_cut = c->is_cut,
+                          .in_irq = c->role == ROLE_IRQ || (caller && caller->in_irq) };
         if (p->places)
                 place(stack, c, frame);
         c->is_begun = true;
@@ -191,10 +185,10 @@ static int tell_call(Pairing *p, Stack *stack, Held *h, uint32_t i) {
 
         if (!frame)
                 return r < 0 ? r : -ENOMEM;
-        frame->index = i;
         r = tell_begin(p, stack, c, frame);
         if (r < 0)
                 return r;
+        frame->index = i;
         if (c->last == 0 && c->waits == 0 && !c->is_open)
                 return tell_end(p, stack, c, frame);
         stack->n++;
@@ -227,10 +221,8 @@ static int tell(Pairing *p, Stack *stack) {
         if (h->n_open > 0)
                 return 0;
         stack->data = NULL;
-        if (p->n_spare < ELEMENTSOF(p->spare))
-                p->spare[p->n_spare++] = h;
-        else
-                held_free(h);
+        held_free(p->spare);
+        p->spare = h;
         return 0;
 }
 
@@ -333,7 +325,7 @@ static void end_seen(Pairing *p, Held *h, uint32_t call, const Step *step) {
 #define FLAG_SOFTIRQ 0x10
 #define PREEMPT_DEPTH 0x0f
 
-/* A new call; NULL without memory.  Fields are set one by one, for most steps come here. */
+/* A new call; NULL without memory. */
 static HeldCall *put_down(Pairing *p, Held *h, const Step *step) {
         uint32_t parent = held_caller(h, step->depth);
         int role = role_known(p, step->function);
@@ -538,8 +530,8 @@ static int pair(Pairing *p, Stack *stack, const Step *step) {
         uint32_t ended;
         int r = 0;
 
-        if (!h && p->n_spare > 0)
-                h = p->spare[--p->n_spare];
+        if (!h)
+                h = TAKE_PTR(p->spare);
         if (!h && held_new(&h) < 0)
                 return -ENOMEM;
         stack->data = h;
@@ -610,8 +602,7 @@ Pairing *pairing_free(Pairing *p) {
                 return NULL;
         for (size_t i = 0; i < p->stacks.n; i++)
                 p->stacks.items[i].data = held_free(p->stacks.items[i].data);
-        for (size_t i = 0; i < p->n_spare; i++)
-                held_free(p->spare[i]);
+        held_free(p->spare);
         hash_done(&p->roles);
         stacks_done(&p->stacks);
         sched_done(&p->sched);

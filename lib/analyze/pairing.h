@@ -95,8 +95,7 @@ typedef struct Pairing {
         PairingWait wait;
         void *wait_userdata;
         Stacks stacks;          /* their data: what is held of the task, a Held; NULL: nothing */
-        struct Held *spare[16]; /* n_spare of them */
-        size_t n_spare;
+        struct Held *spare;     /* an empty one for the next task; NULL: none */
         uint64_t n_held, n_held_max;
         Hash roles; /* plus 1, by function */
         uint64_t sum_ns, away_ns, n_begun, n_trees;
@@ -109,7 +108,7 @@ typedef struct Pairing {
 
 int pairing_new(Pairing **ret);
 /* @begin may be NULL.  At most PAIRING_SINKS_MAX, before the first step; only one may use a frame's
- * `user` and `is_nested`, only one its `data`, and only one its `more`. */
+ * `is_nested`, and likewise its `user`, `data`, `more` and `row`. */
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata);
 /* One only is told of waits. */
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata);

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Per task an array of what is open, by depth.  A step at depth d proves that
- * whatever is still open below d has ended without our seeing it.
- *
- * A call at the depth of an open one proves less: the kernel takes the open one off the task's
- * stack before it writes its return, and an interrupt in between is recorded at the same depth
- * (linux 6.1 kernel/trace/fgraph.c, ftrace_pop_return_trace()).  So the open one is kept as
- * `ending` until its return comes, or its caller's.
+ * What is open is on the task's stack (calls/stacks.h).  A step at depth d proves that whatever is still open below d has
+ * ended without our seeing it, and a return that what came after its call at the same depth has.
  */
 
 #include "base/array.h"
@@ -15,16 +10,8 @@
 
 /* --- trees ------------------------------------------------------------------------------------ */
 
-TaskTree *trees_task(Stacks *tasks, const Step *step) {
-        Stack *stack = stacks_get(tasks, step);
-        TaskTree *task = stack ? stack->data : NULL;
-
-        if (_likely_(task) || !stack)
-                return task;
-        task = stack->data = calloc(1, sizeof(*task));
-        if (task)
-                task->floor = INT32_MAX;
-        return task;
+Stack *trees_get(Stacks *tasks, const Step *step) {
+        return stacks_data(tasks, step, sizeof(TaskTree)) ? stacks_get(tasks, step) : NULL;
 }
 
 bool stretch_call(Stretch *s, int32_t depth) {
@@ -55,8 +42,8 @@ Leaving stretch_leave(Stretch *s, const Step *step) {
         return LEAVES_NOTHING;
 }
 
-Place task_tree_place(TaskTree *task, const Step *step) {
-        Stretch *tree = &task->tree;
+Place task_tree_place(Stack *stack, const Step *step) {
+        Stretch *tree = &((TaskTree *) stack->data)->tree;
 
         if (step->kind == STEP_LEAVE) {
                 Leaving leaving = stretch_leave(tree, step);
@@ -76,47 +63,25 @@ Place task_tree_place(TaskTree *task, const Step *step) {
         return PLACE_ROOT;
 }
 
-/*
- * More than one call may be open at a depth: one that has returned and whose record is still to come
- * when an interrupt is met (stretch_call()), whose own function may be met in the same way.
- */
-int task_tree_is_stray(TaskTree *task, const Step *step, Place place, uint64_t n_lost) {
-        const Function **open;
+int task_tree_is_stray(Stack *stack, const Step *step, Place place, uint64_t n_lost) {
+        TaskTree *task = stack->data;
+        Frame ended, *entered;
 
         if (place == PLACE_ROOT)
                 task->n_lost = n_lost;
-        if (step->kind == STEP_LEAF || step->depth < 0 || step->depth >= TREES_DEPTHS)
+        if (step->kind == STEP_LEAF)
                 return false;
-        if (!task->entered) {
-                task->entered = calloc(TREES_DEPTHS, sizeof(*task->entered));
-                if (!task->entered)
-                        return -ENOMEM;
-        }
-        open = task->entered[step->depth];
         if (step->kind == STEP_ENTER) {
-                memmove(open + 1, open, (TREES_CONTEXTS - 1) * sizeof(*open));
-                open[0] = step->function;
-                return false;
+                while (stack_pop_before_call(stack, step->depth, &ended))
+                        ;
+                return stack_push(stack, step->function, step->depth) ? 0 : -ENOMEM;
         }
-        for (size_t i = 0; i < TREES_CONTEXTS; i++)
-                if (open[i] == step->function) {
-                        memmove(open + i, open + i + 1, (TREES_CONTEXTS - 1 - i) * sizeof(*open));
-                        open[TREES_CONTEXTS - 1] = NULL;
-                        return false;
-                }
-        return place == PLACE_INSIDE && task->n_lost == n_lost;
-}
-
-void trees_done(Stacks *tasks) {
-        for (size_t i = 0; i < tasks->n; i++) {
-                TaskTree *task = tasks->items[i].data;
-
-                if (task) {
-                        free(task->open);
-                        free(task->entered);
-                }
-        }
-        stacks_done(tasks);
+        while (stack_pop_deeper(stack, step->depth, &ended))
+                ;
+        entered = stack_find(stack, step->depth, step->function);
+        if (entered)
+                stack_remove(stack, entered);
+        return !entered && place == PLACE_INSIDE && task->n_lost == n_lost;
 }
 
 /* --- the census ------------------------------------------------------------------------------- */
@@ -126,68 +91,43 @@ void trees_done(Stacks *tasks) {
  * not recorded, and not counted as lost (linux 7.2 kernel/trace/fgraph.c,
  * __ftrace_return_to_handler(); 6.12 has no such limit).  No other function changes sides. */
 static void count_unmatched(Census *c, const Function *f) {
-        if (!f)
-                return;
         c->n_unmatched_entries++;
         c->n_unmatched_irq_exits += streq(f->label, "irq_exit_rcu") || streq(f->label, "irq_exit");
 }
 
-static void close_call(Census *c, OpenCall *open) {
-        count_unmatched(c, open->function);
-        count_unmatched(c, open->ending);
-        *open = (OpenCall){};
+static int enter(Census *c, Stack *stack, const Step *step) {
+        Frame ended;
+
+        stack->floor = MIN(stack->floor, step->depth);
+        while (stack_pop_before_call(stack, step->depth, &ended))
+                count_unmatched(c, ended.function);
+        return step->kind == STEP_LEAF || stack_push(stack, step->function, step->depth) ? 0
+                                                                                         : -ENOMEM;
 }
 
-/* Everything at @depth and deeper. */
-static void close_from(Census *c, TaskTree *task, int32_t depth) {
-        while (task->n_open > depth)
-                close_call(c, &task->open[--task->n_open]);
-}
+static void leave(Census *c, Stack *stack, const Step *step) {
+        const Frame *open;
+        Frame ended;
 
-/* @function: NULL for a leaf, which leaves nothing open. */
-static int enter(Census *c, TaskTree *task, int32_t depth, const Function *function) {
-        OpenCall *open;
-
-        task->floor = MIN(task->floor, depth);
-        close_from(c, task, depth + 1);
-        if (!ARRAY_ROOM(task->open, task->n_room, (size_t) depth + 1))
-                return -ENOMEM;
-        for (; task->n_open <= depth; task->n_open++)
-                task->open[task->n_open] = (OpenCall){};
-        open = &task->open[depth];
-        if (open->function) {
-                count_unmatched(c, open->ending);
-                open->ending = open->function;
+        while (stack_pop_deeper(stack, step->depth, &ended))
+                count_unmatched(c, ended.function);
+        open = stack_find(stack, step->depth, step->function);
+        while (stack_pop_deeper(stack, step->depth - 1, &ended)) {
+                if (open == &stack->frames[stack->n])
+                        return;
+                count_unmatched(c, ended.function);
         }
-        open->function = function;
-        return 0;
-}
-
-static void leave(Census *c, TaskTree *task, int32_t depth, const Function *function) {
-        OpenCall *open = task->n_open > depth ? &task->open[depth] : NULL;
-
-        close_from(c, task, depth + 1);
-        if (open && open->function == function)
-                open->function = NULL;
-        else if (open && open->ending == function) {
-                open->ending = NULL;
-                close_call(c, open);
-        } else {
-                close_from(c, task, depth);
-                if (depth < task->floor)
-                        c->n_cut_exits++;
-                else
-                        c->n_unmatched_exits++;
-        }
+        /* Below all that was entered it is of a call that was open when the recording began. */
+        c->n_unmatched_exits += step->depth >= stack->floor;
 }
 
 static int count_call(Census *c, const Step *step) {
-        TaskTree *task = trees_task(&c->trees, step);
+        Stack *stack = trees_get(&c->trees, step);
         Place place;
 
-        if (!task)
+        if (!stack)
                 return -ENOMEM;
-        place = task_tree_place(task, step);
+        place = task_tree_place(stack, step);
         if (step->kind != STEP_LEAVE) {
                 c->n_entries++;
                 c->n_trees += place == PLACE_ROOT;
@@ -198,12 +138,10 @@ static int count_call(Census *c, const Step *step) {
                 if (place == PLACE_END || place == PLACE_ROOT)
                         c->n_trees_complete++;
         }
-
-        if (step->kind == STEP_LEAVE) {
-                leave(c, task, step->depth, step->function);
-                return 0;
-        }
-        return enter(c, task, step->depth, step->kind == STEP_ENTER ? step->function : NULL);
+        if (step->kind != STEP_LEAVE)
+                return enter(c, stack, step);
+        leave(c, stack, step);
+        return 0;
 }
 
 int census_step(Census *c, const Step *step) {
@@ -235,19 +173,8 @@ int census_step(Census *c, const Step *step) {
         return count_call(c, step);
 }
 
-void census_finish(Census *c) {
-        uint64_t n = c->n_unmatched_entries, n_irq_exits = c->n_unmatched_irq_exits;
-
-        for (size_t i = 0; i < c->trees.n; i++)
-                if (c->trees.items[i].data)
-                        close_from(c, c->trees.items[i].data, 0);
-        c->n_cut_entries = c->n_unmatched_entries - n;
-        c->n_unmatched_entries = n;
-        c->n_unmatched_irq_exits = n_irq_exits;
-}
-
 void census_done(Census *c) {
         free(c->cpus);
-        trees_done(&c->trees);
+        stacks_done(&c->trees);
         *c = (Census){};
 }

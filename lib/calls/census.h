@@ -38,43 +38,26 @@ typedef enum Place {
         PLACE_END, /* this step ends a tree */
 } Place;
 
-#define TREES_DEPTHS 128
-#define TREES_CONTEXTS 4 /* a task, a softirq, an interrupt, an NMI */
-
-/* A level of a task's stack. */
-typedef struct OpenCall {
-        const Function *function; /* open; NULL: nothing is */
-        const Function *ending;   /* has returned, but its record is still to come; NULL */
-} OpenCall;
-
-/* What one task has open: the data of a Stack, of whose frames there are none. */
+/* The data of a task's Stack. */
 typedef struct TaskTree {
-        Stretch tree;   /* of the root it is in */
-        OpenCall *open; /* by depth, for whoever counts */
-        int32_t n_open; /* the deepest open one is n_open - 1 */
-        int32_t n_room;
-        int32_t floor; /* lowest depth that was entered, INT32_MAX before that */
-        /* TREES_DEPTHS of them: what is open at each, for task_tree_is_stray() */
-        const Function *(*entered)[TREES_CONTEXTS];
+        Stretch tree;    /* of the root it is in */
         uint64_t n_lost; /* losses that were seen when its tree began */
 } TaskTree;
 
-/* The task of a step, made if new.  NULL without memory. */
-TaskTree *trees_task(Stacks *tasks, const Step *step);
+/* The stack of a step's task, made if new.  NULL without memory. */
+Stack *trees_get(Stacks *tasks, const Step *step);
 /* Where an ENTER, LEAF or LEAVE stands; moves the task on. */
-Place task_tree_place(TaskTree *task, const Step *step);
+Place task_tree_place(Stack *stack, const Step *step);
 /* Whether a step is a return from what was never entered here: the first user of function_graph is told of all returns,
  * also of functions that only others hook (linux 6.12 kernel/trace/fgraph.c, function_graph_enter_ops(), BIT(0)).
  * @place: what task_tree_place() has just said; @n_lost: losses met so far: after one an entry may be missing.  -ENOMEM. */
-int task_tree_is_stray(TaskTree *task, const Step *step, Place place, uint64_t n_lost);
-/* stacks_done() of such tasks. */
-void trees_done(Stacks *tasks);
+int task_tree_is_stray(Stack *stack, const Step *step, Place place, uint64_t n_lost);
 
 /*
  * Census: what there is in a recording, counted step by step
  *
- * Entries and exits are matched by task and depth.  What has no partner was cut
- * off by the beginning or the end, or was separated from it by a loss.  Where only exits were
+ * Entries and exits are matched by task and depth.  What has no partner was separated from it by a loss, unless the
+ * beginning or the end has cut it off, which is not counted.  Where only exits were
  * recorded (of calls that took long enough) each stands for its call; one of a root is a tree.
  */
 
@@ -89,8 +72,6 @@ typedef struct Census {
         uint64_t n_unmatched_entries;   /* whose exit is missing */
         uint64_t n_unmatched_irq_exits; /* of these: ends of interrupts, which linux 7.2 may drop */
         uint64_t n_unmatched_exits;     /* whose entry is missing */
-        uint64_t n_cut_entries;         /* still open when the recording ended */
-        uint64_t n_cut_exits;           /* of calls that were open when it began */
         uint64_t first_ns, last_ns;     /* trace clock; 0 if there is nothing */
         size_t n_cpus;                  /* that have any event */
         bool *cpus;                     /* which; the census's own affair, like the next two */
@@ -100,7 +81,5 @@ typedef struct Census {
 
 /* 0 or -ENOMEM. */
 int census_step(Census *c, const Step *step);
-/* Counts what is still open.  No more steps after this. */
-void census_finish(Census *c);
 void census_done(Census *c);
 #define _cleanup_census_ _cleanup_(census_done)

@@ -53,7 +53,7 @@ struct Filter {
         Prune notrace, fold;      /* likewise: none */
         uint64_t n_trees;
         Rank *ranks; /* of the slowest, by number, when they are known */
-        size_t n_ranks, n_ranks_room;
+        size_t n_ranks;
         bool is_ranking;
         bool has_ended, must_finish; /* the source; and then Reorder */
         bool samples, reorders;      /* steps wait there */
@@ -93,13 +93,6 @@ static int compare_ranks(const void *pa, const void *pb) {
         return CMP(b->duration_ns, a->duration_ns) ?: compare_numbers(a, b);
 }
 
-static void drop_quicker(Filter *f) {
-        if (f->n_ranks > f->spec->n_slowest) {
-                qsort(f->ranks, f->n_ranks, sizeof(*f->ranks), compare_ranks);
-                f->n_ranks = f->spec->n_slowest;
-        }
-}
-
 /* --- trees ------------------------------------------------------------------------------------ */
 
 static bool is_selected(const Filter *f, uint64_t number) {
@@ -127,11 +120,10 @@ static int begin_tree(Filter *f, FilterTask *t, const Step *step) {
         return 0;
 }
 
-/* Source: linux 6.12 kernel/trace/trace_functions_graph.c, print_graph_retval(). */
 bool filter_is_error(uint64_t retval) {
-        if (retval <= UINT32_MAX)
-                retval = (uint64_t) (int64_t) (int32_t) (uint32_t) retval;
-        return retval >= (uint64_t) -ERROR_MAX;
+        ValueNumber number = retval_number(retval);
+
+        return number.is_negative && number.magnitude <= ERROR_MAX;
 }
 
 static bool is_kept(const FilterSpec *spec, const Tree *tree, uint64_t duration_ns,
@@ -153,15 +145,10 @@ static int end_tree(Filter *f, Tree *tree, const Step *end) {
         if (!tree->root)
                 return 0;
         if (f->is_ranking && is_selected(f, tree->number)) {
-                /* Memory is in proportion to how many are wanted. */
-                if (f->n_ranks / 2 >= f->spec->n_slowest)
-                        drop_quicker(f);
-                if (f->spec->n_slowest > 0) {
-                        if (!ARRAY_ROOM(f->ranks, f->n_ranks_room, f->n_ranks + 1))
-                                return -ENOMEM;
-                        f->ranks[f->n_ranks++] = (Rank){ duration_ns, tree->number };
-                }
-                if (r >= 0 && f->spec->keep_limits)
+                if (f->spec->n_slowest > 0 &&
+                    !ARRAY_ADD(f->ranks, f->n_ranks, (Rank){ duration_ns, tree->number }))
+                        return -ENOMEM;
+                if (f->spec->keep_limits)
                         r = f->spec->keep_limits->learn(f->spec->keep_limits->data, tree->root,
                                                         duration_ns);
         }
@@ -358,10 +345,10 @@ int filter_rank(Filter *f, const StepSource *source) {
         }
         if (r >= 0)
                 r = end_trees(ranking);
-        drop_quicker(ranking);
-        SORT(ranking->ranks, ranking->n_ranks, compare_numbers);
+        SORT(ranking->ranks, ranking->n_ranks, compare_ranks);
+        f->n_ranks = MIN(ranking->n_ranks, f->spec->n_slowest);
+        SORT(ranking->ranks, f->n_ranks, compare_numbers);
         f->ranks = TAKE_PTR(ranking->ranks);
-        f->n_ranks = ranking->n_ranks;
         return r;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Two tables of the same pointers, by address, and before them one that is
- * mapped directly (`recent`).  `now` holds one span's functions: what was
+ * Two tables of the same pointers, by address.  `now` holds one span's functions: what was
  * asked for since the span began.  `all` owns what was ever made and gives a
  * name's Function back in the next span.
  */
@@ -12,12 +11,6 @@
 #include "base/unit.h"
 #include "calls/function.h"
 #include "meta/meta.h"
-
-/* The names that were found are void. */
-static void forget_names(Functions *f) {
-        memset(f->recent, 0, sizeof(f->recent));
-        hash_clear(&f->now);
-}
 
 /* Which of the address's functions has this label. */
 static Function *find(const Functions *f, uint64_t address, const char *label) {
@@ -98,7 +91,7 @@ static const Function *functions_add(Functions *f, uint64_t address) {
         if (!made)
                 return NULL;
         if (f->span.has_turned != had_turned)
-                forget_names(f);
+                hash_clear(&f->now);
         known = find(f, address, made->label);
         if (known) {
                 free(made);
@@ -119,7 +112,7 @@ static int functions_turn(Functions *f, uint64_t timestamp_ns) {
                 functions_forget_times(f);
                 return r;
         }
-        forget_names(f);
+        hash_clear(&f->now);
         /* Source: linux 6.1 kernel/trace/trace_functions_graph.c, check_irq_entry(). */
         f->irq_begin = f->irq_end = 0;
         if (symbols_find_name(f->span.older, "__irqentry_text_start", &begin) &&
@@ -143,15 +136,9 @@ bool functions_find_symbol(Functions *f, uint64_t address, uint64_t timestamp_ns
 }
 
 const Function *functions_look_up(Functions *f, uint64_t address, uint64_t timestamp_ns) {
-        size_t i = functions_recent_slot(address);
-        const Function *function;
-
         if (timestamp_ns - f->begin_ns >= f->length_ns && functions_turn(f, timestamp_ns) < 0)
                 return NULL;
-        function = hash_get_ptr(&f->now, address) ?: functions_add(f, address);
-        f->recent[i].address = address;
-        f->recent[i].function = function;
-        return function;
+        return hash_get_ptr(&f->now, address) ?: functions_add(f, address);
 }
 
 void functions_forget_times(Functions *f) {

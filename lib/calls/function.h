@@ -47,21 +47,14 @@ static inline const char *function_module(const Function *f, size_t *ret_n) {
         return f->label + f->n_name + 2;
 }
 
-#define FUNCTIONS_RECENT 1024
-
 typedef struct Functions {
         SymbolTimeline *symbol_timeline; /* borrowed, like the next three */
         const Strv *roots;               /* sorted */
         Prototypes *prototypes;          /* NULL: none are known */
         struct Unhooked *unhooked;       /* what is not hooked below each; NULL: nobody has said */
 
-        /* Its own; what was asked for lately in the present stretch of time comes first, so that nearly every question is
-         * answered without a call: */
-        uint64_t begin_ns, length_ns; /* 0: no stretch yet */
-        struct {
-                uint64_t address;
-                const Function *function; /* NULL: free */
-        } recent[FUNCTIONS_RECENT];
+        /* Its own: */
+        uint64_t begin_ns, length_ns; /* of the present stretch of time; 0: no stretch yet */
         SymbolTimelineSpan span;     /* begin_ns == end_ns: none yet */
         uint64_t irq_begin, irq_end; /* of the span; equal: not known */
         Hash now, all;
@@ -70,17 +63,12 @@ typedef struct Functions {
 /* functions_get() where nothing is at hand. */
 const Function *functions_look_up(Functions *f, uint64_t address, uint64_t timestamp_ns);
 
-static inline size_t functions_recent_slot(uint64_t address) {
-        return (size_t) (address ^ address >> 10) / 16 % FUNCTIONS_RECENT;
-}
-
 /* What was at @address then.  Quick where times ascend.  NULL without memory. */
 static inline const Function *functions_get(Functions *f, uint64_t address, uint64_t timestamp_ns) {
-        size_t i = functions_recent_slot(address);
+        const Function *known = hash_get_ptr(&f->now, address);
 
-        if (_likely_(f->recent[i].address == address && f->recent[i].function &&
-                     timestamp_ns - f->begin_ns < f->length_ns))
-                return f->recent[i].function;
+        if (_likely_(known && timestamp_ns - f->begin_ns < f->length_ns))
+                return known;
         return functions_look_up(f, address, timestamp_ns);
 }
 /* The symbol that @address, of anything, lay in then; false: none. */

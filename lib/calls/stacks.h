@@ -58,6 +58,7 @@ typedef struct Frame {
         bool is_endless; /* it was told of before its end was known */
         void *data;
         void *more; /* as data, of another one */
+        void *row;  /* likewise */
 } Frame;
 
 typedef struct Stack {

@@ -174,12 +174,22 @@ char *arguments_append(char *p, const Step *step) {
         return p;
 }
 
-/* A number of 32 bits with the sign set counts as one of 64 (the callee returned an int); what is
- * then an error (the last 4095 numbers) is decimal. */
-char *retval_append(char *p, uint64_t retval, bool hex) {
-        uint64_t error = retval >> 31 == 1 ? (uint64_t) (int64_t) (int32_t) retval : retval;
+/* 32 bits with the sign set are an int's, and so are 64 that extend one. */
+ValueNumber retval_number(uint64_t v) {
+        int64_t as_int = v >> 31 == 1 ? (int32_t) (uint32_t) v : (int64_t) v;
 
-        return !hex && error >= (uint64_t) -4095 ? append_decimal(p, error) : append_hex(p, retval);
+        if (v >> 31 == 1 || v >= (uint64_t) INT32_MIN)
+                return (ValueNumber){ true, (uint64_t) -as_int };
+        return (ValueNumber){ false, v };
+}
+
+/* What is then an error (the last 4095 numbers) is decimal. */
+char *retval_append(char *p, uint64_t retval, bool hex) {
+        ValueNumber number = retval_number(retval);
+
+        return !hex && number.is_negative && number.magnitude <= 4095
+                       ? append_decimal(p, -number.magnitude)
+                       : append_hex(p, retval);
 }
 
 bool arguments_next(const char **at, const char **ret_name, size_t *ret_n_name, ValueNumber *ret) {
@@ -216,13 +226,4 @@ bool arguments_next(const char **at, const char **ret_name, size_t *ret_n_name, 
         }
         *at = p;
         return false;
-}
-
-/* 32 bits with the sign set are an int's, and so are 64 that extend one. */
-ValueNumber retval_number(uint64_t v) {
-        int64_t as_int = v >> 31 == 1 ? (int32_t) (uint32_t) v : (int64_t) v;
-
-        if (v >> 31 == 1 || v >= (uint64_t) INT32_MIN)
-                return (ValueNumber){ true, (uint64_t) -as_int };
-        return (ValueNumber){ false, v };
 }

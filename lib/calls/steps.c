@@ -125,7 +125,7 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
 
 /* 1: the step is one of ours, 0: it is not; -ENOMEM. */
 static int belongs(Steps *s, const Step *step) {
-        TaskTree *task;
+        Stack *stack;
         Place place;
         int r;
 
@@ -133,13 +133,13 @@ static int belongs(Steps *s, const Step *step) {
                 return step->text != NULL; /* asked for by this session alone */
         if (s->keep == STEPS_OF_ROOTS)
                 return step->function->root >= 0;
-        task = trees_task(&s->trees, step);
-        if (!task)
+        stack = trees_get(&s->trees, step);
+        if (!stack)
                 return -ENOMEM;
-        place = task_tree_place(task, step);
+        place = task_tree_place(stack, step);
         if (place == PLACE_OUTSIDE)
                 return 0;
-        r = task_tree_is_stray(task, step, place, s->n_lost);
+        r = task_tree_is_stray(stack, step, place, s->n_lost);
         return r < 0 ? r : !r;
 }
 
@@ -229,6 +229,6 @@ void steps_set_keep(Steps *s, StepsKeep keep) {
 }
 
 void steps_done(Steps *s) {
-        trees_done(&s->trees);
+        stacks_done(&s->trees);
         free(s->cpus);
 }

@@ -95,78 +95,72 @@ void tail_sampler_done(TailSampler *t) {
 /* --- reorder ---------------------------------------------------------------------------------- */
 
 /*
- * For each task those of its calls that are open, by depth.
+ * The frames of a task are its calls that are open, each with its tree.
  *
  * Durations are the kernel's own (without the time slept, if it was told so), so a call counts as long
  * by the time that has passed only if the line has become long meanwhile.
  */
 
-typedef struct OpenEntry {
-        SampledTree *tree; /* NULL: nothing is open */
-        const Function *function;
-        uint64_t begin_ns;
-} OpenEntry;
-
-/* Of a task: Stack.data. */
-typedef struct ReorderTask {
-        OpenEntry *open; /* by depth */
-        size_t n_open;
-} ReorderTask;
-
 /* A call whose return will not come any more: what is known of it is how long it was open. */
-static void give_up(Reorder *h, OpenEntry *open) {
-        if (open->tree)
-                (void) tail_sampler_end(&h->line, TAKE_PTR(open->tree),
-                                        h->now_ns - open->begin_ns >= h->line.min_ns);
+static void give_up(Reorder *h, const Frame *open) {
+        (void) tail_sampler_end(&h->line, open->data, h->now_ns - open->start_ns >= h->line.min_ns);
+}
+
+static int open_call(Reorder *h, Stack *stack, const Step *step) {
+        Frame ended, *open;
+
+        while (stack_pop_before_call(stack, step->depth, &ended))
+                give_up(h, &ended);
+        open = stack_push(stack, step->function, step->depth);
+        if (!open)
+                return -ENOMEM;
+        open->start_ns = step->timestamp_ns;
+        open->data = calloc(1, sizeof(SampledTree));
+        if (!open->data) {
+                stack->n--;
+                return -ENOMEM;
+        }
+        return tail_sampler_push(&h->line, open->data, step, NULL);
 }
 
 int reorder_push(Reorder *h, const Step *step) {
         bool is_shown = true;
-        ReorderTask *t;
-        OpenEntry *open;
-        int r = 0;
+        Stack *stack;
+        Frame *open, ended;
 
         h->now_ns = step->timestamp_ns;
-        if (step->kind == STEP_TASK)
-                r = stacks_name_task(&h->tasks, step);
+        if (step->kind == STEP_TASK && stacks_name_task(&h->tasks, step) < 0)
+                return -ENOMEM;
         if (step->kind == STEP_LEAF || step->kind == STEP_LEAVE)
                 is_shown = step_duration_ns(step) >= h->line.min_ns;
         if (step->kind == STEP_ENTER || step->kind == STEP_LEAVE) {
-                t = stacks_data(&h->tasks, step, sizeof(*t));
-                if (!t || !ARRAY_REACH(t->open, t->n_open, step->depth))
+                stack = stacks_get(&h->tasks, step);
+                if (!stack)
                         return -ENOMEM;
-                open = &t->open[step->depth];
-                if (step->kind == STEP_ENTER) {
-                        give_up(h, open);
-                        *open = (OpenEntry){ calloc(1, sizeof(SampledTree)), step->function,
-                                             step->timestamp_ns };
-                        return open->tree ? tail_sampler_push(&h->line, open->tree, step, NULL)
-                                          : -ENOMEM;
-                }
+                if (step->kind == STEP_ENTER)
+                        return open_call(h, stack, step);
+                while (stack_pop_deeper(stack, step->depth, &ended))
+                        give_up(h, &ended);
+                open = stack_find(stack, step->depth, step->function);
                 /* The end of what is shown already is shown, too. */
-                if (open->tree && open->function == step->function)
-                        is_shown = tail_sampler_end(&h->line, TAKE_PTR(open->tree), is_shown);
+                if (open) {
+                        is_shown = tail_sampler_end(&h->line, open->data, is_shown);
+                        stack_remove(stack, open);
+                }
         }
-        return r >= 0 && is_shown ? tail_sampler_push(&h->line, NULL, step, NULL) : r;
+        return is_shown ? tail_sampler_push(&h->line, NULL, step, NULL) : 0;
 }
 
 void reorder_finish(Reorder *h) {
-        for (size_t i = 0; i < h->tasks.n; i++) {
-                ReorderTask *t = h->tasks.items[i].data;
+        Frame ended;
 
-                for (size_t k = 0; t && k < t->n_open; k++)
-                        give_up(h, &t->open[k]);
-        }
+        for (size_t i = 0; i < h->tasks.n; i++)
+                while (stack_pop_deeper(&h->tasks.items[i], -1, &ended))
+                        give_up(h, &ended);
 }
 
 void reorder_done(Reorder *h) {
         reorder_finish(h);
-        for (size_t i = 0; i < h->tasks.n; i++) {
-                ReorderTask *t = h->tasks.items[i].data;
-
-                if (t)
-                        free(t->open);
-        }
         stacks_done(&h->tasks);
         tail_sampler_done(&h->line);
 }

@@ -10,7 +10,7 @@
  */
 
 #include "base/array.h"
-#include "base/hash.h"
+#include "calls/stacks.h"
 #include "calls/trace-context.h"
 
 #define COUNT_BORROWED 0xff
@@ -93,17 +93,20 @@ typedef struct Change {
         bool is_end; /* there is no context from now on */
 } Change;
 
+/* Of a task: Stack.data. */
 typedef struct Task {
         Change *changes;
         size_t n, n_room;
 } Task;
 
 struct TraceContexts {
-        Task *tasks;
-        size_t n_tasks;
-        Hash by_key; /* index + 1 */
+        Stacks tasks; /* of those that have said something, or that a text has named */
         size_t n_changes;
 };
+
+static Task *task_at(const TraceContexts *c, size_t i) {
+        return c->tasks.items[i].data;
+}
 
 static void drop(TraceContexts *c, Task *t, size_t n) {
         if (n == 0)
@@ -114,9 +117,10 @@ static void drop(TraceContexts *c, Task *t, size_t n) {
 }
 
 static int add(TraceContexts *c, Task *t, const Change *change) {
-        if (c->n_changes >= TRACE_CONTEXTS_MAX + c->n_tasks)
-                for (size_t i = 0; i < c->n_tasks; i++)
-                        drop(c, &c->tasks[i], c->tasks[i].n / 2);
+        if (c->n_changes >= TRACE_CONTEXTS_MAX + c->tasks.n)
+                for (size_t i = 0; i < c->tasks.n; i++)
+                        if (task_at(c, i))
+                                drop(c, task_at(c, i), task_at(c, i)->n / 2);
         if (!ARRAY_ROOM(t->changes, t->n_room, t->n + 1))
                 return -ENOMEM;
         t->changes[t->n++] = *change;
@@ -124,48 +128,22 @@ static int add(TraceContexts *c, Task *t, const Change *change) {
         return 0;
 }
 
-static Task *find_task(const TraceContexts *c, int64_t key) {
-        uint64_t i = hash_get(&c->by_key, (uint64_t) key);
-
-        return i > 0 ? &c->tasks[i - 1] : NULL;
-}
-
-/* NULL without memory. */
-static Task *get_task(TraceContexts *c, int64_t key) {
-        Task *t = find_task(c, key);
-
-        if (t)
-                return t;
-        if (!ARRAY_GROW(c->tasks, c->n_tasks) ||
-            hash_add(&c->by_key, (uint64_t) key, c->n_tasks + 1) < 0)
-                return NULL;
-        t = &c->tasks[c->n_tasks++];
-        *t = (Task){};
-        return t;
-}
-
-/* What was said without a name was said by the task that has one now, as its calls are its own
- * (stacks_name_task()). */
+/* What was said without a name was said by the task that has one now, as its calls are its own. */
 static int name_task(TraceContexts *c, const Step *step) {
-        int64_t nameless = STEP_PID_UNKNOWN(step->cpu), key = step_task_key(step);
-        Task *to;
+        const Step nameless = { .cpu = step->cpu, .pid = STEP_PID_UNKNOWN(step->cpu) };
 
-        if (!find_task(c, nameless) || key == nameless)
-                return 0;
-        to = get_task(c, key);
-        if (!to)
-                return -ENOMEM;
-        SWAP(*to, *find_task(c, nameless));
-        return 0;
+        return step->pid == nameless.pid || !stacks_find(&c->tasks, &nameless)
+                       ? 0
+                       : stacks_name_task(&c->tasks, step);
 }
 
 /* Any task may have said something there. */
 static int add_loss(TraceContexts *c, uint64_t at_ns) {
         int r = 0;
 
-        for (size_t i = 0; i < c->n_tasks && r >= 0; i++) {
-                Task *t = &c->tasks[i];
-                const Change *last = t->n > 0 ? &t->changes[t->n - 1] : NULL;
+        for (size_t i = 0; i < c->tasks.n && r >= 0; i++) {
+                Task *t = task_at(c, i);
+                const Change *last = t && t->n > 0 ? &t->changes[t->n - 1] : NULL;
 
                 if (last && !last->is_end)
                         r = add(c, t,
@@ -185,9 +163,11 @@ int trace_contexts_step(TraceContexts *c, const Step *step) {
         if (_likely_(step->kind != STEP_OTHER) || !trace_context_is_said(step))
                 return 0;
         change.is_end = is_exit(step) || trace_context_parse(&change.context, step->text) != 0;
-        t = change.is_end ? find_task(c, step_task_key(step)) : get_task(c, step_task_key(step));
+        if (change.is_end && !stacks_find(&c->tasks, step))
+                return 0;
+        t = stacks_data(&c->tasks, step, sizeof(*t));
         if (!t)
-                return change.is_end ? 0 : -ENOMEM;
+                return -ENOMEM;
         /* A text's times may run back. */
         if (t->n > 0)
                 change.at_ns = MAX(change.at_ns, t->changes[t->n - 1].at_ns);
@@ -195,7 +175,8 @@ int trace_contexts_step(TraceContexts *c, const Step *step) {
 }
 
 const TraceContext *trace_contexts_find(TraceContexts *c, int64_t key, uint64_t at_ns) {
-        Task *t = find_task(c, key);
+        uint64_t task = hash_get(&c->tasks.by_key, (uint64_t) key);
+        Task *t = task > 0 ? task_at(c, task - 1) : NULL;
         size_t n = BISECT(0, t ? t->n : 0, i, t->changes[i].at_ns <= at_ns);
 
         if (n == 0)
@@ -212,9 +193,9 @@ int trace_contexts_new(TraceContexts **ret) {
 TraceContexts *trace_contexts_free(TraceContexts *c) {
         if (!c)
                 return NULL;
-        for (size_t i = 0; i < c->n_tasks; i++)
-                free(c->tasks[i].changes);
-        free(c->tasks);
-        hash_done(&c->by_key);
+        for (size_t i = 0; i < c->tasks.n; i++)
+                if (task_at(c, i))
+                        free(task_at(c, i)->changes);
+        stacks_done(&c->tasks);
         return mfree(c);
 }

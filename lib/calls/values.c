@@ -53,10 +53,12 @@ typedef struct Marks {
         unsigned n;
 } Marks;
 
+/* Values whose calls are still to come, and calls that wait for theirs. */
+typedef enum MarksOf { GIVEN, RETURNED, ENTRIES, EXITS, _MARKS_N } MarksOf;
+
 /* Of a task: Stack.data. */
 typedef struct TaskValues {
-        Marks given, returned;          /* values */
-        Marks entries, exits;           /* that wait for them */
+        Marks marks[_MARKS_N];
         const Function *open[OPEN_MAX]; /* by depth, as far as was seen; NULL: none */
         int32_t hides_below; /* depth + 1 of a handler of probes that is open; 0: none is */
 } TaskValues;
@@ -189,17 +191,11 @@ static TaskValues *task_of(Values *v, const Event *e) {
         return stacks_data(&v->tasks, &(Step){ .pid = e->pid, .cpu = e->cpu }, sizeof(TaskValues));
 }
 
-static void settle(Values *v, Marks *m, const Event *e) {
-        while (m->n > 0 && !interrupts(e, &m->items[m->n - 1]))
-                release(v, m);
-}
-
 /* The task goes on in the context of @e: what was to be directly before or behind it is not. */
 static void go_on(Values *v, TaskValues *t, const Event *e) {
-        settle(v, &t->given, e);
-        settle(v, &t->returned, e);
-        settle(v, &t->entries, e);
-        settle(v, &t->exits, e);
+        for (Marks *m = t->marks; m < t->marks + _MARKS_N; m++)
+                while (m->n > 0 && !interrupts(e, &m->items[m->n - 1]))
+                        release(v, m);
 }
 
 /* What is on top in the context of @e, of @f; NULL: nothing. */
@@ -220,11 +216,6 @@ static Mark *push(Marks *m, const Event *e, const Function *f) {
         top = &m->items[m->n++];
         *top = mark_of(e, f);
         return top;
-}
-
-static void forget(Values *v, Marks *m) {
-        while (m->n > 0)
-                release(v, m);
 }
 
 /* --- functions ---------------------------------------------------------------------------------- */
@@ -309,17 +300,17 @@ static void note_args(Values *v, TaskValues *t, const Event *e, const Function *
                         return;
                 }
         }
-        m = top_of(v, &t->entries, e, f);
+        m = top_of(v, &t->marks[ENTRIES], e, f);
         if (m) {
                 v->entry_sides.n_behind++;
                 if (may_be_behind) {
                         give(m->step, m->step->args, record->args);
-                        release(v, &t->entries);
+                        release(v, &t->marks[ENTRIES]);
                         return;
                 }
         }
         go_on(v, t, e);
-        m = push(&t->given, e, f);
+        m = push(&t->marks[GIVEN], e, f);
         if (m) {
                 memcpy(m->args, record->args, sizeof(m->args));
                 m->is_doubtful = v->entry_sides.n_behind > v->entry_sides.n_before;
@@ -339,7 +330,7 @@ static void note_return(Values *v, TaskValues *t, const Event *e, const Function
         v->tells = v->tells || is_before;
         is_silent = !is_kretprobe && !v->tells;
         if (!is_before)
-                m = top_of(v, &t->exits, e, f);
+                m = top_of(v, &t->marks[EXITS], e, f);
         if (m && !is_anothers(v, t, f, m->depth, record->ret_ip, e->timestamp_ns)) {
                 bool may_be_behind = !is_silent || v->exit_sides.n_before <= v->exit_sides.n_behind;
 
@@ -347,12 +338,12 @@ static void note_return(Values *v, TaskValues *t, const Event *e, const Function
                 if (may_be_behind) {
                         m->step->retval = record->value;
                         m->step->has_retval = true;
-                        release(v, &t->exits);
+                        release(v, &t->marks[EXITS]);
                         return;
                 }
         }
         go_on(v, t, e);
-        m = is_before || is_silent ? push(&t->returned, e, f) : NULL;
+        m = is_before || is_silent ? push(&t->marks[RETURNED], e, f) : NULL;
         if (m) {
                 m->value = record->value;
                 m->ret_ip = record->ret_ip;
@@ -416,7 +407,7 @@ int values_enter(Values *v, const Event *e, Step *step) {
         v->has_entries = true;
         if (!t)
                 return -ENOMEM;
-        given = top_of(v, &t->given, e, step->function);
+        given = top_of(v, &t->marks[GIVEN], e, step->function);
         if (given) {
                 v->entry_sides.n_before++;
                 if (!given->is_doubtful && step->n_args == 0)
@@ -440,7 +431,7 @@ int values_leave(Values *v, const Event *e, Step *step) {
         v->has_exit = v->has_entry = false;
         if (!t)
                 return -ENOMEM;
-        value = top_of(v, &t->returned, e, f);
+        value = top_of(v, &t->marks[RETURNED], e, f);
         if (value && !value->is_told &&
             is_anothers(v, t, f, e->depth, value->ret_ip, value->timestamp_ns))
                 value = NULL;
@@ -451,7 +442,7 @@ int values_leave(Values *v, const Event *e, Step *step) {
                 value = NULL;
         if (value) {
                 v->exit_sides.n_before += !value->is_told;
-                t->returned.n--;
+                t->marks[RETURNED].n--;
         }
         if (value && !value->is_doubtful) {
                 step->retval = value->value;
@@ -474,10 +465,9 @@ void values_forget(Values *v) {
 
                 if (!t)
                         continue;
-                forget(v, &t->given);
-                forget(v, &t->returned);
-                forget(v, &t->entries);
-                forget(v, &t->exits);
+                for (Marks *m = t->marks; m < t->marks + _MARKS_N; m++)
+                        while (m->n > 0)
+                                release(v, m);
                 memset(t->open, 0, sizeof(t->open));
                 t->hides_below = 0;
         }
@@ -502,7 +492,7 @@ int values_push(Values *v, const Step *step) {
         if (v->line.n_waiting >= WAITING_MAX)
                 values_forget(v);
         if (waits)
-                m = has_entry ? &t->entries : &t->exits;
+                m = &t->marks[has_entry ? ENTRIES : EXITS];
         if (!m || m->n == MARKS_MAX)
                 return tail_sampler_push(&v->line, NULL, step, NULL);
         v->mark.waiting = calloc(1, sizeof(SampledTree));

@@ -119,9 +119,6 @@ static int find_waker(Data *d, const Waker *from, uint32_t *ret) {
                         return 0;
                 }
         }
-        *ret = 0;
-        if (d->a.n_wakers >= ANATOMY_WAKERS_MAX)
-                return 0;
         if (!ARRAY_GROW(d->a.wakers, d->a.n_wakers) ||
             hash_add(&d->wakers, key, d->a.n_wakers + 1) < 0)
                 return -ENOMEM;
@@ -343,6 +340,10 @@ static void add_parts(Buf *to, const AnatomyPart *parts, size_t n) {
         }
 }
 
+static int compare_values(const void *a, const void *b) {
+        return CMP(((const VariableValue *) a)->variable, ((const VariableValue *) b)->variable);
+}
+
 static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
         AnatomyCall *c;
         int r;
@@ -378,6 +379,7 @@ static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
         r = find_task(d, call->stack->comm, &c->task);
         if (r < 0)
                 return r;
+        SORT(open->values, open->n_values, compare_values);
         add_parts(&d->a.parts, open->parts, open->n_parts);
         if (d->a.parts.error < 0)
                 return d->a.parts.error;

@@ -40,7 +40,6 @@
 #define ANATOMY_BYTES_MAX (16U << 20)
 #define ANATOMY_WAITS_MAX (4U << 20) /* likewise, as many values */
 #define ANATOMY_CALLS_MAX (1U << 20)
-#define ANATOMY_WAKERS_MAX (1U << 16) /* what others there are wakes without a name */
 
 #define VARIABLES_MAX 1024
 #define VARIABLES_VALUES_MAX 256
@@ -94,7 +93,7 @@ typedef struct Anatomy {
         size_t n_calls;
         Buf parts;
         AnatomyWait *waits;
-        VariableValue *values;
+        VariableValue *values; /* of a call those of one variable side by side */
         Variable *variables;
         size_t n_variables;
         Waker *wakers;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Calls are told when they have ended, those below first: they are put down as spans, and become
- * changes at the end, when they are sorted and walked through with a stack.  Times off the CPU end in
- * the order of time.
+ * Calls of a task begin and end in the order in which a pairing tells of them, and times off the CPU end in the order
+ * of time.  What was over before anybody looked makes room for what followed.
  *
  * A kernel may write that a task is woken before it writes that it leaves the CPU, since another CPU
  * wakes while this one is about to switch (linux 6.12 kernel/sched/core.c, try_to_wake_up() and
@@ -127,16 +126,8 @@ void root_calls_done(RootCalls *c) {
 
 #define CPUS_MAX 8192 /* of more nobody is known */
 
-typedef struct Span {
-        uint64_t begin_ns, end_ns, number;
-        const Function *function;
-        bool is_chosen;
-} Span;
-
 typedef struct Task {
         Timeline timeline; /* first */
-        Span *spans;
-        size_t n_spans;
         Away away;   /* if is_away */
         Waker early; /* at early_ns, while it was not away; 0: nobody */
         uint64_t early_ns;
@@ -165,7 +156,6 @@ struct Timelines {
         Hash by_key; /* the tasks */
         Cpu *cpus;
         size_t n_cpus;
-        size_t n_spans;
         uint64_t n_lost;
 };
 
@@ -400,6 +390,27 @@ static int note_wait(void *userdata, const CallWait *wait) {
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
+/* @frame is the innermost from now on; NULL: none. */
+static int change(Timelines *t, const Stack *stack, uint64_t at_ns, const Frame *frame) {
+        Change c = { .at_ns = at_ns,
+                     .function = frame ? frame->function : NULL,
+                     .is_chosen = frame && frame->is_nested };
+        Task *task = get(t, stack->key);
+        Timeline *line = task ? &task->timeline : NULL;
+        Change *last = line && line->n_changes > 0 ? &line->changes[line->n_changes - 1] : NULL;
+
+        if (!task)
+                return -ENOMEM;
+        if (!*line->comm)
+                name(t, task, stack->comm, at_ns);
+        if (last && (last->at_ns >= at_ns || !is_wanted(t, last->at_ns, at_ns))) {
+                c.at_ns = MAX(last->at_ns, at_ns);
+                *last = c;
+                return 0;
+        }
+        return ARRAY_ADD(line->changes, line->n_changes, c) ? 0 : -ENOMEM;
+}
+
 static int begin_call(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         Timelines *t = userdata;
 
@@ -415,90 +426,15 @@ static int begin_call(void *userdata, Stack *stack, const Frame *caller, Frame *
                 w->function = frame->function;
                 frame->is_nested = true;
         }
-        return 0;
+        return change(t, stack, frame->begin_ns, frame);
 }
 
 static int end_call(void *userdata, const Call *call) {
-        const Frame *f = call->frame;
-        Timelines *t = userdata;
-        Task *task;
-
-        if (!is_wanted(t, f->begin_ns, f->end_ns))
-                return 0;
-        if (t->n_spans++ >= TIMELINES_CALLS_MAX)
-                return 0;
-        task = get(t, call->stack->key);
-        if (!task || !ARRAY_GROW(task->spans, task->n_spans))
-                return -ENOMEM;
-        if (!*task->timeline.comm)
-                name(t, task, call->stack->comm, f->begin_ns);
-        task->spans[task->n_spans++] = (Span){
-                .begin_ns = f->begin_ns,
-                .end_ns = f->end_ns,
-                .number = f->number,
-                .function = f->function,
-                .is_chosen = f->is_nested,
-        };
-        return 0;
-}
-
-static int compare_spans(const void *a, const void *b) {
-        const Span *x = a, *y = b;
-
-        return CMP(x->begin_ns, y->begin_ns) ?: CMP(x->number, y->number);
+        return change(userdata, call->stack, call->frame->end_ns, call->caller);
 }
 
 static int compare_aways(const void *a, const void *b) {
         return CMP(((const Away *) a)->wait.left_ns, ((const Away *) b)->wait.left_ns);
-}
-
-/* @span is the innermost from now on; NULL: none. */
-static int change(Timeline *line, uint64_t at_ns, const Span *span) {
-        Change c = { .at_ns = at_ns,
-                     .function = span ? span->function : NULL,
-                     .is_chosen = span && span->is_chosen };
-
-        if (line->n_changes > 0 && line->changes[line->n_changes - 1].at_ns >= at_ns) {
-                c.at_ns = line->changes[line->n_changes - 1].at_ns;
-                line->changes[line->n_changes - 1] = c;
-                return 0;
-        }
-        if (!ARRAY_GROW(line->changes, line->n_changes))
-                return -ENOMEM;
-        line->changes[line->n_changes++] = c;
-        return 0;
-}
-
-/* Those of the @n open ones that have ended by @ns. */
-static int close_spans(Timeline *line, const Span **open, size_t *n, uint64_t ns) {
-        int r = 0;
-
-        while (r >= 0 && *n > 0 && open[*n - 1]->end_ns <= ns) {
-                uint64_t end_ns = open[*n - 1]->end_ns;
-
-                --*n;
-                r = change(line, end_ns, *n > 0 ? open[*n - 1] : NULL);
-        }
-        return r;
-}
-
-static int draw(Task *task) {
-        _cleanup_free_ const Span **open = calloc(task->n_spans, sizeof(const Span *));
-        size_t n = 0;
-        int r = 0;
-
-        if (!open)
-                return -ENOMEM;
-        qsort(task->spans, task->n_spans, sizeof(*task->spans), compare_spans);
-        for (size_t i = 0; i < task->n_spans && r >= 0; i++) {
-                const Span *span = &task->spans[i];
-
-                r = close_spans(&task->timeline, open, &n, span->begin_ns);
-                open[n++] = span;
-                if (r >= 0)
-                        r = change(&task->timeline, span->begin_ns, span);
-        }
-        return r < 0 ? r : close_spans(&task->timeline, open, &n, UINT64_MAX);
 }
 
 /* What is known when all was read: of waits that the pairing did not see the end of, too. */
@@ -522,14 +458,9 @@ int timelines_finish(Timelines *t) {
                 if (task->is_away)
                         r = lose(t, task, UINT64_MAX);
                 SORT(task->timeline.aways, task->timeline.n_aways, compare_aways);
-                if (r >= 0 && task->n_spans > 0)
-                        r = draw(task);
                 place_aways(t, &task->timeline);
-                free(task->spans);
-                task->spans = NULL;
-                task->n_spans = 0;
         }
-        return r >= 0 && t->n_spans > TIMELINES_CALLS_MAX ? TIMELINES_E_FULL : r;
+        return r;
 }
 
 /* --- asked ------------------------------------------------------------------------------------ */
@@ -575,7 +506,6 @@ Timelines *timelines_free(Timelines *t) {
         if (!t)
                 return NULL;
         for (size_t i = 0; i < t->n_tasks; i++) {
-                free(t->tasks[i]->spans);
                 free(t->tasks[i]->timeline.aways);
                 free(t->tasks[i]->timeline.changes);
                 free(t->tasks[i]);

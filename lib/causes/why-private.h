@@ -82,7 +82,6 @@ typedef struct WhyConditions {
         double *rates;   /* of each, how far calls of both cohorts that have a value meet it */
         uint32_t *found; /* of why_conditions_find(): which have a value ... */
         float *met;      /* ... and how far each of these is met */
-        uint32_t *counts, *n_values; /* by condition, by variable: zeroes but while it looks */
 } WhyConditions;
 
 /* @w: with its cohorts told.  0 or -ENOMEM; then, too, why_conditions_done() it. */

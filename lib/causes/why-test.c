@@ -63,10 +63,8 @@ static void fill_causes(Test *t, float *row, size_t first, size_t n) {
                         n_there += why_factor_has(&t->w->factors[k], t->a, call_at(t, first + i));
                 row[column++] = (float) ((double) n_there / times);
         }
-        if (n == 1)
-                why_forget_call(t->unit, t->a, call_at(t, first));
-        else
-                memset(t->unit, 0, t->a->n_nodes * sizeof(*t->unit));
+        for (size_t i = 0; i < n; i++)
+                why_forget_call(t->unit, t->a, call_at(t, first + i));
 }
 
 static void fill_conditions(Test *t, float *row, size_t first, size_t n) {
@@ -85,16 +83,15 @@ typedef struct Table {
         void (*fill)(Test *t, float *row, size_t first, size_t n); /* rows are zeroes */
 } Table;
 
-/* Of the stretches of one cohort at most @n_max, evenly; how many. */
-static size_t fill_cohort(Test *t, const Table *table, float *rows, size_t *firsts, size_t first,
-                          size_t n, size_t n_max) {
-        size_t n_stretches = n / t->per_unit, n_taken = MIN(n_stretches, n_max);
+/* Of the stretches of one cohort of @n calls @n_taken, evenly. */
+static void fill_cohort(Test *t, const Table *table, float *rows, size_t *firsts, size_t first,
+                        size_t n, size_t n_taken) {
+        size_t n_stretches = n / t->per_unit;
 
-        for (size_t i = 0; rows && i < n_taken; i++) {
+        for (size_t i = 0; i < n_taken; i++) {
                 firsts[i] = first + i * n_stretches / n_taken * t->per_unit;
                 table->fill(t, rows + i * table->n_columns, firsts[i], t->per_unit);
         }
-        return n_taken;
 }
 
 /* The units of both cohorts, of which each is in the order of time, by their beginnings. */
@@ -118,9 +115,8 @@ static void merge(const Test *t, uint32_t *to, const size_t *firsts, size_t n_sl
 /* @p: of each column */
 static int test_table(Test *t, const Table *table, double *p) {
         size_t n_usual = t->n_calls - t->n_slow, n_columns = table->n_columns;
-        size_t n_slow_units = fill_cohort(t, table, NULL, NULL, 0, t->n_slow, table->n_max);
-        size_t n_units =
-                n_slow_units + fill_cohort(t, table, NULL, NULL, 0, n_usual, table->n_max * 3);
+        size_t n_slow_units = MIN(t->n_slow / t->per_unit, table->n_max);
+        size_t n_units = n_slow_units + MIN(n_usual / t->per_unit, table->n_max * 3);
         _cleanup_free_ float *values = calloc(n_units * n_columns + 1, sizeof(*values));
         _cleanup_free_ bool *is_slow = calloc(n_units + 1, sizeof(*is_slow));
         _cleanup_free_ size_t *firsts = calloc(n_units + 1, sizeof(*firsts));
@@ -128,9 +124,9 @@ static int test_table(Test *t, const Table *table, double *p) {
 
         if (!values || !is_slow || !firsts || !in_time)
                 return -ENOMEM;
-        fill_cohort(t, table, values, firsts, 0, t->n_slow, table->n_max);
+        fill_cohort(t, table, values, firsts, 0, t->n_slow, n_slow_units);
         fill_cohort(t, table, values + n_slow_units * n_columns, firsts + n_slow_units, t->n_slow,
-                    n_usual, table->n_max * 3);
+                    n_usual, n_units - n_slow_units);
         merge(t, in_time, firsts, n_slow_units, n_units);
         memset(is_slow, true, n_slow_units);
         return chance_test(p, values, is_slow, cohorts_are_by_time(t->w->spec.by) ? NULL : in_time,

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "causes/why-private.h"
 
-#define CALLS_MAX 16384 /* that are drawn; the same holds of each cohort to compare conditions */
+#define CALLS_MAX 16384 /* that are drawn: each so many-th */
 #define CONDITIONS_MAX 2048
 #define CONDITIONS_BELOW_MAX 1536 /* of functions below the outermost call */
 #define EXACT_MAX 8               /* of a variable */
@@ -51,15 +51,10 @@ static ValueNumber number_of(const VariableValue *v) {
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-/* Of many calls as many as that, evenly: each so many-th. */
-static size_t stride_of(size_t n) {
-        return n / CALLS_MAX + 1;
-}
-
 static int draw(Sample *samples, const Anatomy *a, const Cohorts *c) {
         for (size_t i = 0; i < a->n_variables; i++)
                 samples[i].has_order = true;
-        for (size_t i = 0; i < c->n_all; i += stride_of(c->n_all)) {
+        for (size_t i = 0; i < c->n_all; i += c->n_all / CALLS_MAX + 1) {
                 const AnatomyCall *call = &a->calls[c->all[i]];
 
                 for (size_t k = 0; k < call->n_values; k++) {
@@ -157,54 +152,72 @@ static int add_conditions(WhyConditions *v, const Why *w, const WhyValue *like, 
         return r >= 0 && s->has_order ? add_bounds(v, like, s) : r;
 }
 
+/* How far @n values meet it; NAN of none. */
+static double part_met(const WhyValue *v, const VariableValue *values, size_t n) {
+        double n_met = 0;
+
+        for (size_t k = 0; k < n; k++)
+                n_met += meets(v, number_of(&values[k]));
+        return n_met / (double) n;
+}
+
+/* How many values of one variable stand at @values. */
+static size_t n_alike(const VariableValue *values, size_t n_left) {
+        size_t n = 1;
+
+        while (n < n_left && values[n].variable == values->variable)
+                n++;
+        return n;
+}
+
 size_t why_conditions_find(WhyConditions *v, const Anatomy *a, const AnatomyCall *call) {
-        const VariableValue *values = a->values + call->first_value;
         size_t n = 0;
 
-        for (size_t k = 0; k < call->n_values; k++) {
-                ValueNumber number = number_of(&values[k]);
+        for (size_t k = 0, n_values; k < call->n_values; k += n_values) {
+                const VariableValue *values = a->values + call->first_value + k;
 
-                v->n_values[values[k].variable]++;
-                for (uint32_t i = v->first[values[k].variable];
-                     i < v->first[values[k].variable + 1]; i++)
-                        v->counts[i] += meets(&v->items[i], number);
-        }
-        for (size_t k = 0; k < call->n_values; k++) {
-                float all = (float) TAKE(v->n_values[values[k].variable], 0);
-
-                for (uint32_t i = v->first[values[k].variable];
-                     all > 0 && i < v->first[values[k].variable + 1]; i++) {
+                n_values = n_alike(values, call->n_values - k);
+                for (uint32_t i = v->first[values->variable]; i < v->first[values->variable + 1];
+                     i++) {
                         v->found[n] = i;
-                        v->met[n++] = (float) TAKE(v->counts[i], 0) / all;
+                        v->met[n++] = (float) part_met(&v->items[i], values, n_values);
                 }
         }
         return n;
 }
 
-/* How far calls of a cohort meet each condition, and how many have values for it; of how many calls. */
-static double add_up(WhyConditions *v, const Anatomy *a, const size_t *calls, size_t n, double *met,
-                     double *has) {
-        double n_looked_at = 0;
+/* The values of @variable that a call has; how many. */
+static size_t values_of(const VariableValue **ret, const Anatomy *a, const AnatomyCall *call,
+                        uint32_t variable) {
+        const VariableValue *values = a->values + call->first_value;
+        size_t first = BISECT(0, call->n_values, i, values[i].variable < variable);
 
-        for (size_t i = 0; i < n; i += stride_of(n)) {
-                n_looked_at++;
+        *ret = values + first;
+        return first < call->n_values && values[first].variable == variable
+                       ? n_alike(*ret, call->n_values - first)
+                       : 0;
+}
+
+/* How far calls of a cohort meet each condition, and how many have values for it. */
+static void add_up(WhyConditions *v, const Anatomy *a, const size_t *calls, size_t n, double *met,
+                   double *has) {
+        for (size_t i = 0; i < n; i++)
                 for (size_t k = why_conditions_find(v, a, &a->calls[calls[i]]); k-- > 0;) {
                         met[v->found[k]] += v->met[k];
                         has[v->found[k]]++;
                 }
-        }
-        return n_looked_at;
 }
 
 static int measure(WhyConditions *v, const Anatomy *a, const Cohorts *c) {
         _cleanup_free_ double *sums = calloc(4 * v->n + 1, sizeof(*sums));
         double *met = sums, *has = met + v->n, *met_usual = has + v->n;
-        double *has_usual = met_usual + v->n, n_slow, n_usual;
+        double *has_usual = met_usual + v->n;
+        double n_slow = (double) c->n_slow, n_usual = (double) c->n_usual;
 
         if (!sums)
                 return -ENOMEM;
-        n_slow = add_up(v, a, c->slow, c->n_slow, met, has);
-        n_usual = add_up(v, a, c->usual, c->n_usual, met_usual, has_usual);
+        add_up(v, a, c->slow, c->n_slow, met, has);
+        add_up(v, a, c->usual, c->n_usual, met_usual, has_usual);
         for (size_t i = 0; i < v->n; i++) {
                 WhyValue *x = &v->items[i];
 
@@ -246,9 +259,7 @@ int why_conditions_init(WhyConditions *ret, const Why *w, const Anatomy *a, cons
         ret->rates = calloc(ret->n + 1, sizeof(*ret->rates));
         ret->found = calloc(ret->n + 1, sizeof(*ret->found));
         ret->met = calloc(ret->n + 1, sizeof(*ret->met));
-        ret->counts = calloc(ret->n + 1, sizeof(*ret->counts));
-        ret->n_values = calloc(n_variables + 1, sizeof(*ret->n_values));
-        if (!ret->rates || !ret->found || !ret->met || !ret->counts || !ret->n_values)
+        if (!ret->rates || !ret->found || !ret->met)
                 return -ENOMEM;
         return measure(ret, a, c);
 }
@@ -286,21 +297,15 @@ static int compare_edges(const void *pa, const void *pb) {
 static int add_edges(Edge **edges, size_t *n, const WhyValue *v, const Anatomy *a,
                      const size_t *calls, size_t n_calls, bool is_slow) {
         for (size_t i = 0; i < n_calls; i++) {
-                const AnatomyCall *call = &a->calls[calls[i]];
-                const VariableValue *values = a->values + call->first_value;
-                double n_values = 0, part;
+                const VariableValue *values;
+                size_t n_values = values_of(&values, a, &a->calls[calls[i]], v->variable);
+                double part = 1 / (double) n_values / (double) n_calls;
 
-                for (size_t k = 0; k < call->n_values; k++)
-                        n_values += values[k].variable == v->variable;
-                part = n_values > 0 ? 1 / n_values / (double) n_calls : 0;
-                for (size_t k = 0; k < call->n_values; k++) {
-                        if (values[k].variable != v->variable)
-                                continue;
-                        if (!ARRAY_GROW(*edges, *n))
+                for (size_t k = 0; k < n_values; k++)
+                        if (!ARRAY_ADD(*edges, *n,
+                                       (Edge){ number_of(&values[k]), is_slow ? part : 0,
+                                               is_slow ? 0 : part }))
                                 return -ENOMEM;
-                        (*edges)[(*n)++] = (Edge){ number_of(&values[k]), is_slow ? part : 0,
-                                                   is_slow ? 0 : part };
-                }
         }
         return 0;
 }
@@ -334,37 +339,15 @@ static int refine(WhyValue *v, const Anatomy *a, const Cohorts *c) {
 
 /* How far a call meets it; NAN: it has no value. */
 static double met_by(const WhyValue *v, const Anatomy *a, const AnatomyCall *call) {
-        const VariableValue *values = a->values + call->first_value;
-        double n = 0, n_met = 0;
+        const VariableValue *values;
+        size_t n = values_of(&values, a, call, v->variable);
 
-        for (size_t k = 0; k < call->n_values; k++) {
-                if (values[k].variable != v->variable)
-                        continue;
-                n++;
-                n_met += meets(v, number_of(&values[k]));
-        }
-        return n_met / n;
+        return part_met(v, values, n);
 }
 
-static void count_part(double *ret_part, double *ret_has, const WhyValue *v, const Anatomy *a,
-                       const size_t *calls, size_t n) {
-        *ret_part = *ret_has = 0;
-        for (size_t i = 0; i < n; i++) {
-                double met = met_by(v, a, &a->calls[calls[i]]);
-
-                if (isnan(met))
-                        continue;
-                *ret_has += 1 / (double) n;
-                *ret_part += met / (double) n;
-        }
-}
-
-/* Of all calls, which were looked at only in part. */
-static void count(WhyValue *v, const Why *w, const Anatomy *a, const Cohorts *c) {
+static void find_change(WhyValue *v, const Why *w, const Anatomy *a, const Cohorts *c) {
         double n = 0, sum_ns = 0, rest = 0, rest_ns = 0;
 
-        count_part(&v->slow_part, &v->slow_has, v, a, c->slow, c->n_slow);
-        count_part(&v->usual_part, &v->usual_has, v, a, c->usual, c->n_usual);
         for (size_t i = 0; i < c->n_all; i++) {
                 const AnatomyCall *call = &a->calls[c->all[i]];
                 double met = met_by(v, a, call);
@@ -402,11 +385,9 @@ int why_conditions_choose(const WhyConditions *v, Why *w, const Anatomy *a, cons
         for (size_t i = 0; i < w->n_values && r >= 0; i++) {
                 WhyValue *x = &w->values[i];
 
-                count(x, w, a, c);
-                if (i < N_REFINED && x->relation != WHY_EQUAL) {
+                if (i < N_REFINED && x->relation != WHY_EQUAL)
                         r = refine(x, a, c);
-                        count(x, w, a, c);
-                }
+                find_change(x, w, a, c);
         }
         SORT(w->values, w->n_values, compare_values);
         /* The first of those that are as good as the best: what is given to a caller explains what it passes on. */
@@ -426,7 +407,5 @@ void why_conditions_done(WhyConditions *v) {
         free(v->rates);
         free(v->found);
         free(v->met);
-        free(v->counts);
-        free(v->n_values);
         *v = (WhyConditions){};
 }

@@ -70,24 +70,20 @@ static int add_cause(Why *w, const WhyCause *cause) {
         return 0;
 }
 
-/* Both cohorts have the path. */
-static int compare_own(Why *w, const CallNode *node, const WhyMean *s, const WhyMean *u) {
+/* What both cohorts have of a path's own time. */
+static int compare_own(Why *w, const CallNode *node, WhyKind kind, const WhyMean *s,
+                       const WhyMean *u) {
         const WhyMean *slow = &s[node->id], *usual = &u[node->id];
-        WhyCause run = { .kind = WHY_RUNNING,
-                         .node = node,
-                         .hottest = node,
-                         .change_ns = slow->run_ns - usual->run_ns * (slow->n / usual->n),
-                         .slow_ns = slow->run_ns,
-                         .usual_ns = usual->run_ns,
-                         .slow_n = slow->n,
-                         .usual_n = usual->n };
-        WhyCause wait = run;
+        WhyCause c = { .kind = kind,
+                       .node = node,
+                       .hottest = node,
+                       .slow_ns = kind == WHY_RUNNING ? slow->run_ns : slow->wait_ns,
+                       .usual_ns = kind == WHY_RUNNING ? usual->run_ns : usual->wait_ns,
+                       .slow_n = slow->n,
+                       .usual_n = usual->n };
 
-        wait.kind = WHY_WAITING;
-        wait.slow_ns = slow->wait_ns;
-        wait.usual_ns = usual->wait_ns;
-        wait.change_ns = slow->wait_ns - usual->wait_ns * (slow->n / usual->n);
-        return add_cause(w, &run) ?: add_cause(w, &wait);
+        c.change_ns = c.slow_ns - c.usual_ns * (slow->n / usual->n);
+        return add_cause(w, &c);
 }
 
 /* Usual calls have it so seldom that they do not tell what a call of it takes, and slow ones have more. */
@@ -134,7 +130,8 @@ static int find_causes(Why *w, const Anatomy *a, const WhyMean *s, const WhyMean
                         r = compare_calls(w, node, s, u);
                 both[i] = s[i].n > 0 && u[i].n > 0 && (node == w->root || !is_rare(w, node, s, u));
                 if (both[i] && r >= 0)
-                        r = compare_own(w, node, s, u);
+                        r = compare_own(w, node, WHY_RUNNING, s, u)
+                                    ?: compare_own(w, node, WHY_WAITING, s, u);
         }
         return r;
 }

@@ -424,7 +424,6 @@ static void sums_finish(Sums *s) {
 
         for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
                 FUZZ_CHECK(pairing_finish(s->pairings[i]) == 0);
-        census_finish(&s->census);
         total_ns = s->pairings[0]->total_ns;
         FUZZ_CHECK(total_ns <= PAIRING_NS_MAX);
         FUZZ_CHECK(s->checked.n == s->pairings[0]->n_calls);
