@@ -44,38 +44,32 @@ static int make_name(Sessions *s, const char *function, char **ret) {
 /* Root, or whoever the daemon belongs to, may ask for more than ftraced.conf allows; others get what
  * it allows. */
 static int apply_guards(const Limits *l, SessionMeta *m) {
-        const struct {
-                uint64_t *value, limit;
-                const char *setting;
-        } guards[] = {
-                { &m->spec.max_hooked, l->max_hooked, "MaxHookedFunctions=" },
-                { &m->spec.max_event_rate, l->max_event_rate, "MaxEventRate=" },
-                { &m->spec.max_write_rate, l->max_write_rate, "MaxWriteRate=" },
-                { &m->spec.max_cpu_ppm, l->max_cpu_ppm, "MaxCPU=" },
-        };
         bool may_raise = m->owner_uid == 0 || m->owner_uid == geteuid();
+        size_t at;
+        int r = 0;
 
-        for (size_t i = 0; i < ELEMENTSOF(guards); i++) {
-                uint64_t limit = MIN(guards[i].limit ?: SPEC_UNLIMITED, SPEC_UNLIMITED),
-                         asked = *guards[i].value;
-                int r;
+        for (const ConfigKey *key = config_keys; r >= 0 && key->name; key++) {
+                uint64_t *value, limit, asked;
 
+                if (!config_limits_member(key, &at))
+                        continue;
+                value = (void *) ((char *) &m->spec + at);
+                limit = *(const uint64_t *) (const void *) ((const char *) &l->spec + at);
+                limit = MIN(limit ?: SPEC_UNLIMITED, SPEC_UNLIMITED);
+                asked = *value;
                 if (asked > 0 && (asked <= limit || may_raise))
                         continue;
-                *guards[i].value = limit;
+                *value = limit;
                 /* Who watches sees whether it takes long: a slow host is no danger. */
                 if (asked == 0 && may_raise && m->spec.lesson == LESSON_WHOLE &&
-                    guards[i].value == &m->spec.max_cpu_ppm)
-                        *guards[i].value = SPEC_UNLIMITED;
-                if (asked == 0)
-                        continue;
-                r = strv_addf(&m->warnings,
-                              "only root may ask for more than %s in ftraced.conf allows",
-                              guards[i].setting);
-                if (r < 0)
-                        return r;
+                    value == &m->spec.max_cpu_ppm)
+                        *value = SPEC_UNLIMITED;
+                if (asked > 0)
+                        r = strv_addf(&m->warnings,
+                                      "only root may ask for more than %s= in ftraced.conf allows",
+                                      key->name);
         }
-        return 0;
+        return r;
 }
 
 /* Writes into the spec what ftraced.conf says where the spec says nothing, and less where it says

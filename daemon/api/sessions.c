@@ -459,22 +459,22 @@ void sessions_check(Sessions *s, json_t *checks) {
         bool is_near;
 
         for (size_t i = 0; i < s->n_awake; i++) {
-                int kind = session_guard_nearest(s->awake[i], &percent);
+                SessionLimit kind = session_guard_nearest(s->awake[i], &percent);
 
-                if (kind < 0 || percent < nearest)
+                if (kind == SESSION_LIMIT_NONE || percent < nearest)
                         continue;
                 nearest = percent;
                 name = session_name(s->awake[i]);
-                setting = guard_settings[kind];
+                setting = guard_setting(kind);
         }
         is_near = name && nearest >= NEAR_PERCENT;
         if (is_near)
                 (void) snprintf(text, sizeof(text),
-                                "session %s is at %u %% of %s past which it ends", name, nearest,
+                                "session %s is at %u %% of %s= past which it ends", name, nearest,
                                 setting);
         else if (name)
                 (void) snprintf(text, sizeof(text),
-                                "no session is near what it may cost: %s is at %u %% of %s", name,
+                                "no session is near what it may cost: %s is at %u %% of %s=", name,
                                 nearest, setting);
         else
                 (void) snprintf(text, sizeof(text), "no session that records has limits");

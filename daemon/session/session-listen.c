@@ -129,6 +129,7 @@ int session_admit_moments(const Spec *spec, Refusal *refusal) {
 int session_make_triggers(Session *s, Refusal *refusal) {
         const Spec *spec = &s->meta->spec;
         SessionTriggers *t = &s->triggers;
+        Captures *c = &s->meta->captures;
         bool stops = false;
         int r = session_admit_triggers(spec, refusal);
 
@@ -143,8 +144,8 @@ int session_make_triggers(Session *s, Refusal *refusal) {
                 stops = stops || rule->trigger.does[TRIGGER_STOP];
         }
         t->repeats = t->start_queue && stops && !spec->ring && spec->max_captures != 1;
-        if (t->n > 0)
-                s->meta->captures.n_triggers = t->n;
+        while (r == 0 && c->n_triggers < t->n)
+                r = ARRAY_ADD(c->triggers, c->n_triggers, (TriggerCount){}) ? 0 : -ENOMEM;
         return r;
 }
 

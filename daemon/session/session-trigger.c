@@ -41,11 +41,8 @@ static bool can_act(const Rule *r) {
 static uint64_t wait_ns(const Session *s) {
         const Spec *spec = &s->meta->spec;
 
-        return captures_wait(&s->meta->captures,
-                             &(CaptureCaps){ .max = spec->max_captures,
-                                             .max_a_day = spec->max_captures_a_day,
-                                             .min_gap_ns = spec->min_gap_ns },
-                             now_ns(CLOCK_REALTIME));
+        return captures_wait(&s->meta->captures, spec->max_captures, spec->max_captures_a_day,
+                             spec->min_gap_ns, now_ns(CLOCK_REALTIME));
 }
 
 /* --- doing it --------------------------------------------------------------------------------- */
@@ -139,7 +136,7 @@ static void act(Rule *r, const char *why) {
         if (r->has_switch && rule_switch(r) == 0) /* the kernel has switched it off */
                 health_drop_watch(r->session->health);
         if (trigger_is_capture(&r->trigger))
-                captures_note(&m->captures, now_ns(CLOCK_REALTIME));
+                (void) captures_note(&m->captures, now_ns(CLOCK_REALTIME));
         if (r->trigger.does[TRIGGER_START] && m->state == SESSION_ARMED && !begin_recording(r, why))
                 return;
         order_the_rest(r, why);

@@ -261,11 +261,11 @@ void session_unfollow_tasks(Session *s) {
 static GuardSample take_sample(const Session *s) {
         GuardSample now = { .at_ns = now_ns(CLOCK_MONOTONIC) };
 
-        now.totals[GUARD_EVENTS] = session_meta_total(s->meta).read_events +
+        now.totals[SESSION_LIMIT_EVENT_RATE] = session_meta_total(s->meta).read_events +
                                    session_meta_events_lost(s->meta) +
                                    instance_n_waiting(tracer_instance(s->tracer));
-        now.totals[GUARD_BYTES] = recorder_n_bytes(s->recorder);
-        now.totals[GUARD_CPU] =
+        now.totals[SESSION_LIMIT_WRITE_RATE] = recorder_n_bytes(s->recorder);
+        now.totals[SESSION_LIMIT_CPU] =
                 (recorder_cpu_ns(s->recorder) + health_cpu_ns(s->health)) / NSEC_PER_USEC;
         return now;
 }
@@ -292,6 +292,6 @@ int session_look_at_cost(Session *s, char text[static GUARD_TEXT_MAX], SessionLi
                 return 0;
         }
         (void) guard_sentence(text, &verdict);
-        *ret_limit = guard_limits[verdict.kind];
+        *ret_limit = verdict.kind;
         return GUARD_E_PASSED;
 }

@@ -98,8 +98,8 @@ uint64_t session_peer(const Session *s) {
         return s->peer;
 }
 
-int session_guard_nearest(const Session *s, unsigned *ret_percent) {
-        return s->meta->state == SESSION_RECORDING ? guard_nearest(&s->guard, ret_percent) : -1;
+SessionLimit session_guard_nearest(const Session *s, unsigned *ret_percent) {
+        return s->meta->state == SESSION_RECORDING ? guard_nearest(&s->guard, ret_percent) : SESSION_LIMIT_NONE;
 }
 
 /* --- what it tells --------------------------------------------------------------------------- */

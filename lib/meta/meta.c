@@ -44,13 +44,6 @@ bool session_state_is_live(SessionState s) {
         return s == SESSION_ARMED || s == SESSION_RECORDING || s == SESSION_DRAINING;
 }
 
-const char *const session_limit_names[_SESSION_LIMIT_N] = {
-        [SESSION_LIMIT_NONE] = "none",
-        [SESSION_LIMIT_EVENT_RATE] = "max_event_rate",
-        [SESSION_LIMIT_WRITE_RATE] = "max_write_rate",
-        [SESSION_LIMIT_CPU] = "max_cpu",
-};
-
 static const char *const tree_origin_names[_TREE_ORIGIN_N] = {
         [TREE_UNTOLD] = "untold",   [TREE_LEARNED] = "learned", [TREE_SHIPPED] = "shipped",
         [TREE_LESSON] = "lesson",   [TREE_FILE] = "file",       [TREE_ALL] = "all",
@@ -194,6 +187,7 @@ static const JsonField later_fields[] = {
         NESTED(own_work, LIST, JSON_FIELD_OMIT, own_work_table),
         NESTED(kept_since, STRUCT, JSON_FIELD_OMIT, clock_table),
         NESTED(armed, STRUCT, JSON_FIELD_OMIT, clock_table),
+        NESTED(captures, STRUCT, JSON_FIELD_OMIT, captures_table),
 };
 
 static const JsonTable meta_table = JSON_TABLE(SessionMeta, meta_fields),
@@ -229,14 +223,11 @@ SessionMeta *session_meta_free(SessionMeta *m) {
 }
 
 json_t *session_meta_to_json(const SessionMeta *m) {
-        json_auto_t *o = json_pack("{s:i}", "version", META_VERSION),
-                    *captures = captures_to_json(&m->captures);
+        json_auto_t *o = json_pack("{s:i}", "version", META_VERSION);
 
         if (!o || json_fields_write(o, &meta_table, m) < 0 ||
             json_object_set_new(o, "spec", spec_to_json(&m->spec)) < 0 ||
             json_fields_write(o, &later_table, m) < 0)
-                return NULL;
-        if (!json_is_null(captures) && json_object_set(o, "captures", captures) < 0)
                 return NULL;
         return TAKE_PTR(o);
 }
@@ -283,10 +274,6 @@ static int read_session(SessionMeta *m, const json_t *o, const char **field) {
         }
         if (r == 0)
                 r = json_fields_read(m, &later_table, o, field);
-        if (r == 0) {
-                *field = "captures";
-                r = captures_from_json(&m->captures, json_object_get(o, *field));
-        }
         if (r == 0)
                 guess_tree_origin(m, o);
         return r;

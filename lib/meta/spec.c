@@ -42,6 +42,13 @@ static const char *const on_full_names[] = {
         [SPEC_ON_FULL_STOP] = "stop",
 };
 
+const char *const session_limit_names[_SESSION_LIMIT_N] = {
+        [SESSION_LIMIT_NONE] = "none",
+        [SESSION_LIMIT_EVENT_RATE] = "max_event_rate",
+        [SESSION_LIMIT_WRITE_RATE] = "max_write_rate",
+        [SESSION_LIMIT_CPU] = "max_cpu",
+};
+
 int spec_lean_from_name(const char *s) {
         return text_find(lean_names, _LEAN_N, s);
 }

@@ -279,20 +279,29 @@ bool trigger_is_capture(const Trigger *t) {
 /* A clock that was set back makes times of the future: they count as of now, so that a cap neither opens nor
  * stays shut for longer than it says. */
 
-static const JsonField count_fields[] = {
-        JSON_FIELD(TriggerCount, fired, U64, .max = INT64_MAX),
-        JSON_FIELD(TriggerCount, suppressed, U64, .max = INT64_MAX),
-        JSON_FIELD(TriggerCount, last_ns, U64, .max = INT64_MAX),
-};
+#define NUMBER(object, member) JSON_FIELD(object, member, U64, .max = INT64_MAX)
 
-static const JsonTable count_table = JSON_TABLE(TriggerCount, count_fields, .n_max = TRIGGER_MAX);
+static const JsonField count_fields[] = {
+        NUMBER(TriggerCount, fired),
+        NUMBER(TriggerCount, suppressed),
+        NUMBER(TriggerCount, last_ns),
+};
 
 static const JsonField time_field[] = {
         { .type = JSON_FIELD_U64, .flags = JSON_FIELD_REQUIRED, .max = INT64_MAX },
 };
 
-static const JsonTable time_table =
-        JSON_TABLE(uint64_t, time_field, .n_max = CAPTURES_MAX_A_DAY, .is_plain = true);
+static const JsonTable count_table = JSON_TABLE(TriggerCount, count_fields, .n_max = TRIGGER_MAX),
+                       time_table = JSON_TABLE(uint64_t, time_field, .n_max = CAPTURES_MAX_A_DAY,
+                                               .is_plain = true);
+
+static const JsonField captures_fields[] = {
+        NUMBER(Captures, n),
+        JSON_FIELD(Captures, times_ns, LIST, .table = &time_table),
+        JSON_FIELD(Captures, triggers, LIST, .table = &count_table),
+};
+
+const JsonTable captures_table = JSON_TABLE(Captures, captures_fields);
 
 /* What is left of @length_ns that began at @from_ns. */
 static uint64_t left(uint64_t from_ns, uint64_t length_ns, uint64_t now_ns) {
@@ -301,65 +310,30 @@ static uint64_t left(uint64_t from_ns, uint64_t length_ns, uint64_t now_ns) {
         return gone < length_ns ? length_ns - gone : 0;
 }
 
-uint64_t captures_wait(const Captures *c, const CaptureCaps *caps, uint64_t now_ns) {
-        uint64_t wait = 0, max_a_day = MIN(caps->max_a_day, (uint64_t) CAPTURES_MAX_A_DAY);
+uint64_t captures_wait(const Captures *c, uint64_t max, uint64_t max_a_day, uint64_t min_gap_ns,
+                       uint64_t now_ns) {
+        uint64_t wait = 0;
 
-        if (caps->max > 0 && c->n >= caps->max)
+        max_a_day = MIN(max_a_day, (uint64_t) CAPTURES_MAX_A_DAY);
+        if (max > 0 && c->n >= max)
                 return UINT64_MAX;
-        if (caps->min_gap_ns > 0 && c->n_times > 0)
-                wait = left(c->times_ns[c->n_times - 1], caps->min_gap_ns, now_ns);
+        if (min_gap_ns > 0 && c->n_times > 0)
+                wait = left(c->times_ns[c->n_times - 1], min_gap_ns, now_ns);
         if (max_a_day > 0 && c->n_times >= max_a_day)
                 wait = MAX(wait,
                            left(c->times_ns[c->n_times - max_a_day], CAPTURES_DAY_NS, now_ns));
         return wait;
 }
 
-void captures_note(Captures *c, uint64_t now_ns) {
+int captures_note(Captures *c, uint64_t now_ns) {
         size_t n_old = 0;
 
+        c->n++;
         while (n_old < c->n_times && left(c->times_ns[n_old], CAPTURES_DAY_NS, now_ns) == 0)
                 n_old++;
         if (n_old == 0 && c->n_times == CAPTURES_MAX_A_DAY)
                 n_old = 1;
+        memmove(c->times_ns, c->times_ns + n_old, (c->n_times - n_old) * sizeof(*c->times_ns));
         c->n_times -= n_old;
-        memmove(c->times_ns, c->times_ns + n_old, c->n_times * sizeof(*c->times_ns));
-        c->times_ns[c->n_times++] = now_ns;
-        c->n++;
-}
-
-/* As JSON has it. */
-typedef struct Kept {
-        uint64_t n;
-        JsonList times_ns, triggers;
-} Kept;
-
-static const JsonField kept_fields[] = {
-        JSON_FIELD(Kept, n, U64, .max = INT64_MAX),
-        JSON_FIELD(Kept, times_ns, LIST, .table = &time_table),
-        JSON_FIELD(Kept, triggers, LIST, .table = &count_table),
-};
-
-static const JsonTable kept_table = JSON_TABLE(Kept, kept_fields);
-
-json_t *captures_to_json(const Captures *c) {
-        Kept k = { c->n,
-                   { (void *) c->times_ns, c->n_times },
-                   { (void *) c->triggers, c->n_triggers } };
-
-        return c->n == 0 && c->n_triggers == 0 ? json_null() : json_fields_new(&kept_table, &k);
-}
-
-int captures_from_json(Captures *ret, const json_t *o) {
-        Kept k = {};
-        int r = json_struct_read(&k, &kept_table, o);
-
-        if (r == 0) {
-                *ret = (Captures){ .n = k.n, .n_triggers = k.triggers.n, .n_times = k.times_ns.n };
-                for (size_t i = 0; i < k.triggers.n; i++)
-                        ret->triggers[i] = ((const TriggerCount *) k.triggers.items)[i];
-                for (size_t i = 0; i < k.times_ns.n; i++)
-                        ret->times_ns[i] = ((const uint64_t *) k.times_ns.items)[i];
-        }
-        json_fields_done(&kept_table, &k);
-        return r;
+        return ARRAY_ADD(c->times_ns, c->n_times, now_ns) ? 0 : -ENOMEM;
 }
