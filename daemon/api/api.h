@@ -64,16 +64,15 @@ typedef struct Sessions {
         SessionContext
                 context; /* what every session refers to, and the limits, which may be others tomorrow */
         KernelSymbols symbols;
-        SessionEntry **entries; /* all of them, in no order */
+        SessionEntry **entries; /* all of them, by name */
         size_t n_entries;
-        void *by_name;   /* a tree of them: tsearch(3) */
         Session **awake; /* among which are all that record */
         size_t n_awake;
         size_t n_unreadable; /* in the store, and not here */
         Removal *removal;    /* of removed ones' data */
         SessionChanged changed;
         void *userdata;
-        bool is_starting;         /* one more is about to be among those that are awake */
+        bool is_starting; /* one more is about to be among those that are awake */
 } Sessions;
 
 /* Everything is borrowed.  @sweeper: for what is removed, which nothing else waits for.  sessions_done() it, also after
@@ -103,9 +102,7 @@ size_t sessions_n_live(const Sessions *s);
 /* As session_segment_sealed(). */
 void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64_t sequence,
                              uint64_t n_before, uint64_t n_bytes);
-/* Room for another one that is awake, and one that is starting; then it is among them, owned on success.  0 or
- * -ENOMEM. */
-int sessions_make_room(Sessions *s);
+/* Consumed: on failure it has ended.  0 or -ENOMEM. */
 int sessions_add(Sessions *s, Session *session);
 /* Removes an ended session; its data go after it (daemon/upkeep/removal.h).  @why: noted (retention/removed.h).  0 or
  * -errno. */

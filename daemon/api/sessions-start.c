@@ -209,8 +209,6 @@ int sessions_start(Sessions *s, Janitor *j, Session **ret, const SessionRequest 
         Session *session = NULL;
         int r = look(s, j, &m, &admission, q, refusal);
 
-        if (r == 0)
-                r = sessions_make_room(s);
         if (r != 0)
                 return r;
         s->is_starting = true;
@@ -228,13 +226,9 @@ int sessions_start(Sessions *s, Janitor *j, Session **ret, const SessionRequest 
                 return r;
         }
         TAKE_PTR(m);
-        r = sessions_make_room(s);
-        if (r >= 0)
-                r = sessions_add(s, session);
-        if (r < 0) {
-                (void) session_free(session); /* what it recorded so far is kept */
+        r = sessions_add(s, session);
+        if (r < 0)
                 return r;
-        }
         *ret = session;
         s->context.changed(session, s);
         return 0;

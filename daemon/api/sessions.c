@@ -8,7 +8,6 @@
  */
 
 #include <fcntl.h>
-#include <search.h>
 
 #include "base/array.h"
 #include "base/log.h"
@@ -26,10 +25,6 @@
 
 /* --- entries ----------------------------------------------------------------------------------- */
 
-static int compare_names(const void *a, const void *b) {
-        return strcmp(((const SessionEntry *) a)->name, ((const SessionEntry *) b)->name);
-}
-
 static void entry_free(SessionEntry *e) {
         session_rest_done(&e->rest);
         strv_done(&e->symbols);
@@ -37,37 +32,39 @@ static void entry_free(SessionEntry *e) {
         free(e);
 }
 
+/* Where it is, or would be. */
+static size_t place_of(const Sessions *s, const char *name) {
+        return BISECT(0, s->n_entries, i, strcmp(s->entries[i]->name, name) < 0);
+}
+
 /* One that there is not yet. */
 static int add_entry(Sessions *s, const char *name, SessionEntry **ret) {
+        size_t i = place_of(s, name);
         SessionEntry *e = NEW(SessionEntry, .name = strdup(name));
 
         if (!e)
                 return -ENOMEM;
-        if (!e->name || !ARRAY_GROW(s->entries, s->n_entries) ||
-            !tsearch(e, &s->by_name, compare_names)) {
+        if (!e->name || !ARRAY_GROW(s->entries, s->n_entries)) {
                 entry_free(e);
                 return -ENOMEM;
         }
-        *ret = s->entries[s->n_entries++] = e;
+        memmove(s->entries + i + 1, s->entries + i, (s->n_entries++ - i) * sizeof(*s->entries));
+        *ret = s->entries[i] = e;
         return 0;
 }
 
 /* Nobody ever needs it again. */
 static void remove_entry(Sessions *s, SessionEntry *e) {
-        size_t i = 0;
+        size_t i = place_of(s, e->name);
 
-        while (s->entries[i] != e)
-                i++;
-        s->entries[i] = s->entries[--s->n_entries];
-        (void) tdelete(e, &s->by_name, compare_names);
+        memmove(s->entries + i, s->entries + i + 1, (--s->n_entries - i) * sizeof(*s->entries));
         entry_free(e);
 }
 
 SessionEntry *sessions_find(const Sessions *s, const char *name) {
-        const SessionEntry wanted = { .name = (char *) name };
-        SessionEntry *const *at = tfind(&wanted, &s->by_name, compare_names);
+        size_t i = place_of(s, name);
 
-        return at ? *at : NULL;
+        return i < s->n_entries && streq(s->entries[i]->name, name) ? s->entries[i] : NULL;
 }
 
 static SessionEntry *find_id(const Sessions *s, const char *id) {
@@ -119,25 +116,27 @@ uint64_t session_entry_disk_bytes(const SessionEntry *e) {
 
 /* --- awake and laid down ---------------------------------------------------------------------- */
 
-int sessions_make_room(Sessions *s) {
-        Session **awake = reallocarray(s->awake, s->n_awake + 1 + s->is_starting, sizeof(*awake));
-
-        if (!awake)
+/* @session is consumed: its entry has it, or it has ended.  0 or -ENOMEM. */
+static int be_awake(Sessions *s, SessionEntry *e, Session *session) {
+        if (!ARRAY_ADD(s->awake, s->n_awake, session)) {
+                (void) session_free(session);
                 return -ENOMEM;
-        s->awake = awake;
+        }
+        e->session = session;
         return 0;
-}
-
-static void be_awake(Sessions *s, SessionEntry *e, Session *session) {
-        e->session = s->awake[s->n_awake++] = session;
 }
 
 int sessions_add(Sessions *s, Session *session) {
         SessionEntry *e;
         int r = add_entry(s, session_name(session), &e);
 
-        if (r >= 0)
-                be_awake(s, e, session);
+        if (r < 0) {
+                (void) session_free(session); /* what it recorded so far is kept */
+                return r;
+        }
+        r = be_awake(s, e, session);
+        if (r < 0)
+                remove_entry(s, e);
         return r;
 }
 
@@ -152,21 +151,16 @@ static void drop_awake(Sessions *s, Session *session) {
 
 /* 0, SESSIONS_E_NONE, -errno. */
 static int wake(Sessions *s, SessionEntry *e, Session **ret) {
-        int r = e->session ? 0 : sessions_make_room(s);
+        Session *session;
+        int r = e->session ? 0 : session_wake(&session, &s->context, &e->rest);
 
-        if (r == 0 && !e->session) {
-                Session *session;
-
-                r = session_wake(&session, &s->context, &e->rest);
-                if (r == -ENOENT) { /* somebody has removed it by hand */
-                        remove_entry(s, e);
-                        return SESSIONS_E_NONE;
-                }
-                if (r == 0)
-                        be_awake(s, e, session);
+        if (r == -ENOENT) { /* somebody has removed it by hand */
+                remove_entry(s, e);
+                return SESSIONS_E_NONE;
         }
-        if (r == 0)
-                *ret = e->session;
+        if (r == 0 && !e->session)
+                r = be_awake(s, e, session);
+        *ret = e->session;
         return r > 0 ? -EBADMSG : r;
 }
 
@@ -237,10 +231,10 @@ static int load_one(Sessions *s, SessionEntry *e) {
 
         if (r != 0)
                 return drop_unreadable(s, e, r);
-        be_awake(s, e, session);
-        if (session_may_rest(session))
+        r = be_awake(s, e, session);
+        if (r == 0 && session_may_rest(session))
                 lay_down(s, session);
-        return 0;
+        return r;
 }
 
 /* One that records has either file until it has ended (daemon/session/session-adopt.c, daemon/upkeep/disk-usage.h). */
@@ -265,8 +259,7 @@ static int take_up(Sessions *s, SessionEntry *e) {
                 return load_one(s, e);
         if (r != 0)
                 return drop_unreadable(s, e, r);
-        be_awake(s, e, session);
-        return 0;
+        return be_awake(s, e, session);
 }
 
 static int load_names(Sessions *s, const Strv *names, bool are_live) {
@@ -277,9 +270,7 @@ static int load_names(Sessions *s, const Strv *names, bool are_live) {
 
                 if (e || may_be_live(s, names->items[i]) != are_live)
                         continue;
-                r = sessions_make_room(s);
-                if (r >= 0)
-                        r = add_entry(s, names->items[i], &e);
+                r = add_entry(s, names->items[i], &e);
                 if (r >= 0)
                         r = are_live ? take_up(s, e) : load_one(s, e);
         }
@@ -344,16 +335,12 @@ static int add_symbols(Strv *ret, void *userdata) {
 
 static int on_found(const char *name, Session **ret, void *userdata) {
         Sessions *s = userdata;
-        _cleanup_(session_freep) Session *one = NULL;
-        int r = session_load(&one, &s->context, name); /* others may come and go meanwhile */
+        int r = session_load(ret, &s->context, name); /* others may come and go meanwhile */
 
         if (r == 0)
-                r = sessions_make_room(s);
-        if (r == 0)
-                r = sessions_add(s, one);
+                r = sessions_add(s, *ret);
         if (r != 0)
                 return r > 0 ? -EBADMSG : r;
-        *ret = TAKE_PTR(one);
         on_change(*ret, s);
         return 0;
 }

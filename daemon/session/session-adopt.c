@@ -99,7 +99,7 @@ const char *session_read_live(const Session *s, Live *ret, char text[static SESS
                 return ret->attached ? "its client left" : NULL;
         if (r == LIVE_E_NEWER)
                 (void) snprintf(text, SESSION_WHY_MAX,
-                                "a newer ftraced had begun it (live.json is of version %i, this "
+                                "a newer ftraced had begun it (live.json is of version %u, this "
                                 "daemon knows %i): drained and ended",
                                 ret->version, LIVE_VERSION);
         else

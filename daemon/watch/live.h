@@ -30,7 +30,7 @@ typedef struct LiveCpu {
 } LiveCpu;
 
 typedef struct Live {
-        int version;
+        uint32_t version;
         bool attached; /* it ends with the connection that started it */
         bool held;     /* the service manager holds its descriptors */
         bool left;     /* its daemon left in order: nothing was in a pipe */
