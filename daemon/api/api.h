@@ -210,8 +210,7 @@ typedef struct Methods {
         const char *config_root; /* before the paths of profiles; NULL: none */
         Waiter *waiters;
         sd_event_source *tick; /* while somebody watches */
-        STAILQ_HEAD(, Listing) listings;
-        sd_event_source *listing_turn;
+        LIST_HEAD(, Listing) listings;
         Errand *errands;              /* wait for their turn */
         bool errand_runs;             /* one is among the tasks */
         uid_t errand_uid;             /* whose the last one was */
@@ -291,7 +290,6 @@ typedef enum ListingKind {
         LISTING_BRIEFS,   /* "briefs": a Brief of each */
 } ListingKind;
 
-int listings_init(Methods *m);
 void listings_done(Methods *m);
 /* Answers @call with @head (an object, consumed; what a failed json_*() gives is -ENOMEM) and what there is of @kind,
  * oldest first, at most @n_newest (0: all).  At once if that takes but a moment.  Whoever asks with `more` gets it in

@@ -3,8 +3,7 @@
 /*
  * The message is text from the beginning on, for a tree of JSON takes several times as much memory,
  * and as long again to be written.  Which sessions there are is noted first; those that are removed
- * meanwhile are missing.  Several listings take turns.  One whose client does not read as fast as that
- * waits for it.
+ * meanwhile are missing.  One whose client does not read as fast as that waits for it.
  */
 
 #include <time.h>
@@ -20,7 +19,9 @@
 #define RECENT_S 86400
 
 struct Listing {
-        STAILQ_ENTRY(Listing) link;
+        LIST_ENTRY(Listing) link;
+        sd_event_source *turn; /* NULL: it is among none yet */
+        Sessions *sessions;
         ServerCall *call;
         ListingKind kind;
         Strv names;
@@ -31,6 +32,9 @@ struct Listing {
 static Listing *listing_free(Listing *l) {
         if (!l)
                 return NULL;
+        if (l->turn)
+                LIST_REMOVE(l, link);
+        (void) sd_event_source_disable_unref(l->turn);
         (void) server_call_unref(l->call);
         strv_done(&l->names);
         buf_done(&l->text);
@@ -121,7 +125,8 @@ static Progress refuse_long(Listing *l) {
 }
 
 /* IS_OVER: with an answer, or because nobody waits for one. */
-static Progress listing_go_on(Listing *l, Sessions *sessions, uint64_t until_ns) {
+static Progress listing_go_on(Listing *l) {
+        uint64_t until_ns = now_ns(CLOCK_MONOTONIC) + SLICE_NS;
         char *text;
 
         if (!server_call_is_connected(l->call))
@@ -132,7 +137,7 @@ static Progress listing_go_on(Listing *l, Sessions *sessions, uint64_t until_ns)
                 const char *name = l->names.items[l->i++];
                 json_t *json = NULL;
 
-                if (describe(sessions, name, l->kind, &json)) {
+                if (describe(l->sessions, name, l->kind, &json)) {
                         if (l->text.data[l->text.n_data - 1] != '[')
                                 buf_adds(&l->text, ",");
                         add_json(&l->text, json);
@@ -151,35 +156,22 @@ static Progress listing_go_on(Listing *l, Sessions *sessions, uint64_t until_ns)
         return IS_OVER; /* without an answer it is refused when it is freed */
 }
 
-static int begin_turn(Methods *m, uint64_t after_us) {
-        int r = sd_event_source_set_time_relative(m->listing_turn, after_us);
-
-        return r < 0 ? r : sd_event_source_set_enabled(m->listing_turn, SD_EVENT_ONESHOT);
-}
-
 static int on_turn(sd_event_source *source, uint64_t usec, void *userdata) {
-        Methods *m = userdata;
-        Listing *begin = STAILQ_FIRST(&m->listings), *first;
-        Progress progress;
+        Listing *l = userdata;
+        Progress progress = listing_go_on(l);
 
-        do { /* the first of them that does not wait */
-                first = STAILQ_FIRST(&m->listings);
-                STAILQ_REMOVE_HEAD(&m->listings, link);
-                progress = listing_go_on(first, m->sessions, now_ns(CLOCK_MONOTONIC) + SLICE_NS);
-                if (progress != IS_OVER)
-                        STAILQ_INSERT_TAIL(&m->listings, first, link);
-        } while (progress == WAITS && STAILQ_FIRST(&m->listings) != begin);
-        if (progress == IS_OVER)
-                (void) listing_free(first);
-        if (STAILQ_EMPTY(&m->listings))
+        if (progress == IS_OVER) {
+                (void) listing_free(l);
                 return 0;
-        return begin_turn(m, progress == WAITS ? PAUSE_US : 0);
+        }
+        (void) sd_event_source_set_time_relative(source, progress == WAITS ? PAUSE_US : 0);
+        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
-static int note_names(Listing *l, const Sessions *sessions, uint64_t n_newest) {
+static int note_names(Listing *l, uint64_t n_newest) {
         _cleanup_free_ SessionEntry **sorted = NULL;
-        size_t n = sessions->n_entries;
-        int r = sessions_sort(sessions, &sorted);
+        size_t n = l->sessions->n_entries;
+        int r = sessions_sort(l->sessions, &sorted);
 
         for (size_t i = n_newest > 0 && n_newest < n ? n - n_newest : 0; r >= 0 && i < n; i++)
                 if (l->kind != LISTING_RECENT || is_recent(sorted[i]))
@@ -187,9 +179,8 @@ static int note_names(Listing *l, const Sessions *sessions, uint64_t n_newest) {
         return r;
 }
 
-static int listing_begin(Listing *l, const Sessions *sessions, const json_t *head,
-                         uint64_t n_newest) {
-        int r = note_names(l, sessions, n_newest);
+static int listing_begin(Listing *l, const json_t *head, uint64_t n_newest) {
+        int r = note_names(l, n_newest);
 
         if (r < 0)
                 return r;
@@ -207,27 +198,21 @@ int listings_answer(Methods *m, ServerCall *call, json_t *head, ListingKind kind
                     uint64_t n_newest) {
         json_auto_t *consumed = head;
         _cleanup_(listing_freep) Listing *l =
-                NEW(Listing, .text = BUF_INIT, .kind = kind, .call = server_call_ref(call));
-        int r = consumed && l ? listing_begin(l, m->sessions, head, n_newest) : -ENOMEM;
+                NEW(Listing, .sessions = m->sessions, .text = BUF_INIT, .kind = kind,
+                    .call = server_call_ref(call));
+        int r = consumed && l ? listing_begin(l, head, n_newest) : -ENOMEM;
 
-        if (r < 0 || listing_go_on(l, m->sessions, now_ns(CLOCK_MONOTONIC) + SLICE_NS) == IS_OVER)
+        if (r < 0 || listing_go_on(l) == IS_OVER)
                 return r;
-        STAILQ_INSERT_TAIL(&m->listings, l, link);
+        r = sd_event_add_time_relative(m->event, &l->turn, CLOCK_MONOTONIC, 0, 0, on_turn, l);
+        if (r < 0)
+                return r;
+        LIST_INSERT_HEAD(&m->listings, l, link);
         TAKE_PTR(l);
-        return begin_turn(m, 0);
-}
-
-int listings_init(Methods *m) {
-        int r = sd_event_add_time(m->event, &m->listing_turn, CLOCK_MONOTONIC, 0, 0, on_turn, m);
-
-        STAILQ_INIT(&m->listings);
-        return r < 0 ? r : sd_event_source_set_enabled(m->listing_turn, SD_EVENT_OFF);
+        return 0;
 }
 
 void listings_done(Methods *m) {
-        for (Listing *l; (l = STAILQ_FIRST(&m->listings));) {
-                STAILQ_REMOVE_HEAD(&m->listings, link);
+        for (Listing *l; (l = LIST_FIRST(&m->listings));)
                 (void) listing_free(l);
-        }
-        (void) sd_event_source_disable_unref(m->listing_turn);
 }

@@ -401,8 +401,6 @@ int methods_init(Methods *m) {
 
         if (r >= 0)
                 r = sd_event_source_set_enabled(m->tick, SD_EVENT_OFF);
-        if (r >= 0)
-                r = listings_init(m);
         return r < 0 ? r : errands_init(m);
 }
 
