@@ -243,12 +243,6 @@ int method_get_profile(ServerCall *call, json_t *parameters, Refusal *refusal, v
 
 /* --- methods-access.c: what a call says, and who may do what ---------------------------------- */
 
-/* REFUSED: what parameter @name should have been. */
-int parameter_refuse(Refusal *refusal, const char *name, const char *wanted);
-/* A string that may be absent or null: *@ret is NULL then; a number (0) and a boolean (false).  0, REFUSED. */
-int parameter_get_string(json_t *parameters, const char *name, const char **ret, Refusal *refusal);
-int parameter_get_number(json_t *parameters, const char *name, uint64_t *ret, Refusal *refusal);
-int parameter_get_boolean(json_t *parameters, const char *name, bool *ret, Refusal *refusal);
 /* @value is consumed; NULL is what a failed json_*() gives. */
 int parameter_reply(ServerCall *call, const char *name, json_t *value);
 

@@ -38,11 +38,7 @@ int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, vo
         _cleanup_(json_decrefp) json_t *reply = NULL;
         Methods *m = userdata;
         struct utsname u;
-        bool is_brief = false;
-        int r = parameter_get_boolean(parameters, "brief", &is_brief, refusal);
 
-        if (r != 0)
-                return r;
         if (uname(&u) < 0)
                 return ORIGIN(-errno);
         reply = json_pack("{s:s, s:i, s:s, s:s, s:I, s:b, s:o*, s:s*}", "version", PACKAGE_VERSION,
@@ -54,26 +50,25 @@ int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, vo
         if (!reply || add_counts(reply, m->sessions) < 0)
                 return -ENOMEM;
         return listings_answer(m, call, TAKE_PTR(reply),
-                               is_brief ? LISTING_RECENT : LISTING_SESSIONS, 0);
+                               json_is_true(json_object_get(parameters, "brief"))
+                                       ? LISTING_RECENT
+                                       : LISTING_SESSIONS,
+                               0);
 }
 
-static int list(ServerCall *call, json_t *parameters, Refusal *refusal, Methods *m,
-                ListingKind kind) {
-        uint64_t n_newest;
-        int r = parameter_get_number(parameters, "newest", &n_newest, refusal);
+static int list(ServerCall *call, json_t *parameters, Methods *m, ListingKind kind) {
+        json_int_t n_newest = json_integer_value(json_object_get(parameters, "newest"));
 
-        if (r != 0)
-                return r;
         return listings_answer(m, call,
                                json_pack("{s:o*, s:I}", "retention", janitor_foresee(m->janitor),
                                          "total", (json_int_t) m->sessions->n_entries),
-                               kind, n_newest);
+                               kind, (uint64_t) n_newest);
 }
 
 int method_list(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        return list(call, parameters, refusal, userdata, LISTING_SESSIONS);
+        return list(call, parameters, userdata, LISTING_SESSIONS);
 }
 
 int method_list_briefs(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        return list(call, parameters, refusal, userdata, LISTING_BRIEFS);
+        return list(call, parameters, userdata, LISTING_BRIEFS);
 }

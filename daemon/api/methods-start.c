@@ -84,14 +84,9 @@ int method_list_profiles(ServerCall *call, json_t *parameters, Refusal *refusal,
 
 int method_get_profile(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
-        const char *name = NULL;
-        int r = parameter_get_string(parameters, "profile", &name, refusal);
+        const char *name = json_string_value(json_object_get(parameters, "profile"));
+        int r = load_profile(userdata, &p, name, refusal);
 
-        if (r != 0)
-                return r;
-        if (!name)
-                return parameter_refuse(refusal, "profile", "a string");
-        r = load_profile(userdata, &p, name, refusal);
         return r != 0 ? r : parameter_reply(call, "profile", profile_to_json(&p));
 }
 
@@ -126,10 +121,9 @@ static int refuse_spec(json_t *spec, const char *field, Refusal *refusal) {
 static int merge_spec(const Profile *p, json_t *given, json_t **ret, Refusal *refusal) {
         json_t *o;
 
-        if (given && !json_is_null(given) && !json_is_object(given))
-                return parameter_refuse(refusal, "spec", "an object");
         if (!p->name && !json_is_object(given))
-                return parameter_refuse(refusal, "spec", "an object");
+                return refusal_set_of(refusal, REFUSAL_INVALID_PARAMETER, "parameter", "spec",
+                                      "a call has a profile or a spec");
         o = p->spec ? json_deep_copy(p->spec) : json_object();
         if (!o || (json_is_object(given) && json_object_update(o, given) < 0)) {
                 json_decref(o);
@@ -153,17 +147,12 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
                         Refusal *refusal) {
         json_auto_t *spec = NULL;
         char quoted[NAME_QUOTE_MAX];
-        const char *name = NULL, *profile = NULL, *field;
+        const char *name = json_string_value(json_object_get(parameters, "name")),
+                   *profile = json_string_value(json_object_get(parameters, "profile")), *field;
+        bool force = json_is_true(json_object_get(parameters, "force"));
         unsigned asked = 0;
-        bool force = false;
-        int r = parameter_get_string(parameters, "name", &name, refusal);
+        int r = 0;
 
-        if (r == 0)
-                r = parameter_get_string(parameters, "profile", &profile, refusal);
-        if (r == 0)
-                r = parameter_get_boolean(parameters, "force", &force, refusal);
-        if (r != 0)
-                return r;
         if (name && !session_name_is_valid(name))
                 return refusal_set_of(
                         refusal, REFUSAL_INVALID_NAME, "name", name_quote(quoted, name),
@@ -232,16 +221,13 @@ static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
         _cleanup_spec_ Spec spec = {};
         Methods *m = userdata;
         SessionRequest request;
-        bool is_attached = false;
         Session *session;
         json_t *reply;
         int r = read_request(m, call, parameters, &request, &spec, &profile, refusal);
 
-        if (r == 0)
-                r = parameter_get_boolean(parameters, "attach", &is_attached, refusal);
         if (r != 0)
                 return r;
-        request.peer = is_attached ? call->peer : 0;
+        request.peer = json_is_true(json_object_get(parameters, "attach")) ? call->peer : 0;
         request.arming = tell_of_arming;
         request.userdata = call;
         r = sessions_start(m->sessions, m->janitor, &session, &request, refusal);

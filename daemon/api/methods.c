@@ -279,16 +279,14 @@ static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal,
 }
 
 static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        json_t *pinned = json_object_get(parameters, "pinned");
+        bool pinned = json_is_true(json_object_get(parameters, "pinned"));
         Methods *m = userdata;
         Session *session;
         int r = methods_get_session(m, call, parameters, METHODS_CHANGE, &session, refusal);
 
         if (r != 0)
                 return r;
-        if (!json_is_boolean(pinned))
-                return parameter_refuse(refusal, "pinned", "a boolean");
-        r = session_set_pinned(session, json_is_true(pinned));
+        r = session_set_pinned(session, pinned);
         if (r < 0)
                 return refusal_set_errno(
                         refusal, -r, "session.json of session '%s' in %s cannot be written: %s",
@@ -343,49 +341,53 @@ static int method_check(ServerCall *call, json_t *parameters, Refusal *refusal, 
         return methods_run_aside(userdata, call, parameters, check);
 }
 
-static int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        RetainLimits l = {};
-        Methods *m = userdata;
-        bool dry_run;
-        int r = parameter_get_number(parameters, "max_bytes", &l.max_use_bytes, refusal);
+static uint64_t get_number(const json_t *parameters, const char *name) {
+        return (uint64_t) json_integer_value(json_object_get(parameters, name));
+}
 
-        if (r == 0)
-                r = parameter_get_number(parameters, "max_age_ns", &l.max_age_ns, refusal);
-        if (r == 0)
-                r = parameter_get_number(parameters, "max_sessions", &l.max_sessions, refusal);
-        if (r == 0)
-                r = parameter_get_boolean(parameters, "dry_run", &dry_run, refusal);
-        if (r != 0)
-                return r;
+static int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        RetainLimits l = { .max_use_bytes = get_number(parameters, "max_bytes"),
+                           .max_age_ns = get_number(parameters, "max_age_ns"),
+                           .max_sessions = get_number(parameters, "max_sessions") };
+
         if (!l.max_use_bytes && !l.max_age_ns && !l.max_sessions)
                 l = vacuum_limits(m->limits);
-        return janitor_vacuum(m->janitor, call, &l, dry_run);
+        return janitor_vacuum(m->janitor, call, &l,
+                              json_is_true(json_object_get(parameters, "dry_run")));
 }
 
 #define PARAMETERS(...) ((const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
+#define SESSION "session: string"
 
 static const ServerMethod table[] = {
-        { "org.ftraced.GetStatus", method_get_status, PARAMETERS("brief"), .for_members = true },
+        { "org.ftraced.GetStatus", method_get_status, PARAMETERS("brief: ?bool"),
+          .for_members = true },
         { "org.ftraced.Start", method_start,
-          PARAMETERS("name", "profile", "spec", "attach", "force"), .for_members = true },
-        { "org.ftraced.DryRun", method_dry_run, PARAMETERS("name", "profile", "spec", "force"),
+          PARAMETERS("name: ?string", "profile: ?string", "spec: ?Spec", "attach: ?bool",
+                     "force: ?bool"),
+          .for_members = true },
+        { "org.ftraced.DryRun", method_dry_run,
+          PARAMETERS("name: ?string", "profile: ?string", "spec: ?Spec", "force: ?bool"),
           .for_members = true },
         { "org.ftraced.ListProfiles", method_list_profiles, PARAMETERS(), .for_members = true },
-        { "org.ftraced.GetProfile", method_get_profile, PARAMETERS("profile"),
+        { "org.ftraced.GetProfile", method_get_profile, PARAMETERS("profile: string"),
           .for_members = true },
-        { "org.ftraced.Stop", method_stop, PARAMETERS("session"), .for_members = true },
-        { "org.ftraced.Trigger", method_trigger, PARAMETERS("session"), .for_members = true },
-        { "org.ftraced.Snapshot", method_snapshot, PARAMETERS("session"), .for_members = true },
-        { "org.ftraced.List", method_list, PARAMETERS("newest"), .for_members = true },
-        { "org.ftraced.ListBriefs", method_list_briefs, PARAMETERS("newest"), .for_members = true },
-        { "org.ftraced.Describe", method_describe, PARAMETERS("session"), .for_members = true },
-        { "org.ftraced.Open", method_open, PARAMETERS("session"), .for_members = true },
-        { "org.ftraced.Watch", method_watch, PARAMETERS("session"), .needs_more = true,
+        { "org.ftraced.Stop", method_stop, PARAMETERS(SESSION), .for_members = true },
+        { "org.ftraced.Trigger", method_trigger, PARAMETERS(SESSION), .for_members = true },
+        { "org.ftraced.Snapshot", method_snapshot, PARAMETERS(SESSION), .for_members = true },
+        { "org.ftraced.List", method_list, PARAMETERS("newest: ?int"), .for_members = true },
+        { "org.ftraced.ListBriefs", method_list_briefs, PARAMETERS("newest: ?int"),
           .for_members = true },
-        { "org.ftraced.Remove", method_remove, PARAMETERS("session"), .for_members = true },
-        { "org.ftraced.Pin", method_pin, PARAMETERS("session", "pinned"), .for_members = true },
+        { "org.ftraced.Describe", method_describe, PARAMETERS(SESSION), .for_members = true },
+        { "org.ftraced.Open", method_open, PARAMETERS(SESSION), .for_members = true },
+        { "org.ftraced.Watch", method_watch, PARAMETERS(SESSION), .needs_more = true,
+          .for_members = true },
+        { "org.ftraced.Remove", method_remove, PARAMETERS(SESSION), .for_members = true },
+        { "org.ftraced.Pin", method_pin, PARAMETERS(SESSION, "pinned: bool"), .for_members = true },
         { "org.ftraced.Vacuum", method_vacuum,
-          PARAMETERS("max_bytes", "max_age_ns", "max_sessions", "dry_run") },
+          PARAMETERS("max_bytes: ?int", "max_age_ns: ?int", "max_sessions: ?int",
+                     "dry_run: ?bool") },
         { "org.ftraced.ListFunctions", method_list_functions, PARAMETERS(), .for_members = true },
         { "org.ftraced.Check", method_check, PARAMETERS(), .for_members = true },
 };
