@@ -291,9 +291,7 @@ static int dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void 
         if (r == 0)
                 r = sessions_prepare(m->sessions, m->janitor, &meta, &request, refusal);
         if (r == 0)
-                r = session_admit_triggers(&meta->spec, refusal);
-        if (r == 0)
-                r = session_admit_moments(&meta->spec, refusal);
+                r = session_admit_triggers(&meta->spec, true, refusal);
         if (r == 0)
                 r = controller_rehearse(m->controller, &plan, &n_arm, meta, request.force, refusal);
         if (r != 0)

@@ -16,10 +16,8 @@
 #include "daemon/upkeep/disk-usage.h"
 #include "pages/page-source.h"
 
-/* As its session.json says; of a newer ftraced's with @takes_newer, as far as it is understood, else
- * META_E_NEWER.  0, META_E_INVALID, -errno. */
-static int session_open(Session **ret, const SessionContext *context, const char *name,
-                        bool takes_newer) {
+/* As its session.json says; a newer ftraced's as one that has ended.  0, META_E_INVALID, -errno. */
+static int session_open(Session **ret, const SessionContext *context, const char *name) {
         _cleanup_(session_freep) Session *s = NULL;
         int r = session_new(&s, context);
 
@@ -29,8 +27,7 @@ static int session_open(Session **ret, const SessionContext *context, const char
         r = store_open_session(context->store, name, &s->dir);
         if (r < 0)
                 return r;
-        r = takes_newer ? session_dir_read_any_meta(s->dir, name, &s->meta)
-                        : session_dir_read_meta(s->dir, &s->meta);
+        r = session_dir_read_any_meta(s->dir, name, &s->meta);
         if (r != 0)
                 return r;
         if (!streq(s->meta->name, name))
@@ -43,7 +40,7 @@ static int session_open(Session **ret, const SessionContext *context, const char
 
 int session_load(Session **ret, const SessionContext *context, const char *name) {
         _cleanup_(session_freep) Session *s = NULL;
-        int r = session_open(&s, context, name, true);
+        int r = session_open(&s, context, name);
 
         if (r != 0)
                 return r;
@@ -77,7 +74,7 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
 
 int session_wake(Session **ret, const SessionContext *context, const SessionRest *rest) {
         _cleanup_(session_freep) Session *s = NULL;
-        int r = session_open(&s, context, rest->brief.name, true);
+        int r = session_open(&s, context, rest->brief.name);
 
         if (r != 0)
                 return r;
@@ -254,7 +251,7 @@ static int session_rebuild(Session *s, const char **why, char text[static SESSIO
 /* What it waits for is in the kernel still. */
 static int session_go_on_waiting(Session *s) {
         _cleanup_refusal_ Refusal refusal = {};
-        int r = session_make_triggers(s, &refusal);
+        int r = session_make_triggers(s, false, &refusal);
 
         if (r == 0)
                 r = session_begin_triggers(s, true);
@@ -267,6 +264,7 @@ static int session_go_on_waiting(Session *s) {
 }
 
 static void session_go_on(Session *s, const char *why) {
+        const char *what;
         int r;
 
         /* Not session_refresh(): reading all symbols takes long, and can wait until we are ready. */
@@ -297,43 +295,29 @@ static void session_go_on(Session *s, const char *why) {
                 session_hooks_follow(s, 0);
                 return;
         }
-        r = session_hooks_are_due(s) ? 0 : health_watch(s->health);
-        if (r < 0)
-                log_warning_errno(r,
-                                  "Cannot watch the control files of session '%s': %m; what others "
-                                  "do to them is not noticed.",
-                                  s->meta->name);
         r = session_follow_tasks(s);
         if (r < 0)
                 session_warn(s,
                              "tasks that joined since the daemon ended, and later, are missing: %s",
                              origin_text(r));
-        r = session_set_deadline(s);
+        r = session_look_after(s, 0, &what);
         if (r < 0) {
-                log_error_errno(r, "Cannot set the timer of session '%s': %m", s->meta->name);
-                session_stop(s, "the timer of its duration could not be set");
+                log_error_errno(r, "Session '%s' cannot go on: %s failed: %m", s->meta->name, what);
+                session_stop(s, "the daemon was restarted, and it could not go on");
                 return;
         }
-        session_begin_clock(s);
-        session_begin_guard(s);
-        if (session_hooks_are_due(s))
-                session_hooks_follow(s, 0);
-        else
-                (void) session_lean_begin(s); /* without it everything stays hooked */
-        session_on_recorder(s);               /* it may have been full */
+        session_on_recorder(s); /* it may have been full */
 }
 
 int session_adopt(Session **ret, const SessionContext *context, const char *name) {
         _cleanup_(session_freep) Session *s = NULL;
         const char *why = NULL;
         char text[SESSION_WHY_MAX];
-        int r = session_open(&s, context, name, false);
+        int r = session_open(&s, context, name);
 
-        if (r == META_E_NEWER) /* what it has in the kernel is put back by the ledger */
-                return SESSION_E_NOT_LIVE;
         if (r != 0)
                 return r;
-        if (!session_state_is_live(s->meta->state))
+        if (!session_state_is_live(s->meta->state)) /* what a newer one's has in the kernel the ledger puts back */
                 return SESSION_E_NOT_LIVE;
 
         r = session_rebuild(s, &why, text);

@@ -311,7 +311,7 @@ void rule_end_listening(Rule *r);
 /* Its end was asked for while hooks changed: one that stayed may have switched recording on again. */
 void session_take_left_switches(Session *s);
 /* Before anything is programmed.  0, REFUSED, -errno. */
-int session_make_triggers(Session *s, Refusal *refusal);
+int session_make_triggers(Session *s, bool is_new, Refusal *refusal);
 /* Before recording is switched off for good: listens no more.  Not freed: a rule may be what ends the session. */
 void session_end_triggers(Session *s);
 /* Before the tracer is disarmed, which notifiers in use would hinder; never from within a trigger. */
@@ -325,7 +325,9 @@ int session_go(Session *s, const char **ret_what);
 int session_begin_watch(Session *s, const char **ret_what);
 /* RECORDING becomes ARMED again; what was recorded becomes a snapshot. */
 void session_pause(Session *s, const char *reason);
-int session_set_deadline(Session *s);
+/* What a session that records needs from when it does: its control files watched, timers, what is to be hooked.
+ * @since_ns: session_hooks_follow().  0 or -errno and *@ret_what that failed. */
+int session_look_after(Session *s, uint64_t since_ns, const char **ret_what);
 /* The readers have ended, and session_stop() was called.  A task: putting the kernel back takes it a while. */
 void session_finish(void *userdata);
 /* Why a session has no live parts any more. */

@@ -37,7 +37,7 @@ int session_begin_watch(Session *s, const char **ret_what) {
         return session_lean_begin(s);
 }
 
-int session_set_deadline(Session *s) {
+static int set_deadline(Session *s) {
         const SessionMeta *m = s->meta;
         uint64_t start_us = m->start.boottime_ns / NSEC_PER_USEC,
                  duration_us = m->spec.duration_ns / NSEC_PER_USEC;
@@ -46,6 +46,21 @@ int session_set_deadline(Session *s) {
                 return 0;
         return sd_event_add_time(s->context->event, &s->deadline, CLOCK_BOOTTIME,
                                  start_us + MIN(duration_us, UINT64_MAX / 4), 1000, on_deadline, s);
+}
+
+int session_look_after(Session *s, uint64_t since_ns, const char **ret_what) {
+        int r = session_hooks_are_due(s) ? 0 : session_begin_watch(s, ret_what); /* or once all is */
+
+        if (r < 0)
+                return r;
+        *ret_what = "setting the timer of its duration";
+        r = set_deadline(s);
+        if (r < 0)
+                return r;
+        session_begin_clock(s);
+        session_begin_guard(s);
+        session_hooks_follow(s, since_ns);
+        return 0;
 }
 
 int session_go(Session *s, const char **ret_what) {
@@ -57,21 +72,12 @@ int session_go(Session *s, const char **ret_what) {
         r = tracer_set_recording(s->tracer, true);
         if (r >= 0 && s->meta->start.realtime_ns == 0)
                 r = tracer_read_clocks(s->tracer, &s->meta->start);
-        if (r >= 0 && !s->meta->spec.in_kernel)
-                recorder_set_held(s->recorder, false);
-        if (r >= 0 && !session_hooks_are_due(s)) /* else once all is hooked */
-                r = session_begin_watch(s, ret_what);
-        if (r >= 0) {
-                *ret_what = "setting the timer of its duration";
-                r = session_set_deadline(s);
-        }
         if (r < 0)
                 return r;
+        if (!s->meta->spec.in_kernel)
+                recorder_set_held(s->recorder, false);
         session_enter(s, SESSION_EVENT_START, NULL);
-        session_begin_clock(s);
-        session_begin_guard(s);
-        session_hooks_follow(s, since_ns); /* what the roots call is recorded only from then on */
-        return 0;
+        return session_look_after(s, since_ns, ret_what);
 }
 
 /* --- stopping --------------------------------------------------------------------------------- */

@@ -231,13 +231,11 @@ static int session_begin(Session *s, Refusal *refusal) {
         if (r < 0)
                 return refuse_kernel(s, refusal, r, "listening to its triggers");
         /* Arming may have taken longer than there was time: better none than one that is late. */
-        return session_admit_moments(&s->meta->spec, refusal);
+        return session_admit_triggers(&s->meta->spec, true, refusal);
 }
 
 static int session_wait_for(Session *s, Refusal *refusal) {
-        int r = session_admit_moments(&s->meta->spec, refusal);
-
-        return r != 0 ? r : session_make_triggers(s, refusal);
+        return session_make_triggers(s, true, refusal);
 }
 
 static int (*const start_steps[])(Session *s, Refusal *refusal) = {

@@ -142,6 +142,20 @@ static void act(Rule *r, const char *why) {
         order_the_rest(r, why);
 }
 
+/* It fired. */
+static void carry_out(Rule *r, const char *why) {
+        Session *s = r->session;
+
+        rule_count(r)->fired++;
+        rule_count(r)->last_ns = now_ns(CLOCK_REALTIME);
+        act(r, why);
+        if (session_is_live(s)) {
+                session_save(s);
+                look(s);
+        }
+        session_tell(s);
+}
+
 /* @n: how often it happened; once is enough, the rest came too soon after. */
 static void fire(Rule *r, uint64_t n) {
         Session *s = r->session;
@@ -155,17 +169,9 @@ static void fire(Rule *r, uint64_t n) {
                 count->suppressed += is_capture ? n : 0;
                 return;
         }
-        count->fired++;
         count->suppressed += is_capture ? n - 1 : 0;
-        count->last_ns = now_ns(CLOCK_REALTIME);
-        if (asprintf(&why, "%s fired", rule_text(r)) < 0)
-                why = NULL;
-        act(r, why ?: "its trigger fired");
-        if (!session_is_live(s))
-                return;
-        session_save(s);
-        look(s);
-        session_tell(s);
+        (void) text_format(&why, "%s fired", rule_text(r));
+        carry_out(r, why ?: "its trigger fired");
 }
 
 /* --- hearing of it ---------------------------------------------------------------------------- */
@@ -344,14 +350,7 @@ int session_trigger(Session *s, const char *who) {
                 r = &s->triggers.rules[0];
         if (!can_act(r))
                 return ORIGIN(-EBUSY);
-        rule_count(r)->fired++;
-        rule_count(r)->last_ns = now_ns(CLOCK_REALTIME);
-        act(r, who);
-        if (session_is_live(s)) {
-                session_save(s);
-                look(s);
-        }
-        session_tell(s);
+        carry_out(r, who);
         return 0;
 }
 

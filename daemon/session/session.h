@@ -132,10 +132,9 @@ int session_snapshot(Session *s, const char *reason, SessionDone done, void *use
  * Return: 0, -EINVAL (it has no triggers), -EBUSY (there is nothing to do in the state it is in).
  */
 int session_trigger(Session *s, const char *who);
-/* Whether the rules of @spec make sense, and whether the moments that they wait for are to come: asked when it is begun,
- * and never again.  0, REFUSED, -errno. */
-int session_admit_triggers(const Spec *spec, Refusal *refusal);
-int session_admit_moments(const Spec *spec, Refusal *refusal);
+/* Whether the rules of @spec make sense and, when it is begun and never again (@is_new), whether the moments that they
+ * wait for are to come.  0, REFUSED, -errno. */
+int session_admit_triggers(const Spec *spec, bool is_new, Refusal *refusal);
 /* Calls @done, once, when what it records is hooked, or it has ended before.  0, -EINVAL (it is, or it
  * waits for a trigger), -ENOMEM. */
 int session_when_hooked(Session *s, SessionDone done, void *userdata);

@@ -12,9 +12,8 @@
 
 #include "base/name.h"
 #include "base/unit.h"
+#include "meta/event-choice.h"
 #include "meta/trigger.h"
-
-#define EVENT_NAME_MAX 127
 
 static _printf_(2, 3) int wrong(char why[static TRIGGER_WHY_MAX], const char *format, ...) {
         va_list ap;
@@ -45,17 +44,6 @@ static int read_function(Trigger *t, const char *rest, char why[static TRIGGER_W
         return t->name ? 0 : -ENOMEM;
 }
 
-/* A directory of events/, or one in it. */
-static bool event_name_is_valid(const char *s, size_t n) {
-        if (n == 0 || n > EVENT_NAME_MAX || *s == '.' || *s == '-')
-                return false;
-        for (size_t i = 0; i < n; i++)
-                if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-",
-                            s[i]))
-                        return false;
-        return true;
-}
-
 /* One line of printable characters. */
 static bool filter_is_valid(const char *s) {
         if (*s == 0)
@@ -75,20 +63,15 @@ static int read_filter(Trigger *t, const char *filter, char why[static TRIGGER_W
 }
 
 static int read_event(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
-        size_t n_system = rest ? strcspn(rest, ":") : 0, n_name;
-        const char *name;
+        EventChoice e;
 
-        if (!rest || rest[n_system] != ':' || !event_name_is_valid(rest, n_system))
+        if (!rest || !event_choice_parse(&e, rest))
                 return wrong_word(why, rest, "is not SYSTEM:NAME or SYSTEM:NAME:FILTER");
-        name = rest + n_system + 1;
-        n_name = strcspn(name, ":");
-        if (!event_name_is_valid(name, n_name))
-                return wrong_word(why, rest, "is not SYSTEM:NAME or SYSTEM:NAME:FILTER");
-        t->system = strndup(rest, n_system);
-        t->name = strndup(name, n_name);
+        t->system = strdup(e.system);
+        t->name = strdup(e.name);
         if (!t->system || !t->name)
                 return -ENOMEM;
-        return name[n_name] == ':' ? read_filter(t, name + n_name + 1, why) : 0;
+        return e.filter ? read_filter(t, e.filter, why) : 0;
 }
 
 static int read_return(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
