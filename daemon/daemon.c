@@ -302,7 +302,7 @@ static bool daemon_has_nothing_to_do(void *userdata) {
 
         return server_n_connections(d->server) == 0 && sessions_n_live(&d->sessions) == 0 &&
                !controller_is_learning(d->controller) && !background_is_busy(d->background) &&
-               !background_is_busy(d->sweeper) && !janitor_is_busy(&d->janitor) &&
+               !background_is_busy(d->sweeper) && !d->janitor.is_to_look &&
                !(d->sealer && sealer_is_busy(d->sealer)) && !controller_owes(d->controller);
 }
 

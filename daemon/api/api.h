@@ -128,20 +128,16 @@ void sessions_peer_gone(Sessions *s, uint64_t peer);
 
 /* --- janitor.c: keeps the store within its limits, and within others when asked --------------- */
 
-typedef struct JanitorJob JanitorJob;
-
 struct Janitor {
         Sessions *sessions;
         Background *sweeper;
         sd_event_source *soon, *timer;
         bool is_asked_only; /* it never looks by itself */
-        bool is_to_look;    /* by itself */
-        bool is_running;    /* a task is at it */
+        bool is_to_look;    /* by itself, and has not begun to */
         bool is_ending;
         bool is_yielding; /* rings are, for want of room */
         uint64_t
                 next_yield_ns; /* CLOCK_MONOTONIC: not before, however often somebody asks for room */
-        JanitorJob *waiting;   /* asked for */
 };
 
 /* Looks after every change, when a session becomes too old or may go from then on, and every 15 s while something
@@ -150,7 +146,6 @@ int janitor_init(Janitor *j, Sessions *sessions, Background *sweeper, bool is_as
 void janitor_done(Janitor *j);
 /* Something has changed: looks once the loop is free. */
 void janitor_look(Janitor *j);
-bool janitor_is_busy(const Janitor *j);
 /* Vacuums when what was asked for before is done: @call is kept, told meanwhile how far that is, and answered at the
  * end.  A caller who hangs up wants no more of it: the session that is being removed is, and no other.
  * 0 or -ENOMEM. */

@@ -18,8 +18,8 @@
 #define YIELD_NS NSEC_PER_SEC       /* from one segment that a ring lets go of to the next */
 #define TELL_NS (100 * NSEC_PER_MSEC)
 
-struct JanitorJob {
-        JanitorJob *next;
+typedef struct JanitorJob {
+        Janitor *janitor;
         ServerCall *call; /* that asked for it; NULL: it looks by itself */
         RetainLimits limits;
         bool dry_run;
@@ -27,7 +27,7 @@ struct JanitorJob {
         uint64_t until_ns, next_tell_ns; /* of this slice; CLOCK_MONOTONIC */
         Vacuum vacuum;
         VacuumProgress progress;
-};
+} JanitorJob;
 
 static Store *store_of(const Janitor *j) {
         return j->sessions->context.store;
@@ -263,38 +263,30 @@ static void carry_out(Janitor *j, JanitorJob *job) {
 
 /* A task. */
 static void run(void *userdata) {
+        JanitorJob *job = userdata;
+
+        carry_out(job->janitor, job);
+        (void) server_call_unref(job->call);
+        free(job);
+}
+
+/* Likewise. */
+static void look(void *userdata) {
         Janitor *j = userdata;
+        JanitorJob job = { .limits = vacuum_limits(j->sessions->context.limits) };
 
-        while (j->waiting || j->is_to_look) {
-                JanitorJob *asked = POP(j->waiting);
-
-                if (asked) {
-                        carry_out(j, asked);
-                        (void) server_call_unref(asked->call);
-                        free(asked);
-                } else {
-                        JanitorJob own = { .limits = vacuum_limits(j->sessions->context.limits) };
-
-                        j->is_to_look = false;
-                        carry_out(j, &own);
-                }
-        }
-        j->is_running = false;
+        if (TAKE(j->is_to_look, false))
+                carry_out(j, &job);
 }
 
 static int on_soon(sd_event_source *source, uint64_t usec, void *userdata) {
         Janitor *j = userdata;
 
-        if (!TAKE(j->is_running, true) && background_run(j->sweeper, run, j) < 0)
-                j->is_running = false; /* the next change tries again */
+        (void) background_run(j->sweeper, look, j); /* without memory the next change tries again */
         return 0;
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */
-
-bool janitor_is_busy(const Janitor *j) {
-        return j->is_running || j->waiting || j->is_to_look;
-}
 
 void janitor_look(Janitor *j) {
         if (j->is_asked_only)
@@ -309,17 +301,15 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
 }
 
 int janitor_vacuum(Janitor *j, ServerCall *call, const RetainLimits *limits, bool dry_run) {
-        JanitorJob *job = NEW(JanitorJob, .call = server_call_ref(call), .limits = *limits,
-                              .dry_run = dry_run),
-                   **at = &j->waiting;
+        JanitorJob *job = NEW(JanitorJob, .janitor = j, .call = server_call_ref(call),
+                              .limits = *limits, .dry_run = dry_run);
+        int r = job ? background_run(j->sweeper, run, job) : -ENOMEM;
 
-        if (!job)
-                return -ENOMEM;
-        while (*at)
-                at = &(*at)->next;
-        *at = job;
-        (void) sd_event_source_set_enabled(j->soon, SD_EVENT_ONESHOT);
-        return 0;
+        if (r < 0 && job) {
+                (void) server_call_unref(call);
+                free(job);
+        }
+        return r;
 }
 
 /* --- what is to come ---------------------------------------------------------------------------- */
@@ -394,8 +384,7 @@ void janitor_done(Janitor *j) {
                 return;
         j->is_ending = true;
         j->is_to_look = false;
-        background_settle(j->sweeper);
-        run(j); /* refuses what has not begun */
+        background_settle(j->sweeper); /* what has not begun is refused */
         (void) sd_event_source_disable_unref(j->soon);
         (void) sd_event_source_disable_unref(j->timer);
         *j = (Janitor){};

@@ -237,20 +237,6 @@ static int load_one(Sessions *s, SessionEntry *e) {
         return r;
 }
 
-/* One that records has either file until it has ended (daemon/session/session-adopt.c, daemon/upkeep/disk-usage.h). */
-static bool may_be_live(const Sessions *s, const char *name) {
-        static const char *const files[] = { LIVE_NAME, STORE_RESERVE_NAME };
-        char path[NAME_MAX + 32];
-
-        for (size_t i = 0; i < ELEMENTSOF(files); i++) {
-                (void) snprintf(path, sizeof(path), "%s/%s", name, files[i]);
-                if (faccessat(store_sessions_fd(s->context.store), path, F_OK,
-                              AT_SYMLINK_NOFOLLOW) >= 0)
-                        return true;
-        }
-        return false;
-}
-
 static int take_up(Sessions *s, SessionEntry *e) {
         Session *session;
         int r = session_adopt(&session, &s->context, e->name);
@@ -268,7 +254,7 @@ static int load_names(Sessions *s, const Strv *names, bool are_live) {
         for (size_t i = 0; r >= 0 && i < names->n; i++) {
                 SessionEntry *e = sessions_find(s, names->items[i]);
 
-                if (e || may_be_live(s, names->items[i]) != are_live)
+                if (e || live_may_be(s->context.store, names->items[i]) != are_live)
                         continue;
                 r = add_entry(s, names->items[i], &e);
                 if (r >= 0)

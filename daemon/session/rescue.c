@@ -47,14 +47,12 @@ static void rescue_done(Rescue *x) {
 
 /* --- whose it is -------------------------------------------------------------------------------- */
 
-static bool may_be_live(const SessionDir *dir) {
-        return faccessat(session_dir_fd(dir), LIVE_NAME, F_OK, 0) >= 0 ||
-               faccessat(session_dir_fd(dir), STORE_RESERVE_NAME, F_OK, 0) >= 0;
-}
-
-/* Only the latest can have been the last to record there; what is said of others session_load() finds.  @is_live:
- * those that can be told without a look at all that rest. */
-static int find_origin(Rescue *x, bool is_live) {
+/*
+ * Only the latest can have been the last to record there; what is said of others session_load() finds.  It is live, or a
+ * rescue failed, for want of disk space perhaps, and the daemon has then ended it as any other.  As long as nothing
+ * survived that is not asked, and those that rest need no look.
+ */
+static int find_origin(Rescue *x, bool has_events) {
         char boot_id[BOOT_ID_CHARS + 1];
         _cleanup_strv_ Strv names = {};
         int r = store_list(x->store, &names);
@@ -64,17 +62,16 @@ static int find_origin(Rescue *x, bool is_live) {
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
 
-                if (store_open_session(x->store, names.items[i], &dir) < 0 ||
-                    (is_live && !may_be_live(dir)) || session_dir_read_meta(dir, &m) != 0 ||
-                    !streq(m->name, names.items[i]) || !m->spec.black_box || m->origin ||
-                    !m->boot_id || !*m->boot_id || streq(m->boot_id, boot_id) ||
-                    m->start.realtime_ns == 0 ||
+                if ((!has_events && !live_may_be(x->store, names.items[i])) ||
+                    store_open_session(x->store, names.items[i], &dir) < 0 ||
+                    session_dir_read_meta(dir, &m) != 0 || !streq(m->name, names.items[i]) ||
+                    !m->spec.black_box || m->origin || !m->boot_id || !*m->boot_id ||
+                    streq(m->boot_id, boot_id) || m->start.realtime_ns == 0 ||
                     (x->origin && x->origin->start.realtime_ns >= m->start.realtime_ns))
                         continue;
-                /* Or a rescue failed, for want of disk space perhaps: the daemon has then ended it as any other. */
-                if (is_live ? !session_state_is_live(m->state)
-                            : m->state != SESSION_FAILED ||
-                                      !streq_ptr(m->reason, SESSION_REASON_DAEMON_ENDED))
+                if (!session_state_is_live(m->state) &&
+                    !(has_events && m->state == SESSION_FAILED &&
+                      streq_ptr(m->reason, SESSION_REASON_DAEMON_ENDED)))
                         continue;
                 (void) session_dir_free(x->origin_dir);
                 (void) session_meta_free(x->origin);
@@ -380,11 +377,10 @@ static int rescue_origin(Rescue *x) {
 
 int rescue_run(Controller *c, Store *store) {
         _cleanup_(rescue_done) Rescue x = { .controller = c, .store = store };
-        int found = controller_find_black_box(c, &x.box), r = find_origin(&x, true);
+        int found = controller_find_black_box(c, &x.box),
+            r = find_origin(&x, black_box_n_events(&x.box) > 0);
 
         x.has_box = found == 0;
-        if (r == 0 && black_box_n_events(&x.box) > 0)
-                r = find_origin(&x, false);
         if (r > 0) /* without tracefs nobody knows what survived */
                 r = found < 0 ? found : rescue_origin(&x);
         if (r < 0)

@@ -42,9 +42,8 @@ int rescue_run(Controller *c, Store *store);
  * rescue_move_cpu() - read what @b has of its @i-th CPU
  * @m: whose id and page size the segment has
  *
- * One segment more than there is in @dir, closed and synced; those before it go of which it has all once more.  As
- * many pages are read as the buffer can hold, and a few; of a page that is damaged all bytes that came are kept, for
- * readers to say so.
+ * One segment more than there is in @dir, closed and synced, of the pages that no other has.  As many are read as the
+ * buffer can hold, and a few; of a page that is damaged all bytes that came are kept, for readers to say so.
  * Return: 0 or -errno.
  */
 int rescue_move_cpu(Controller *c, const BlackBox *b, size_t i, SessionDir *dir,

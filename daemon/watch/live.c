@@ -2,6 +2,10 @@
 
 /* Small and written seldom: at the start, when it is taken up, when a daemon leaves. */
 
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+
 #include "daemon/watch/live.h"
 #include "meta/json-field.h"
 #include "store/entry.h"
@@ -70,4 +74,16 @@ int live_read(const SessionDir *dir, Live *ret) {
 
 void live_remove(const SessionDir *dir) {
         (void) unlinkat(session_dir_fd(dir), LIVE_NAME, 0);
+}
+
+bool live_may_be(const Store *store, const char *name) {
+        static const char *const files[] = { LIVE_NAME, STORE_RESERVE_NAME };
+        char path[NAME_MAX + 32];
+
+        for (size_t i = 0; i < ELEMENTSOF(files); i++) {
+                (void) snprintf(path, sizeof(path), "%s/%s", name, files[i]);
+                if (faccessat(store_sessions_fd(store), path, F_OK, AT_SYMLINK_NOFOLLOW) >= 0)
+                        return true;
+        }
+        return false;
 }

@@ -372,7 +372,7 @@ TEST(a_daemon_that_died_over_it_is_gone_on_with_and_pages_that_come_again_are_th
                 uint64_t n_pages;
         } table[] = {
                 { "1", 2, "2", { "1", "2" }, 2 },
-                { "12", 1, "123", { NULL, "123" }, 3 },
+                { "12", 1, "123", { "12", "3" }, 3 },
                 { "12", 2, "23", { "12", "3" }, 3 },
         };
 
