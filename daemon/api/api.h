@@ -226,11 +226,6 @@ void methods_on_gone(uint64_t peer, void *userdata);
 /* Answers whoever waits for @session; to be called after each change of a session's state. */
 void methods_session_changed(Methods *m, Session *session);
 
-int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
-int method_list(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
-int method_list_briefs(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
-int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
-int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
 int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
 int method_dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
 int method_list_profiles(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
@@ -273,15 +268,7 @@ void methods_drop_gone_errands(Methods *m); /* whose callers have left */
 
 /* --- listing.c: answers that have many sessions in them, written a few sessions at a time ----- */
 
-typedef enum ListingKind {
-        LISTING_SESSIONS, /* "sessions": every Session */
-        LISTING_RECENT,   /* the same of those that are live, and that a limit ended within a day */
-        LISTING_BRIEFS,   /* "briefs": a Brief of each */
-} ListingKind;
-
 void listings_done(Methods *m);
-/* Answers @call with @head (an object, consumed; what a failed json_*() gives is -ENOMEM) and what there is of @kind,
- * oldest first, at most @n_newest (0: all).  At once if that takes but a moment.  Whoever asks with `more` gets it in
- * parts, each a reply of its own that has the next of the sessions; the first has the rest, too.  0 or -errno. */
-int listings_answer(Methods *m, ServerCall *call, json_t *head, ListingKind kind,
-                    uint64_t n_newest);
+int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_list(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_list_briefs(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);

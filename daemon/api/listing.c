@@ -6,6 +6,7 @@
  * meanwhile are missing.  One whose client does not read as fast as that waits for it.
  */
 
+#include <sys/utsname.h>
 #include <time.h>
 
 #include "base/array.h"
@@ -17,6 +18,12 @@
 #define PART_BYTES ((size_t) 512 << 10)
 #define PAUSE_US 5000
 #define RECENT_S 86400
+
+typedef enum ListingKind {
+        LISTING_SESSIONS, /* "sessions": every Session */
+        LISTING_RECENT,   /* the same of those that are live, and that a limit ended within a day */
+        LISTING_BRIEFS,   /* "briefs": a Brief of each */
+} ListingKind;
 
 struct Listing {
         LIST_ENTRY(Listing) link;
@@ -194,8 +201,11 @@ static int listing_begin(Listing *l, const json_t *head, uint64_t n_newest) {
         return l->text.error;
 }
 
-int listings_answer(Methods *m, ServerCall *call, json_t *head, ListingKind kind,
-                    uint64_t n_newest) {
+/* Answers @call with @head (an object, consumed; what a failed json_*() gives is -ENOMEM) and what there is of @kind,
+ * oldest first, at most @n_newest (0: all).  At once if that takes but a moment.  Whoever asks with `more` gets it in
+ * parts, each a reply of its own that has the next of the sessions; the first has the rest, too.  0 or -errno. */
+static int listings_answer(Methods *m, ServerCall *call, json_t *head, ListingKind kind,
+                           uint64_t n_newest) {
         json_auto_t *consumed = head;
         _cleanup_(listing_freep) Listing *l =
                 NEW(Listing, .sessions = m->sessions, .text = BUF_INIT, .kind = kind,
@@ -215,4 +225,73 @@ int listings_answer(Methods *m, ServerCall *call, json_t *head, ListingKind kind
 void listings_done(Methods *m) {
         for (Listing *l; (l = LIST_FIRST(&m->listings));)
                 (void) listing_free(l);
+}
+
+/* --- the methods ------------------------------------------------------------------------------ */
+
+/* How many sessions are in which state, what all of them lost, and what they take: members of @o.  0 or -1. */
+static int add_counts(json_t *o, const Sessions *s) {
+        size_t states[_SESSION_STATE_N] = {};
+        uint64_t n_lost = 0, n_bytes = 0;
+        json_t *counts = json_object();
+        int r = 0;
+
+        for (size_t i = 0; i < s->n_entries; i++) {
+                const SessionEntry *e = s->entries[i];
+                const SessionMeta *m = e->session ? session_meta(e->session) : NULL;
+
+                if (m)
+                        session_refresh(e->session);
+                states[m ? m->state : e->rest.brief.state]++;
+                n_lost += m ? session_meta_events_lost(m) : e->rest.brief.events_lost;
+                n_bytes += session_entry_disk_bytes(e);
+        }
+        for (size_t i = 0; i < ELEMENTSOF(states); i++)
+                if (states[i] > 0)
+                        r |= json_object_set_new(counts, session_state_name((SessionState) i),
+                                                 json_integer((json_int_t) states[i]));
+        r |= json_object_set_new(o, "store_bytes", json_integer((json_int_t) n_bytes));
+        r |= json_object_set_new(o, "states", counts);
+        r |= json_object_set_new(o, "events_lost",
+                                 json_integer((json_int_t) MIN(n_lost, (uint64_t) INT64_MAX)));
+        return r;
+}
+
+int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        _cleanup_(json_decrefp) json_t *reply = NULL;
+        Methods *m = userdata;
+        struct utsname u;
+
+        if (uname(&u) < 0)
+                return ORIGIN(-errno);
+        reply = json_pack("{s:s, s:i, s:s, s:s, s:I, s:b, s:o*, s:s*}", "version", PACKAGE_VERSION,
+                          "pid", (int) getpid(), "kernel", u.release, "store", store_path(m->store),
+                          "store_free_bytes", (json_int_t) store_free_bytes(m->store), "instances",
+                          controller_has_instances(m->controller), "retention",
+                          janitor_foresee(m->janitor), "tracefs",
+                          controller_tracefs(m->controller));
+        if (!reply || add_counts(reply, m->sessions) < 0)
+                return -ENOMEM;
+        return listings_answer(m, call, TAKE_PTR(reply),
+                               json_is_true(json_object_get(parameters, "brief"))
+                                       ? LISTING_RECENT
+                                       : LISTING_SESSIONS,
+                               0);
+}
+
+static int list(ServerCall *call, json_t *parameters, Methods *m, ListingKind kind) {
+        json_int_t n_newest = json_integer_value(json_object_get(parameters, "newest"));
+
+        return listings_answer(m, call,
+                               json_pack("{s:o*, s:I}", "retention", janitor_foresee(m->janitor),
+                                         "total", (json_int_t) m->sessions->n_entries),
+                               kind, (uint64_t) n_newest);
+}
+
+int method_list(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        return list(call, parameters, userdata, LISTING_SESSIONS);
+}
+
+int method_list_briefs(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        return list(call, parameters, userdata, LISTING_BRIEFS);
 }
