@@ -159,17 +159,13 @@ int janitor_has_room(Janitor *j, Refusal *refusal);
 
 /* --- sessions-start.c ------------------------------------------------------------------------- */
 
-/* What somebody wants to be recorded; all borrowed. */
+/* What somebody wants to be recorded. */
 typedef struct SessionRequest {
-        const char *name;    /* NULL: one is made from the first function */
-        const char *profile; /* that the spec is from, or NULL */
-        const Spec *spec;
-        uid_t owner_uid;
-        pid_t owner_pid;
-        uint64_t peer;  /* the connection whose end stops it, 0: none */
-        bool force;     /* a tracer of somebody else is switched off meanwhile */
-        bool is_member; /* not root's: within [Members] of ftraced.conf */
-        unsigned asked; /* of a member: what has to be allowed */
+        SessionMeta *meta; /* with spec, owner, perhaps profile and name; all else is filled in */
+        uint64_t peer;     /* the connection whose end stops it, 0: none */
+        bool force;        /* a tracer of somebody else is switched off meanwhile */
+        bool is_member;    /* not root's: within [Members] of ftraced.conf */
+        unsigned asked;    /* of a member: what has to be allowed */
         /* Before arming, of sessions_start(); NULL: nobody wants to know. */
         void (*arming)(const ControllerOutlook *outlook, void *userdata);
         void *userdata;
@@ -177,10 +173,9 @@ typedef struct SessionRequest {
 
 /* What the session would begin with: a name that is free, a spec within the limits.  @j: NULL: there is room.
  * 0, REFUSED, -errno. */
-int sessions_prepare(Sessions *s, Janitor *j, SessionMeta **ret, const SessionRequest *request,
-                     Refusal *refusal);
-/* A task (daemon/process/background.h).  0, REFUSED, -errno. */
-int sessions_start(Sessions *s, Janitor *j, Session **ret, const SessionRequest *request,
+int sessions_prepare(Sessions *s, Janitor *j, const SessionRequest *request, Refusal *refusal);
+/* A task (daemon/process/background.h).  0 (@request has no meta then), REFUSED, -errno. */
+int sessions_start(Sessions *s, Janitor *j, Session **ret, SessionRequest *request,
                    Refusal *refusal);
 
 /* --- methods.c: interface org.ftraced (lib/wire/org.ftraced.varlink) -------------------------- */

@@ -74,8 +74,7 @@ static int apply_guards(const Limits *l, SessionMeta *m) {
 
 /* Writes into the spec what ftraced.conf says where the spec says nothing, and less where it says
  * too much. */
-static int apply_limits(const Sessions *s, SessionMeta *m) {
-        const Limits *l = s->context.limits;
+static int apply_limits(const Limits *l, SessionMeta *m) {
         Spec *spec = &m->spec;
         char text[UNIT_TEXT_MAX];
         int r;
@@ -110,81 +109,52 @@ static int complete_black_box(Spec *spec) {
         return spec->events.n < SPEC_MAX_EVENTS ? strv_add(&spec->events, messages) : 0;
 }
 
-/* @use: NULL: root's. */
-static int make_meta(Sessions *s, SessionMeta **ret, const SessionRequest *q,
-                     const AllowanceUse *use) {
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        int r = session_meta_new(&m);
-
-        if (r < 0)
-                return r;
-        spec_done(&m->spec);
-        r = spec_copy(&m->spec, q->spec);
-        if (r < 0)
-                return r;
-        m->owner_uid = q->owner_uid;
-        m->owner_pid = q->owner_pid;
-        if (q->profile && !(m->profile = strdup(q->profile)))
-                return -ENOMEM;
-        if (q->name)
-                r = (m->name = strdup(q->name)) ? 0 : -ENOMEM;
-        else
-                r = make_name(s, q->profile ?: q->spec->functions.items[0], &m->name);
-        if (r >= 0 && use)
-                r = allowance_narrow(&s->context.limits->member, use, &m->spec, &m->warnings);
-        if (r >= 0)
-                r = complete_black_box(&m->spec);
-        if (r >= 0)
-                r = apply_limits(s, m);
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(m);
-        return 0;
-}
-
-int sessions_prepare(Sessions *s, Janitor *j, SessionMeta **ret, const SessionRequest *q,
-                     Refusal *refusal) {
+int sessions_prepare(Sessions *s, Janitor *j, const SessionRequest *q, Refusal *refusal) {
+        const Limits *l = s->context.limits;
+        SessionMeta *m = q->meta;
         AllowanceUse use;
         int r;
 
-        if (q->name && sessions_find(s, q->name))
-                return refusal_set_of(refusal, REFUSAL_SESSION_EXISTS, "session", q->name,
+        if (m->name && sessions_find(s, m->name))
+                return refusal_set_of(refusal, REFUSAL_SESSION_EXISTS, "session", m->name,
                                       "a session named '%s' exists; choose another name, or remove "
                                       "it with `ftracectl remove %s`",
-                                      q->name, q->name);
+                                      m->name, m->name);
         r = j ? janitor_has_room(j, refusal) : 0;
-        if (r != 0)
-                return r;
-        if (!q->is_member)
-                return make_meta(s, ret, q, NULL);
-        use = sessions_use_of(s, q->owner_uid);
-        r = allowance_check(s->context.limits, q->spec, q->asked, refusal);
+        if (r == 0 && !m->name)
+                r = make_name(s, m->profile ?: m->spec.functions.items[0], &m->name);
+        if (r == 0 && q->is_member) {
+                use = sessions_use_of(s, m->owner_uid);
+                r = allowance_check(l, &m->spec, q->asked, refusal);
+                if (r == 0)
+                        r = allowance_admit(&l->member, &use, refusal);
+                if (r == 0)
+                        r = allowance_narrow(&l->member, &use, &m->spec, &m->warnings);
+        }
         if (r == 0)
-                r = allowance_admit(&s->context.limits->member, &use, refusal);
-        return r != 0 ? r : make_meta(s, ret, q, &use);
+                r = complete_black_box(&m->spec);
+        return r == 0 ? apply_limits(l, m) : r;
 }
 
 /* All that can be asked of @q before anything is made, and before anybody is told of a neighbour. */
-static int look(Sessions *s, Janitor *j, SessionMeta **ret_meta, Admission **ret,
-                const SessionRequest *q, Refusal *refusal) {
+static int look(Sessions *s, Janitor *j, Admission **ret, const SessionRequest *q,
+                Refusal *refusal) {
         Controller *c = s->context.controller;
+        const Strv *roots = &q->meta->spec.functions;
         ControllerOutlook outlook;
-        int r = sessions_prepare(s, j, ret_meta, q, refusal);
+        int r = sessions_prepare(s, j, q, refusal);
 
         if (r == 0)
-                r = controller_admit(c, ret, *ret_meta, q->force, refusal);
+                r = controller_admit(c, ret, q->meta, q->force, refusal);
         if (r != 0)
                 return r;
-        outlook = controller_foresee(c, *ret_meta, *ret);
-        if (outlook.is_learning) {
-                const Strv *roots = &(*ret_meta)->spec.functions;
-
+        outlook = controller_foresee(c, q->meta, *ret);
+        if (outlook.is_learning)
                 return refusal_set(refusal, REFUSAL_LEARNING, NULL,
                                    "what %s%s call%s is being learned, so that nothing else is "
                                    "hooked",
                                    roots->items[0], roots->n == 1 ? "" : " and others",
                                    roots->n == 1 ? "s" : "");
-        }
         if (q->arming)
                 q->arming(&outlook, q->userdata);
         return 0;
@@ -201,31 +171,29 @@ static int tell_neighbours(Sessions *s, const SessionMeta *m, Strv *told) {
         return r;
 }
 
-int sessions_start(Sessions *s, Janitor *j, Session **ret, const SessionRequest *q,
-                   Refusal *refusal) {
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+int sessions_start(Sessions *s, Janitor *j, Session **ret, SessionRequest *q, Refusal *refusal) {
         _cleanup_(admission_freep) Admission *admission = NULL;
         _cleanup_strv_ Strv told = {};
         Session *session = NULL;
-        int r = look(s, j, &m, &admission, q, refusal);
+        int r = look(s, j, &admission, q, refusal);
 
         if (r != 0)
                 return r;
         s->is_starting = true;
-        r = tell_neighbours(s, m, &told);
+        r = tell_neighbours(s, q->meta, &told);
         if (r >= 0)
-                r = session_start(&session, &s->context, m, admission, q->peer, refusal);
+                r = session_start(&session, &s->context, q->meta, admission, q->peer, refusal);
         s->is_starting = false;
         if (r != 0) {
                 for (size_t i = 0; i < told.n; i++) {
                         const SessionEntry *other = sessions_find(s, told.items[i]);
 
                         if (other && other->session)
-                                session_drop_neighbour(other->session, m->name);
+                                session_drop_neighbour(other->session, q->meta->name);
                 }
                 return r;
         }
-        TAKE_PTR(m);
+        q->meta = NULL;
         r = sessions_add(s, session);
         if (r < 0)
                 return r;
