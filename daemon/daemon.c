@@ -293,7 +293,7 @@ static int daemon_on_preparation(sd_event_source *source, uint64_t usec, void *u
         Daemon *d = userdata;
 
         if (!d->is_stopping)
-                (void) background_run(d->background, daemon_prepare, d);
+                background_run(d->background, daemon_prepare, d);
         return 0;
 }
 

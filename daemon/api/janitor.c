@@ -282,7 +282,7 @@ static void look(void *userdata) {
 static int on_soon(sd_event_source *source, uint64_t usec, void *userdata) {
         Janitor *j = userdata;
 
-        (void) background_run(j->sweeper, look, j); /* without memory the next change tries again */
+        background_run(j->sweeper, look, j);
         return 0;
 }
 
@@ -303,13 +303,11 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
 int janitor_vacuum(Janitor *j, ServerCall *call, const RetainLimits *limits, bool dry_run) {
         JanitorJob *job = NEW(JanitorJob, .janitor = j, .call = server_call_ref(call),
                               .limits = *limits, .dry_run = dry_run);
-        int r = job ? background_run(j->sweeper, run, job) : -ENOMEM;
 
-        if (r < 0 && job) {
-                (void) server_call_unref(call);
-                free(job);
-        }
-        return r;
+        if (!job)
+                return -ENOMEM;
+        background_run(j->sweeper, run, job);
+        return 0;
 }
 
 /* --- what is to come ---------------------------------------------------------------------------- */

@@ -71,10 +71,8 @@ static void run_one(void *userdata) {
 }
 
 static void begin_one(Methods *m) {
-        if (!m->errands || TAKE(m->errand_runs, true))
-                return;
-        if (background_run(m->background, run_one, m) < 0)
-                m->errand_runs = false; /* the next call begins with this one */
+        if (m->errands && !TAKE(m->errand_runs, true))
+                background_run(m->background, run_one, m);
 }
 
 static int on_turn(sd_event_source *source, void *userdata) {

@@ -211,8 +211,7 @@ static int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal
                 return refuse_state(refusal, s, ": its trigger has nothing to do now");
         if (r < 0)
                 return r;
-        if (session_when_hooked(s, on_ready, server_call_ref(call)) < 0)
-                on_ready(s, 0, call);
+        session_when_hooked(s, on_ready, server_call_ref(call));
         return 0;
 }
 
@@ -222,8 +221,7 @@ static void on_snapshot(Session *s, int error, void *userdata) {
         int r = 0;
 
         if (error == 0) {
-                if (session_when_synced(s, on_ready, call) < 0)
-                        on_ready(s, 0, call);
+                session_when_synced(s, on_ready, call);
                 return;
         }
         if (error == SNAPSHOT_E_EMPTY)

@@ -101,15 +101,13 @@ void session_hooks_follow(Session *s, uint64_t since_ns) {
         s->hooks.since_ns = since_ns;
         if (!session_hooks_are_changing(s) && !is_due(s))
                 return;
-        if (TAKE(s->hooks.is_hooking, true))
-                return; /* the task looks again */
-        if (background_run(s->context->background, hook, s) < 0)
-                hook(s); /* the loop waits */
+        if (!TAKE(s->hooks.is_hooking, true)) /* else the task looks again */
+                background_run(s->context->background, hook, s);
 }
 
-int session_when_hooked(Session *s, SessionDone done, void *userdata) {
-        return s->hooks.is_hooking ? session_add_wish(&s->hooks.wishes, done, userdata)
-                                   : ORIGIN(-EINVAL);
+void session_when_hooked(Session *s, SessionDone done, void *userdata) {
+        if (!s->hooks.is_hooking || session_add_wish(&s->hooks.wishes, done, userdata) < 0)
+                done(s, 0, userdata);
 }
 
 /* --- hooking less, or more --------------------------------------------------------------------- */

@@ -119,10 +119,8 @@ static void ask_for_change(Session *s, LeanScope scope, HookReason reason) {
         s->lean.is_due = true;
         s->lean.scope = scope;
         s->lean.reason = reason;
-        if (TAKE(s->lean.has_task, true))
-                return;
-        if (background_run(s->context->background, change_hooks, s) < 0)
-                change_hooks(s); /* the loop waits */
+        if (!TAKE(s->lean.has_task, true))
+                background_run(s->context->background, change_hooks, s);
 }
 
 /* --- lessons ----------------------------------------------------------------------------------- */

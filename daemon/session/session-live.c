@@ -157,8 +157,7 @@ void session_on_recorder(void *userdata) {
         }
         if (recorder_has_ended(s->recorder) && s->meta->state == SESSION_DRAINING) {
                 s->is_finishing = true;
-                if (background_run(s->context->background, session_finish, s) < 0)
-                        session_finish(s); /* the loop waits */
+                background_run(s->context->background, session_finish, s);
         }
 }
 

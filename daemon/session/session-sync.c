@@ -119,13 +119,10 @@ static int set_deadline(Session *s) {
                                           SYNC_WAIT_S * USEC_PER_SEC, 0, on_deadline, s);
 }
 
-int session_when_synced(Session *s, SessionDone done, void *userdata) {
-        int r;
-
-        if (!s->sync.syncer || !s->sync.is_told)
-                return ORIGIN(-EINVAL);
-        r = s->sync.deadline ? 0 : set_deadline(s);
-        return r < 0 ? r : session_add_wish(&s->sync.wishes, done, userdata);
+void session_when_synced(Session *s, SessionDone done, void *userdata) {
+        if (!s->sync.syncer || !s->sync.is_told || (!s->sync.deadline && set_deadline(s) < 0) ||
+            session_add_wish(&s->sync.wishes, done, userdata) < 0)
+                done(s, 0, userdata);
 }
 
 static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
