@@ -212,21 +212,15 @@ typedef struct Parse {
         Config *config;
         const char *file;
         Strv *problems;
-        bool is_foreign; /* in a section that is not ours to judge */
 } Parse;
 
 #define complain(p, line, ...) ini_complain((p)->problems, (p)->file, (line), __VA_ARGS__)
 
-static int on_section(const char *name, unsigned line, void *userdata) {
-        Parse *p = userdata;
-
-        p->is_foreign = true;
-        for (size_t i = 0; config_keys[i].name; i++)
-                if (streq(config_keys[i].section, name))
-                        p->is_foreign = false;
-        if (!p->is_foreign || startswith(name, "X-"))
-                return 0;
-        return complain(p, line, "unknown section [%s], ignored", NAME_QUOTED(name));
+static bool knows(const char *section) {
+        for (const ConfigKey *key = config_keys; key->name; key++)
+                if (streq(key->section, section))
+                        return true;
+        return false;
 }
 
 static int on_bad_line(unsigned line, const char *what, void *userdata) {
@@ -239,8 +233,6 @@ static int on_set(const IniEntry *e, void *userdata) {
         const char *instead;
         size_t i;
 
-        if (p->is_foreign)
-                return 0;
         i = config_find(e->section, e->key);
         instead = config_keys[i].name ? NULL : gone_instead(GONE_KEY, e->key);
         if (instead)
@@ -264,7 +256,7 @@ static int on_set(const IniEntry *e, void *userdata) {
 int config_parse(Config *c, const char *name, char *text, Strv *problems) {
         Parse p = { .config = c, .file = name, .problems = problems };
 
-        return ini_parse(text, &(IniHandler){ on_set, on_section, on_bad_line, &p });
+        return ini_parse(text, &(IniHandler){ on_set, knows, on_bad_line, &p });
 }
 
 /* --- all files -------------------------------------------------------------------------------- */

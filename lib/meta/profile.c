@@ -115,7 +115,6 @@ static void forget(Profile *p, const char *key) {
 typedef struct Parse {
         Profile *profile;
         const char *file;
-        bool is_foreign; /* in a section that is not ours to judge */
 } Parse;
 
 #define complain(p, line, ...)                                                                     \
@@ -123,13 +122,8 @@ typedef struct Parse {
                  ? TOO_MANY                                                                        \
                  : ini_complain(&(p)->profile->problems, (p)->file, (line), __VA_ARGS__))
 
-static int on_section(const char *name, unsigned line, void *userdata) {
-        Parse *p = userdata;
-
-        p->is_foreign = !streq(name, SECTION);
-        if (!p->is_foreign || startswith(name, "X-"))
-                return 0;
-        return complain(p, line, "unknown section [%s]; it is [" SECTION "]", NAME_QUOTED(name));
+static bool knows(const char *section) {
+        return streq(section, SECTION);
 }
 
 static int on_bad_line(unsigned line, const char *what, void *userdata) {
@@ -216,8 +210,6 @@ static int on_set(const IniEntry *e, void *userdata) {
         Parse *p = userdata;
         const SpecMember *m;
 
-        if (p->is_foreign)
-                return 0;
         if (*e->section == 0)
                 return complain(p, e->line, "this stands before [" SECTION "]");
         if (streq(e->key, DESCRIPTION))
@@ -249,7 +241,7 @@ int profile_parse(Profile *p, const char *file, char *text, size_t n_text) {
         if (n < n_text)
                 r = complain(&parse, line, "a NUL byte, at which reading ends");
         if (r >= 0)
-                r = ini_parse(text, &(IniHandler){ on_set, on_section, on_bad_line, &parse });
+                r = ini_parse(text, &(IniHandler){ on_set, knows, on_bad_line, &parse });
         return r == TOO_MANY ? 0 : r;
 }
 
