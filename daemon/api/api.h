@@ -114,8 +114,6 @@ void sessions_tidy(Sessions *s);
 /* Whether @session's owner may have a snapshot of it; SessionContext.admit, with the Sessions.  0, REFUSED, -errno. */
 int sessions_admit_snapshot(const Session *session, Refusal *refusal, void *userdata);
 AllowanceUse sessions_use_of(const Sessions *s, uid_t uid);
-/* Adds a CheckResult (org.ftraced.varlink) of how near the live sessions are to their limits. */
-void sessions_check(Sessions *s, json_t *checks);
 /* SIGUSR2: how many sessions waited for it. */
 size_t sessions_signal(Sessions *s);
 void sessions_stop_all(Sessions *s, const char *reason);

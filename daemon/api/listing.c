@@ -250,11 +250,10 @@ static int add_counts(json_t *o, const Sessions *s) {
                 if (states[i] > 0)
                         r |= json_object_set_new(counts, session_state_name((SessionState) i),
                                                  json_integer((json_int_t) states[i]));
-        r |= json_object_set_new(o, "store_bytes", json_integer((json_int_t) n_bytes));
-        r |= json_object_set_new(o, "states", counts);
-        r |= json_object_set_new(o, "events_lost",
-                                 json_integer((json_int_t) MIN(n_lost, (uint64_t) INT64_MAX)));
-        return r;
+        return r | json_object_update_new(
+                           o, json_pack("{s:I, s:o, s:I}", "store_bytes", (json_int_t) n_bytes,
+                                        "states", counts, "events_lost",
+                                        (json_int_t) MIN(n_lost, (uint64_t) INT64_MAX)));
 }
 
 int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {

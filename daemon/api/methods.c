@@ -421,10 +421,8 @@ static int check(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
                 json_decref(checks);
                 return -ENOMEM;
         }
-        if (checks) {
-                sessions_check(m->sessions, checks);
+        if (checks)
                 janitor_check(m->janitor, checks);
-        }
         return parameter_reply(call, "checks", checks);
 }
 

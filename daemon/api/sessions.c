@@ -14,14 +14,12 @@
 #include "base/name.h"
 #include "daemon/api/api.h"
 #include "daemon/session/rescue.h"
-#include "daemon/watch/guard.h"
 #include "daemon/watch/live.h"
 #include "retention/removed.h"
 #include "retention/boot-clock.h"
 #include "store/format.h"
 
 #define ID_CHARS 16
-#define NEAR_PERCENT 80 /* of a limit is worth a word of doctor's */
 
 /* --- entries ----------------------------------------------------------------------------------- */
 
@@ -424,39 +422,6 @@ int sessions_admit_snapshot(const Session *session, Refusal *refusal, void *user
 }
 
 /* --- those that record -------------------------------------------------------------------------- */
-
-void sessions_check(Sessions *s, json_t *checks) {
-        const char *name = NULL, *setting = NULL;
-        unsigned nearest = 0, percent;
-        char text[256];
-        bool is_near;
-
-        for (size_t i = 0; i < s->n_awake; i++) {
-                SessionLimit kind = session_guard_nearest(s->awake[i], &percent);
-
-                if (kind == SESSION_LIMIT_NONE || percent < nearest)
-                        continue;
-                nearest = percent;
-                name = session_name(s->awake[i]);
-                setting = guard_setting(kind);
-        }
-        is_near = name && nearest >= NEAR_PERCENT;
-        if (is_near)
-                (void) snprintf(text, sizeof(text),
-                                "session %s is at %u %% of %s= past which it ends", name, nearest,
-                                setting);
-        else if (name)
-                (void) snprintf(text, sizeof(text),
-                                "no session is near what it may cost: %s is at %u %% of %s=", name,
-                                nearest, setting);
-        else
-                (void) snprintf(text, sizeof(text), "no session that records has limits");
-        (void) json_array_append_new(
-                checks, json_pack("{ss ss ss ss*}", "name", "limits", "state",
-                                  is_near ? "warning" : "good", "text", text, "fix",
-                                  is_near ? "record fewer functions, or allow more in ftraced.conf"
-                                          : NULL));
-}
 
 bool sessions_yield(Sessions *s) {
         bool did = false;

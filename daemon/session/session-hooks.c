@@ -170,21 +170,10 @@ static bool rehook(Session *s, LeanScope scope, const Load *load, HookReason rea
 }
 
 void session_hooks_change(Session *s, LeanScope scope, const Load *load, HookReason reason) {
-        const SessionMeta *m = s->meta;
-
         if (!session_is_watched(s))
                 return;
-        if (rehook(s, scope, load, reason)) {
-                if (m->n_hooked > 0)
-                        log_info("Session '%s' hooks %u functions from now on; its roots are known "
-                                 "to call %u.",
-                                 m->name, m->n_hooked, m->n_known);
-                else
-                        log_info("Session '%s' hooks all functions for a moment, to learn what it "
-                                 "calls.",
-                                 m->name);
+        if (rehook(s, scope, load, reason))
                 session_on_change(s);
-        }
         s->hooks.settled(s, false, 0);
 }
 

@@ -98,10 +98,6 @@ uint64_t session_peer(const Session *s) {
         return s->peer;
 }
 
-SessionLimit session_guard_nearest(const Session *s, unsigned *ret_percent) {
-        return s->meta->state == SESSION_RECORDING ? guard_nearest(&s->guard, ret_percent) : SESSION_LIMIT_NONE;
-}
-
 /* --- what it tells --------------------------------------------------------------------------- */
 
 /* Of one that has ended: until when nothing but a request removes it, and when it is too old. */

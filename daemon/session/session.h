@@ -157,8 +157,6 @@ bool session_is_live(const Session *s);
 /* Whether one of its threads does not move any more, by a fault of this process. */
 bool session_is_hung(const Session *s);
 uint64_t session_peer(const Session *s);
-/* Which limit a live session is nearest to, and how near (daemon/watch/guard.h). */
-SessionLimit session_guard_nearest(const Session *s, unsigned *ret_percent);
 /* What it takes in the store (retention/footprint.h); of a live one that is remembered for a moment. */
 uint64_t session_disk_bytes(Session *s);
 

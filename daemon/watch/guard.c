@@ -25,10 +25,6 @@ static const struct {
         [SESSION_LIMIT_CPU] = { "max_cpu_ppm", format_cpu, "of a CPU for storing" },
 };
 
-const char *guard_setting(SessionLimit kind) {
-        return spec_find_member(kinds[kind].member)->key;
-}
-
 static const GuardSample *sample(const Guard *g, uint64_t i) {
         return &g->samples[i % GUARD_SAMPLES];
 }
@@ -112,35 +108,15 @@ uint64_t guard_look_bytes(const Guard *g) {
                        : MAX(second / (NSEC_PER_SEC / GUARD_FLOOD_NS), (uint64_t) 1) * GUARD_FLOOD;
 }
 
-SessionLimit guard_nearest(const Guard *g, unsigned *ret_percent) {
-        const GuardSample *now = sample(g, g->n_samples - 1),
-                          *before = sample_before(g, now->at_ns, GUARD_WINDOW_NS)
-                                            ?: sample(g, oldest(g));
-        SessionLimit nearest = SESSION_LIMIT_NONE;
-        double share = -1;
-
-        for (size_t k = 0; k < _SESSION_LIMIT_N; k++) {
-                double s = g->limits[k] > 0 ? (double) rate(before, now, k) / (double) g->limits[k]
-                                            : -1;
-
-                if (s > share) {
-                        share = s;
-                        nearest = (SessionLimit) k;
-                        *ret_percent = (unsigned) (100 * MIN(share, 1000.0));
-                }
-        }
-        return nearest;
-}
-
 char *guard_sentence(char text[static GUARD_TEXT_MAX], const GuardVerdict *v) {
         char seen[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX], window[UNIT_TEXT_MAX];
+        const char *setting = spec_find_member(kinds[v->kind].member)->key;
 
         (void) snprintf(text, GUARD_TEXT_MAX,
                         "%s %s over %s, more than the %s of %s=; name fewer functions, or raise "
                         "--set=%s=",
                         kinds[v->kind].format(seen, v->rate), kinds[v->kind].what,
                         format_duration(window, v->window_ns),
-                        kinds[v->kind].format(limit, v->limit), guard_setting(v->kind),
-                        guard_setting(v->kind));
+                        kinds[v->kind].format(limit, v->limit), setting, setting);
         return text;
 }

@@ -52,11 +52,6 @@ enum { GUARD_E_PASSED = 1 };
 int guard_look(Guard *g, const GuardSample *now, GuardVerdict *ret);
 /* After how many stored bytes the next look is due, if it does not come anyhow; UINT64_MAX: none. */
 uint64_t guard_look_bytes(const Guard *g);
-/* The kind of which the last GUARD_WINDOW_NS, or what there is of them, are nearest to their limit,
- * and how near: a share of the limit in percent. */
-SessionLimit guard_nearest(const Guard *g, unsigned *ret_percent);
-
 #define GUARD_TEXT_MAX 192
 /* "1,203,441 events a second over 10 s, more than the 1,000,000 that MaxEventRate= allows; ..." */
 char *guard_sentence(char text[static GUARD_TEXT_MAX], const GuardVerdict *v);
-const char *guard_setting(SessionLimit kind); /* "MaxEventRate" */

@@ -157,18 +157,13 @@ json_t *spec_to_json(const Spec *spec) {
 /* Of two filters for one event only one could count. */
 static bool names_an_event_twice(const Strv *events) {
         _cleanup_strv_ Strv names = {};
-        size_t n = 0;
+        EventChoice e;
 
-        for (size_t i = 0; i < events->n; i++) {
-                EventChoice e;
-
-                if (event_choice_parse(&e, events->items[i])) {
-                        n++;
+        for (size_t i = 0; i < events->n; i++)
+                if (event_choice_parse(&e, events->items[i])) /* it is valid */
                         (void) strv_addf(&names, "%s:%s", e.system, e.name);
-                }
-        }
         strv_sort_unique(&names);
-        return names.n < n; /* without memory, too */
+        return names.n < events->n; /* without memory, too */
 }
 
 int spec_member_to_json(json_t *o, const Spec *spec, size_t offset) {

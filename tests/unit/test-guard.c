@@ -103,14 +103,12 @@ TEST(counters_that_go_backwards_end_nothing) {
 TEST(no_limit_is_never_passed) {
         const Spec spec = { .max_event_rate = SPEC_UNLIMITED };
         GuardVerdict v;
-        unsigned percent;
         Guard g;
 
         guard_init(&g, &spec, &(GuardSample){ .at_ns = 100 * SEC });
         for (SessionLimit k = SESSION_LIMIT_NONE + 1; k < _SESSION_LIMIT_N; k++)
                 ck_assert_uint_eq(passes_after(&g, k, UINT64_C(1) << 40, SEC, 200 * SEC, &v), 0);
         ck_assert_uint_eq(guard_look_bytes(&g), UINT64_MAX);
-        ck_assert_int_eq(guard_nearest(&g, &percent), SESSION_LIMIT_NONE);
 }
 
 TEST(the_next_look_is_due_before_a_flood_has_lasted) {
@@ -122,17 +120,6 @@ TEST(the_next_look_is_due_before_a_flood_has_lasted) {
         ck_assert_uint_eq(guard_look_bytes(&g), 100000 * 4 / 2);
         g.limits[SESSION_LIMIT_WRITE_RATE] = 1;
         ck_assert_uint_gt(guard_look_bytes(&g), 0);
-}
-
-TEST(the_nearest_limit_is_found) {
-        Guard g = guard_of();
-        GuardVerdict v;
-        unsigned percent = 0;
-
-        ck_assert_uint_eq(passes_after(&g, SESSION_LIMIT_EVENT_RATE, 300, 4 * SEC, 40 * SEC, &v), 0);
-        ck_assert_uint_eq(passes_after(&g, SESSION_LIMIT_WRITE_RATE, 85000, 4 * SEC, 80 * SEC, &v), 0);
-        ck_assert_int_eq(guard_nearest(&g, &percent), SESSION_LIMIT_WRITE_RATE);
-        ck_assert_uint_eq(percent, 85);
 }
 
 TEST(a_verdict_names_the_rate_the_limit_and_the_way_out) {
