@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <sys/random.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/api/api.h"

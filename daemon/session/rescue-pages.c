@@ -95,14 +95,6 @@ static int move_all(SegmentWriter *w, int raw_fd, uint64_t max_pages, uint32_t p
         return MIN(r, 0);
 }
 
-bool rescue_get_span(const SessionDir *dir, uint32_t cpu, uint64_t sequence, uint64_t *ret_first_ns,
-                     uint64_t *ret_last_ns) {
-        _cleanup_(page_source_freep) PageSource *s = NULL;
-
-        return page_source_open(&s, dir, cpu, sequence, NULL) == 0 &&
-               page_source_span(s, false, ret_first_ns, ret_last_ns) == 0;
-}
-
 /* 0, and @ret_page until another one is read; the first from @i on, which goes on behind it. */
 static int next_page(PageSource *s, uint64_t *i, const void **ret_page) {
         uint64_t n_read;

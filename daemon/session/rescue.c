@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -97,6 +96,15 @@ static ClockTuple clocks_at(const SessionMeta *m, uint64_t trace_ns) {
                              .realtime_ns = session_meta_realtime_ns(m, trace_ns) };
 }
 
+/* When the first and the last page of a segment begin; false: that cannot be told. */
+static bool get_span(const SessionDir *dir, uint32_t cpu, uint64_t sequence, uint64_t *ret_first_ns,
+                     uint64_t *ret_last_ns) {
+        _cleanup_(page_source_freep) PageSource *s = NULL;
+
+        return page_source_open(&s, dir, cpu, sequence, NULL) == 0 &&
+               page_source_span(s, false, ret_first_ns, ret_last_ns) == 0;
+}
+
 /* Damaged pages may have any time: none is believed that lies outside of the time that there was. */
 static void set_times(SessionMeta *m, const SessionDir *dir) {
         uint64_t begin_ns = m->start.trace_ns, first_ns = UINT64_MAX, last_ns = begin_ns,
@@ -113,7 +121,7 @@ static void set_times(SessionMeta *m, const SessionDir *dir) {
                 for (size_t k = 0; k < n; k++) {
                         uint64_t a, b;
 
-                        if (!rescue_get_span(dir, m->cpus[i].cpu, sequences[k], &a, &b))
+                        if (!get_span(dir, m->cpus[i].cpu, sequences[k], &a, &b))
                                 continue;
                         if (a >= begin_ns && a <= end_ns)
                                 first_ns = MIN(first_ns, a);

@@ -52,10 +52,6 @@ int rescue_move_cpu(Controller *c, const BlackBox *b, size_t i, SessionDir *dir,
 int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *dir,
                       const SessionMeta *m, uint64_t *ret_n_pages);
 
-/* When the first and the last page of a segment begin (page_source_span()); false: that cannot be told. */
-bool rescue_get_span(const SessionDir *dir, uint32_t cpu, uint64_t sequence, uint64_t *ret_first_ns,
-                     uint64_t *ret_last_ns);
-
 /*
  * rescue_find_seam() - whether there are pages of @cpu from before @ns
  * @ns:          on the recording's trace clock

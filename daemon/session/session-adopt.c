@@ -53,7 +53,7 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
                 r = disk_usage_recover(s->dir, s->meta);
                 if (r < 0)
                         log_warning_errno(r, "Cannot count the pages of session '%s': %m", name);
-                session_enter(s, SESSION_EVENT_FAIL, SESSION_REASON_DAEMON_ENDED);
+                session_enter(s, SESSION_FAILED, SESSION_REASON_DAEMON_ENDED);
                 conditions_done(&s->meta->degraded);
                 s->meta->kept_realtime_ns = now_ns(CLOCK_REALTIME);
                 session_save(s);

@@ -6,7 +6,6 @@
  */
 
 #include "base/io.h"
-#include "base/log.h"
 #include "base/unit.h"
 #include "daemon/session/session-private.h"
 

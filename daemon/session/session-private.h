@@ -32,24 +32,12 @@
 #include "retention/footprint.h"
 
 /*
- * Which state follows which
+ * Which state follows which; each but the last two may become `failed` as well
  *
- *                  ARM           START             STOP             DRAIN
- *      new ──────────> armed ──────────> recording ──────> draining ──────> sealed
- *       │                │ ^─────PAUSE─────────┘ │           ^ │
- *       │                │ └──────────STOP───────│───────────┘ │
- *       └──────FAIL──────┴───────────────────────┴─────────────┴───────────> failed
+ *      new ─────> armed ─────> recording ─────> draining ─────> sealed
+ *                   │ ^────────────┘               ^
+ *                   └──────────────────────────────┘
  */
-typedef enum SessionEvent {
-        SESSION_EVENT_ARM,   /* the kernel is programmed */
-        SESSION_EVENT_START, /* it records */
-        SESSION_EVENT_PAUSE, /* it records no more, and waits for its triggers again */
-        SESSION_EVENT_STOP,  /* it records no more */
-        SESSION_EVENT_DRAIN, /* all is stored and the kernel is as it was */
-        SESSION_EVENT_FAIL,
-        _SESSION_EVENT_N,
-} SessionEvent;
-
 typedef struct SessionWish SessionWish;
 struct SessionWish {
         SessionWish *next;
@@ -193,9 +181,9 @@ struct Session {
 /* --- session-state.c -------------------------------------------------------------------------- */
 
 int session_new(Session **ret, const SessionContext *context);
-/* The state after @event in state @from, or -EINVAL: it cannot happen there. */
-int session_state_next(SessionState from, SessionEvent event);
-void session_enter(Session *s, SessionEvent event, const char *reason);
+/* Whether state @to may follow @from. */
+bool session_state_may_become(SessionState from, SessionState to);
+void session_enter(Session *s, SessionState state, const char *reason);
 /* session.json, also of one that has ended and whose directory is closed.  0 or -errno. */
 int session_write_meta(Session *s);
 void session_save(Session *s);

@@ -76,7 +76,7 @@ int session_go(Session *s, const char **ret_what) {
                 return r;
         if (!s->meta->spec.in_kernel)
                 recorder_set_held(s->recorder, false);
-        session_enter(s, SESSION_EVENT_START, NULL);
+        session_enter(s, SESSION_RECORDING, NULL);
         return session_look_after(s, since_ns, ret_what);
 }
 
@@ -109,7 +109,7 @@ void session_stop(Session *s, const char *reason) {
         s->deadline = sd_event_source_disable_unref(s->deadline);
         session_look_at_modules(s);
 
-        session_enter(s, SESSION_EVENT_STOP, reason);
+        session_enter(s, SESSION_DRAINING, reason);
         session_save(s);
         session_end_snapshot(s);
         recorder_stop(s->recorder);
@@ -124,7 +124,7 @@ void session_pause(Session *s, const char *reason) {
         session_hooks_interrupt(s);
         switch_off(s);
         recorder_set_held(s->recorder, true);
-        session_enter(s, SESSION_EVENT_PAUSE, NULL);
+        session_enter(s, SESSION_ARMED, NULL);
         r = session_snapshot(s, reason, NULL, NULL);
         if (r < 0)
                 session_warn(s, "what was recorded could not be kept apart: %s", origin_text(r));
@@ -206,9 +206,9 @@ void session_finish(void *userdata) {
                                 "%s, but the kernel could not be put back as it was: %s; it is "
                                 "tried again every few seconds",
                                 s->meta->reason ?: "stopped", origin_text(r));
-                session_enter(s, SESSION_EVENT_FAIL, reason);
+                session_enter(s, SESSION_FAILED, reason);
         } else
-                session_enter(s, SESSION_EVENT_DRAIN, NULL);
+                session_enter(s, SESSION_SEALED, NULL);
 
         s->meta->kept_realtime_ns = now_ns(CLOCK_REALTIME);
         live_remove(s->dir);

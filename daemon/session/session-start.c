@@ -129,7 +129,7 @@ static int session_arm(Session *s, Refusal *refusal) {
                 return r;
         s->meta->arm_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
         session_hear_tracer(s);
-        session_enter(s, SESSION_EVENT_ARM, NULL);
+        session_enter(s, SESSION_ARMED, NULL);
         return 0;
 }
 
