@@ -40,60 +40,34 @@ static void methods_drop_waiter(Methods *m, Waiter **at) {
                 (void) sd_event_source_set_enabled(m->tick, SD_EVENT_OFF);
 }
 
-/* What is said of a session, for all who wait for it: it may be long. */
-typedef struct News {
-        const Session *session;
-        bool is_last;
-        char *text; /* the message */
-} News;
-
-static char *make_news(Methods *m, Session *session, bool is_last) {
-        json_t *json = session_to_json(session);
-        json_auto_t *message = !json     ? NULL
-                               : is_last ? json_pack("{s:{s:o, s:o*}}", "parameters", "session",
-                                                     json, "retention", janitor_foresee(m->janitor))
-                                         : json_pack("{s:{s:o}, s:b}", "parameters", "session",
-                                                     json, "continues", 1);
-
-        return message ? json_dumps(message, JSON_COMPACT) : NULL;
-}
-
 /* Tells @w of its session; whether that was its last reply. */
-static bool waiter_answer(Methods *m, Waiter *w, News *news) {
+static bool waiter_answer(Methods *m, Waiter *w) {
         bool is_last = !session_is_live(w->session);
-        char *text;
-        int r;
+        json_t *news;
 
         if (!server_call_is_connected(w->call))
                 return true;
         if (!is_last && !w->is_watch)
                 return false;
-
-        if (news->session != w->session || news->is_last != is_last || !news->text) {
-                free(news->text);
-                *news = (News){ w->session, is_last, make_news(m, w->session, is_last) };
-        }
-        text = news->text ? strdup(news->text) : NULL;
-        if (!text)
+        news = json_pack("{s:o, s:o*}", "session", session_to_json(w->session), "retention",
+                         is_last ? janitor_foresee(m->janitor) : NULL);
+        if (!news)
                 return false; /* no memory now: the next change or tick tries again */
-        r = is_last ? server_call_reply_text(w->call, text)
-                    : server_call_continue_text(w->call, text);
-        return is_last || r < 0;
+        return (is_last ? server_call_reply(w->call, news, NULL, 0)
+                        : server_call_continue(w->call, news)) < 0 ||
+               is_last;
 }
 
 /* @session: NULL: all that are watched. */
 static void methods_answer(Methods *m, Session *session) {
-        News news = {};
-
         for (Waiter **at = &m->waiters; *at;) {
                 bool concerned = session ? (*at)->session == session : (*at)->is_watch;
 
-                if (concerned && waiter_answer(m, *at, &news))
+                if (concerned && waiter_answer(m, *at))
                         methods_drop_waiter(m, at);
                 else
                         at = &(*at)->next;
         }
-        free(news.text);
 }
 
 static int methods_on_tick(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -306,7 +280,6 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
 static int method_watch(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Methods *m = userdata;
         Session *session;
-        News news = {};
         int r = methods_get_session(m, call, parameters, METHODS_READ, &session, refusal);
 
         if (r != 0)
@@ -315,9 +288,8 @@ static int method_watch(ServerCall *call, json_t *parameters, Refusal *refusal, 
         if (r < 0)
                 return r;
         /* It stands first in the list.  An ended session is answered once and for all. */
-        if (waiter_answer(m, m->waiters, &news))
+        if (waiter_answer(m, m->waiters))
                 methods_drop_waiter(m, &m->waiters);
-        free(news.text);
         return 0;
 }
 

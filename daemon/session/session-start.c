@@ -59,17 +59,12 @@ static int add_host(SessionMeta *m) {
         if (r < 0)
                 return r;
         boot_id_read(boot_id);
-        m->kernel = strdup(u.release);
-        m->machine = strdup(u.machine);
-        m->host = strdup(u.nodename);
-        m->boot_id = strdup(boot_id);
         m->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-        if (!m->kernel || !m->machine || !m->host || !m->boot_id)
-                return -ENOMEM;
-        if (sd_id128_get_machine_app_specific(ours, &id) < 0)
-                return 0;
-        m->machine_id = strdup(sd_id128_to_string(id, text));
-        return m->machine_id ? 0 : -ENOMEM;
+        r = text_replace(&m->kernel, u.release) ?: text_replace(&m->machine, u.machine)
+                    ?: text_replace(&m->host, u.nodename) ?: text_replace(&m->boot_id, boot_id);
+        if (r == 0 && sd_id128_get_machine_app_specific(ours, &id) >= 0)
+                r = text_replace(&m->machine_id, sd_id128_to_string(id, text));
+        return r;
 }
 
 /* --- the steps ---------------------------------------------------------------------------------- */

@@ -118,19 +118,15 @@ static int parse_number(const char *s, unsigned type, uint64_t *ret) {
 }
 
 static int parse_share(const char *s, ConfigShare *ret) {
-        char digits[8];
-        size_t n = strlen(s);
-        uint64_t percent;
+        uint64_t ppm;
 
-        if (n == 0 || n > sizeof(digits) || s[n - 1] != '%') {
+        if (!strchr(s, '%')) {
                 *ret = (ConfigShare){};
                 return parse_number(s, VALUE_BYTES, &ret->bytes);
         }
-        memcpy(digits, s, n - 1);
-        digits[n - 1] = 0;
-        if (parse_u64(digits, 100, &percent) < 0)
+        if (parse_percent(s, &ppm) < 0 || ppm > 1000000 || ppm % 10000 > 0)
                 return ORIGIN(-EINVAL);
-        *ret = (ConfigShare){ .percent = (uint32_t) percent }; /* 0%: no limit */
+        *ret = (ConfigShare){ .percent = (uint32_t) (ppm / 10000) }; /* 0%: no limit */
         return 0;
 }
 
