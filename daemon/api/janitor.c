@@ -12,7 +12,6 @@
 #include "base/unit.h"
 #include "daemon/api/api.h"
 
-#define ACCURACY_US (60 * 1000000ULL) /* at most; a tenth of what is kept */
 #define SLICE_NS (10 * NSEC_PER_MSEC)
 #define LOOK_NS (15 * NSEC_PER_SEC) /* at what others leave of the disk, while something records */
 #define YIELD_NS NSEC_PER_SEC       /* from one segment that a ring lets go of to the next */
@@ -178,7 +177,6 @@ static int describe_why(const JanitorJob *job, const VacuumItem *item, char **re
 
 static int remove_item(Janitor *j, const JanitorJob *job, VacuumItem *item) {
         _cleanup_free_ char *why = NULL;
-        char size[UNIT_TEXT_MAX];
         Session *s;
         int r = describe_why(job, item, &why);
 
@@ -192,10 +190,10 @@ static int remove_item(Janitor *j, const JanitorJob *job, VacuumItem *item) {
         }
         if (r < 0)
                 log_warning("Session '%s' (%s) cannot be removed: %s", item->name,
-                            format_bytes(size, item->n_bytes), origin_text(r));
+                            FORMAT_BYTES(item->n_bytes), origin_text(r));
         else
                 log_info("Session '%s' (%s) removed: %s.", item->name,
-                         format_bytes(size, item->n_bytes), why);
+                         FORMAT_BYTES(item->n_bytes), why);
         return r;
 }
 
@@ -360,10 +358,7 @@ int janitor_has_room(Janitor *j, Refusal *refusal) {
 }
 
 int janitor_init(Janitor *j, Sessions *sessions, Background *sweeper, bool is_asked_only) {
-        const Limits *l = sessions->context.limits;
         sd_event *event = sessions->context.event;
-        uint64_t accuracy_us =
-                MIN(l->max_retention_ns ?: UINT64_MAX, l->min_retention_ns) / NSEC_PER_USEC / 10;
         int r;
 
         *j = (Janitor){ .sessions = sessions, .sweeper = sweeper, .is_asked_only = is_asked_only };
@@ -371,8 +366,8 @@ int janitor_init(Janitor *j, Sessions *sessions, Background *sweeper, bool is_as
         if (r >= 0)
                 r = sd_event_source_set_enabled(j->soon, SD_EVENT_OFF);
         if (r >= 0)
-                r = sd_event_add_time(event, &j->timer, CLOCK_BOOTTIME, UINT64_MAX,
-                                      MIN(accuracy_us, ACCURACY_US), on_timer, j);
+                r = sd_event_add_time(event, &j->timer, CLOCK_BOOTTIME, UINT64_MAX, 0, on_timer,
+                                      j);
         janitor_look(j);
         return r;
 }

@@ -197,7 +197,6 @@ static void request_done(SessionRequest *q) {
 static void log_start(ServerCall *call, const Session *session) {
         const SessionMeta *m = session_meta(session);
         _cleanup_free_ char *roots = strv_join(&m->roots, " ");
-        char arm[UNIT_TEXT_MAX];
 
         journal_tell(
                 &(JournalEntry){ JOURNAL_STARTED, .meta = m, .uid = call->who.uid,
@@ -206,7 +205,7 @@ static void log_start(ServerCall *call, const Session *session) {
                 m->name, (unsigned) call->who.uid, (int) call->who.pid, roots ?: "",
                 roots && strlen(roots) > 200 ? "..." : "", m->n_cpus,
                 m->instance ? ", instance " : "", m->instance ?: "",
-                format_duration(arm, m->arm_ns));
+                FORMAT_DURATION(m->arm_ns));
 }
 
 static void tell_of_arming(const ControllerOutlook *outlook, void *userdata) {

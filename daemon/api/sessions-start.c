@@ -75,7 +75,6 @@ static int apply_guards(const Limits *l, SessionMeta *m) {
  * too much. */
 static int apply_limits(const Limits *l, SessionMeta *m) {
         Spec *spec = &m->spec;
-        char text[UNIT_TEXT_MAX];
         int r;
 
         r = apply_guards(l, m);
@@ -92,7 +91,7 @@ static int apply_limits(const Limits *l, SessionMeta *m) {
                 return 0;
         spec->max_bytes = l->max_session_bytes;
         return strv_addf(&m->warnings, "its size is limited to %s by MaxSessionSize=",
-                         format_bytes(text, l->max_session_bytes));
+                         FORMAT_BYTES(l->max_session_bytes));
 }
 
 /* A ring in the kernel of its own accord, with what the kernel says: of a panic, for one. */

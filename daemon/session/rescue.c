@@ -270,7 +270,6 @@ static int note_snapshot(const Rescue *x, const SessionDir *dir, SessionMeta *m)
 }
 
 static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
-        char n_pages[UNIT_TEXT_MAX];
         int r = disk_usage_count(dir, m);
 
         if (r < 0)
@@ -288,7 +287,7 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
         r = text_format(&m->reason,
                         "the machine went down while it was recorded (a panic, a reset or a forced "
                         "reboot); %s pages survived in memory",
-                        format_count(n_pages, session_meta_total(m).n_pages));
+                        FORMAT_COUNT(session_meta_total(m).n_pages));
         if (r < 0)
                 return r;
         m->state = SESSION_SEALED;
@@ -339,7 +338,6 @@ static int lose_origin(Rescue *x, const char *why) {
 
 /* All of it is in @m, and on the disk. */
 static int finish(Rescue *x, const SessionMeta *m) {
-        char n_pages[UNIT_TEXT_MAX];
         int r = end_origin(x, m, "what survived in memory");
 
         if (r < 0)
@@ -351,7 +349,7 @@ static int finish(Rescue *x, const SessionMeta *m) {
         journal_tell(&(JournalEntry){ JOURNAL_RESCUED, .meta = m },
                      "Session '%s' was recording when the machine went down: %s pages survived in "
                      "memory and are session '%s' now.",
-                     x->origin->name, format_count(n_pages, session_meta_total(m).n_pages),
+                     x->origin->name, FORMAT_COUNT(session_meta_total(m).n_pages),
                      m->name);
         return 1;
 }

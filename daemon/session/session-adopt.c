@@ -190,7 +190,6 @@ static int take_cpu(Session *s, const Live *live, PipeMarks *marks, size_t i, ui
 
 int session_take_cpus(Session *s, const Live *live) {
         _cleanup_(pipe_marks_freep) PipeMarks *marks = NULL;
-        char text[UNIT_TEXT_MAX];
         uint64_t n_lost = 0;
         int r;
 
@@ -206,7 +205,7 @@ int session_take_cpus(Session *s, const Live *live) {
                 session_warn(s,
                              "the daemon was killed while nobody else held its pipes: up to %s "
                              "that were in them are missing",
-                             format_bytes(text, n_lost));
+                             FORMAT_BYTES(n_lost));
         return MIN(r, 0);
 }
 

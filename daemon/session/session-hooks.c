@@ -19,7 +19,6 @@
 /* --- what is missing -------------------------------------------------------------------------- */
 
 static void warn_late(Session *s) {
-        char text[UNIT_TEXT_MAX];
 
         if (s->hooks.since_ns == 0)
                 session_warn(s, "nothing but the roots was hooked when the daemon ended: what they "
@@ -29,7 +28,7 @@ static void warn_late(Session *s) {
                              "nothing but the roots was hooked while it waited: what they call is "
                              "recorded from about %s after the trigger on; --lean=FILE, or --lean "
                              "once it has learned, hooks it from the beginning",
-                             format_duration(text, now_ns(CLOCK_MONOTONIC) - s->hooks.since_ns));
+                             FORMAT_DURATION(now_ns(CLOCK_MONOTONIC) - s->hooks.since_ns));
 }
 
 void session_hooks_interrupt(Session *s) {
@@ -136,7 +135,6 @@ static void note_change(Session *s, HookReason reason, const ClockTuple *since) 
 static bool rehook(Session *s, LeanScope scope, const Load *load, HookReason reason) {
         SessionMeta *m = s->meta;
         uint32_t n_before = m->n_hooked;
-        char text[UNIT_TEXT_MAX];
         ClockTuple since = {};
         int r, k;
 
@@ -161,7 +159,7 @@ static bool rehook(Session *s, LeanScope scope, const Load *load, HookReason rea
                 session_warn(s,
                              "calls below its roots are missing for up to %s: this kernel hooks "
                              "few functions while a long list of them is written",
-                             format_duration(text, now_ns(CLOCK_MONOTONIC) - since.monotonic_ns));
+                             FORMAT_DURATION(now_ns(CLOCK_MONOTONIC) - since.monotonic_ns));
         if (reason == HOOK_THINNED && m->n_hooked > n_before)
                 reason = HOOK_RESTORED;
         if (r > 0)

@@ -149,10 +149,10 @@ void session_on_recorder(void *userdata) {
                 look_at_guard(s);
         }
         if (recorder_is_full(s->recorder) && s->meta->state == SESSION_RECORDING) {
-                char text[UNIT_TEXT_MAX], reason[64];
+                char reason[64];
 
                 (void) snprintf(reason, sizeof(reason), "max-size reached: %s",
-                                format_bytes(text, s->meta->spec.max_bytes));
+                                FORMAT_BYTES(s->meta->spec.max_bytes));
                 session_stop(s, reason);
         }
         if (recorder_has_ended(s->recorder) && s->meta->state == SESSION_DRAINING) {

@@ -18,10 +18,10 @@
 
 static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
         Session *s = userdata;
-        char text[UNIT_TEXT_MAX], reason[64];
+        char reason[64];
 
         (void) snprintf(reason, sizeof(reason), "duration reached: %s",
-                        format_duration(text, s->meta->spec.duration_ns));
+                        FORMAT_DURATION(s->meta->spec.duration_ns));
         session_stop(s, reason);
         return 0;
 }

@@ -109,14 +109,14 @@ uint64_t guard_look_bytes(const Guard *g) {
 }
 
 char *guard_sentence(char text[static GUARD_TEXT_MAX], const GuardVerdict *v) {
-        char seen[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX], window[UNIT_TEXT_MAX];
+        char seen[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX];
         const char *setting = spec_find_member(kinds[v->kind].member)->key;
 
         (void) snprintf(text, GUARD_TEXT_MAX,
                         "%s %s over %s, more than the %s of %s=; name fewer functions, or raise "
                         "--set=%s=",
                         kinds[v->kind].format(seen, v->rate), kinds[v->kind].what,
-                        format_duration(window, v->window_ns),
+                        FORMAT_DURATION(v->window_ns),
                         kinds[v->kind].format(limit, v->limit), setting, setting);
         return text;
 }

@@ -321,14 +321,12 @@ int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name
                                             : "0000000000000000");
         if (r >= 0)
                 r = strv_add(&m->spec.functions, "_*"); /* it has some */
-        if (r >= 0 &&
-            asprintf(&m->reason,
-                     "recorded by a newer ftraced: its session.json is of version %" PRIu32
-                     ", and this ftraced knows %i; read it with that one, or remove it",
-                     m->newer_version, META_VERSION) < 0) {
-                m->reason = NULL;
-                r = -ENOMEM;
-        }
+        if (r >= 0)
+                r = text_format(&m->reason,
+                                "recorded by a newer ftraced: its session.json is of version "
+                                "%" PRIu32 ", and this ftraced knows %i; read it with that one, or "
+                                "remove it",
+                                m->newer_version, META_VERSION);
         if (r >= 0)
                 *ret = TAKE_PTR(m);
         return r;
