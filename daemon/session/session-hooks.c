@@ -177,12 +177,10 @@ void session_hooks_change(Session *s, LeanScope scope, const Load *load, HookRea
 
 void session_hooks_list(void *userdata) {
         Session *s = userdata;
-        const SessionMeta *m = s->meta;
 
-        if (!session_is_watched(s))
-                return;
-        if (m->n_hooked == 0 && !tracer_waits(s->tracer) &&
-            rehook(s, m->tree_from == TREE_LESSON ? LEAN_LESSON : LEAN_TREE, NULL, HOOK_WIDENED))
-                session_on_change(s);
-        s->hooks.settled(s, false, 0);
+        if (s->meta->n_hooked == 0 && !tracer_waits(s->tracer))
+                session_hooks_change(s, s->meta->tree_from == TREE_LESSON ? LEAN_LESSON : LEAN_TREE,
+                                     NULL, HOOK_WIDENED);
+        else if (session_is_watched(s))
+                s->hooks.settled(s, false, 0);
 }

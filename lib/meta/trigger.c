@@ -155,13 +155,10 @@ static const struct {
         [TRIGGER_IN] = { "in", read_duration },
 };
 
-static const struct {
-        const char *word;
-        bool has_delay;
-} actions[_TRIGGER_ACTION_N] = {
-        [TRIGGER_START] = { "start", false },
-        [TRIGGER_STOP] = { "stop", true },
-        [TRIGGER_SNAPSHOT] = { "snapshot", true },
+static const char *const actions[_TRIGGER_ACTION_N] = {
+        [TRIGGER_START] = "start",
+        [TRIGGER_STOP] = "stop",
+        [TRIGGER_SNAPSHOT] = "snapshot",
 };
 
 /* "stop" or "stop:10s" */
@@ -169,15 +166,15 @@ static int read_action(Trigger *t, const char *text, char why[static TRIGGER_WHY
         size_t n = strcspn(text, ":");
 
         for (size_t i = 0; i < ELEMENTSOF(actions); i++) {
-                if (strlen(actions[i].word) != n || strncmp(actions[i].word, text, n) != 0)
+                if (strlen(actions[i]) != n || strncmp(actions[i], text, n) != 0)
                         continue;
                 if (t->does[i])
-                        return wrong(why, "\"%s\" stands there twice", actions[i].word);
+                        return wrong(why, "\"%s\" stands there twice", actions[i]);
                 t->does[i] = true;
                 if (text[n] == 0)
                         return 0;
-                if (!actions[i].has_delay)
-                        return wrong(why, "\"%s\" takes no time behind it", actions[i].word);
+                if (i == TRIGGER_START)
+                        return wrong(why, "\"%s\" takes no time behind it", actions[i]);
                 return read_time(text + n + 1, &t->delay_ns[i], why);
         }
         return wrong_word(why, text,
