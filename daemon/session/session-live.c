@@ -34,13 +34,6 @@ static void look_at_guard(Session *s) {
         if (s->meta->state != SESSION_RECORDING || s->is_leaving || s->meta->spec.in_kernel ||
             session_look_at_cost(s, text, &limit) != GUARD_E_PASSED)
                 return;
-        if (session_lean_shed(s)) {
-                log_warning("Session '%s' costs too much and hooks no leaves any more: %s.",
-                            s->meta->name, text);
-                session_warn(s, "functions that call nothing are not hooked any more: %s", text);
-                session_begin_guard(s); /* what it costs from now on counts */
-                return;
-        }
         log_warning("Session '%s' costs too much and ends: %s.", s->meta->name, text);
         s->meta->limit = limit;
         session_stop(s, text);
