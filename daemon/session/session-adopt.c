@@ -283,23 +283,22 @@ static void session_go_on(Session *s, const char *why) {
         journal_tell(&(JournalEntry){ JOURNAL_TAKEN_UP, .meta = s->meta },
                      "Session '%s' was %s when its daemon ended: taken up.", s->meta->name,
                      session_state_name(s->meta->state));
+        what = "waiting for its triggers";
         r = session_go_on_waiting(s);
-        if (r < 0) {
-                log_error_errno(r, "Cannot go on waiting for the triggers of session '%s': %m",
-                                s->meta->name);
-                session_stop(s, "the daemon was restarted, and its triggers could not be taken up");
-                return;
-        }
-        if (s->meta->state == SESSION_ARMED) {
+        if (r >= 0 && s->meta->state == SESSION_ARMED) {
                 session_hooks_follow(s, 0);
                 return;
         }
-        r = session_follow_tasks(s);
-        if (r < 0)
-                session_warn(s,
-                             "tasks that joined since the daemon ended, and later, are missing: %s",
-                             origin_text(r));
-        r = session_look_after(s, 0, &what);
+        if (r >= 0) {
+                int k = session_follow_tasks(s);
+
+                if (k < 0)
+                        session_warn(s,
+                                     "tasks that joined since the daemon ended, and later, are "
+                                     "missing: %s",
+                                     origin_text(k));
+                r = session_look_after(s, 0, &what);
+        }
         if (r < 0) {
                 log_error_errno(r, "Session '%s' cannot go on: %s failed: %m", s->meta->name, what);
                 session_stop(s, "the daemon was restarted, and it could not go on");

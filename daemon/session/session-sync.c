@@ -85,9 +85,6 @@ static void log_end(const SessionMeta *m) {
                      : m->gaps.n > 0 ? "an unknown number of"
                                      : "nothing",
                      n_lost + m->gaps.n > 0 ? " events lost" : " lost by the kernel");
-        if (n_pages_lost > 0)
-                log_warning("Session '%s': %s pages could not be stored.", m->name,
-                            FORMAT_COUNT(n_pages_lost));
 }
 
 static void tell_end(Session *s) {
