@@ -231,7 +231,7 @@ static int daemon_on_signal(sd_event_source *source, const struct signalfd_sigin
         d->is_stopping = true;
         (void) sd_notify(0, "STOPPING=1");
         background_settle(d->background);
-        methods_drop_errands(&d->methods);
+        methods_drop_errands(&d->methods, true);
         if (daemon_is_followed(si->ssi_signo))
                 daemon_leave(d);
         else

@@ -256,8 +256,8 @@ void methods_tell_reading(Methods *m, const ServerCall *call, const SessionMeta 
 int errands_init(Methods *m);
 /* @run is called by a task, as a method is by the server.  0 or -errno. */
 int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run);
-void methods_drop_errands(Methods *m);      /* that have not begun: they are refused */
-void methods_drop_gone_errands(Methods *m); /* whose callers have left */
+/* That have not begun: all, which are refused, or those whose callers have left. */
+void methods_drop_errands(Methods *m, bool all);
 
 /* --- listing.c: answers that have many sessions in them, written a few sessions at a time ----- */
 

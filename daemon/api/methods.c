@@ -106,7 +106,7 @@ void methods_on_gone(uint64_t peer, void *userdata) {
                         methods_drop_waiter(m, at);
                 else
                         at = &(*at)->next;
-        methods_drop_gone_errands(m);
+        methods_drop_errands(m, false);
         sessions_peer_gone(m->sessions, peer);
 }
 
@@ -473,7 +473,7 @@ void methods_done(Methods *m) {
                 free(w);
         }
         listings_done(m);
-        methods_drop_errands(m);
+        methods_drop_errands(m, true);
         (void) sd_event_source_disable_unref(m->errand_turn);
         (void) sd_event_source_disable_unref(m->tick);
 }

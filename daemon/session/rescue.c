@@ -229,31 +229,10 @@ static int note_emptied(const SessionMeta *origin, SessionMeta *m) {
         return r;
 }
 
-/* When the latest snapshot of it was kept, for which recording was off; 0: there is none. */
-static uint64_t find_snapshot(const Rescue *x) {
-        const SessionMeta *origin = x->origin;
-        _cleanup_strv_ Strv names = {};
-        uint64_t ns = 0;
-
-        if (origin->n_snapshots == 0 || store_list(x->store, &names) < 0)
-                return 0;
-        for (size_t i = 0; i < names.n; i++) {
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-
-                if (!streq(names.items[i], x->name) &&
-                    store_open_session(x->store, names.items[i], &dir) >= 0 &&
-                    session_dir_read_meta(dir, &m) == 0 && streq_ptr(m->origin, origin->name) &&
-                    streq_ptr(m->boot_id, origin->boot_id) &&
-                    m->stop.trace_ns > origin->start.trace_ns)
-                        ns = MAX(ns, m->stop.trace_ns);
-        }
-        return ns;
-}
-
-/* The pages that it read are not all gone: those after it go on with another moment. */
+/* The latest one, for which recording was off.  The pages that it read are not all gone: those after it go on with
+ * another moment. */
 static int note_snapshot(const Rescue *x, const SessionDir *dir, SessionMeta *m) {
-        uint64_t ns = find_snapshot(x), next_ns;
+        uint64_t ns = x->origin->n_snapshots > 0 ? x->origin->kept_since.trace_ns : 0, next_ns;
         int r = 0;
 
         for (size_t i = 0; ns > 0 && r >= 0 && i < m->n_cpus; i++) {
