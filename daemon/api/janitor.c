@@ -94,7 +94,8 @@ static int list_sessions(const Janitor *j, Vacuum *v) {
                 r = vacuum_add(v, &(VacuumItem){
                                           .name = e->name,
                                           .n_bytes = session_entry_disk_bytes(e),
-                                          .kept_ns = s ? session_meta_kept_ns(session_meta(s)) : e->rest.kept_ns,
+                                          .kept_ns = s ? session_meta_kept_ns(session_meta(s))
+                                                       : e->rest.kept_ns,
                                           .growth_bytes = s ? session_growth_bytes(s) : 0,
                                           .is_live = s && (session_meta(s)->state == SESSION_NEW ||
                                                            session_is_live(s)),
@@ -192,8 +193,8 @@ static int remove_item(Janitor *j, const JanitorJob *job, VacuumItem *item) {
                 log_warning("Session '%s' (%s) cannot be removed: %s", item->name,
                             FORMAT_BYTES(item->n_bytes), origin_text(r));
         else
-                log_info("Session '%s' (%s) removed: %s.", item->name,
-                         FORMAT_BYTES(item->n_bytes), why);
+                log_info("Session '%s' (%s) removed: %s.", item->name, FORMAT_BYTES(item->n_bytes),
+                         why);
         return r;
 }
 
@@ -366,8 +367,7 @@ int janitor_init(Janitor *j, Sessions *sessions, Background *sweeper, bool is_as
         if (r >= 0)
                 r = sd_event_source_set_enabled(j->soon, SD_EVENT_OFF);
         if (r >= 0)
-                r = sd_event_add_time(event, &j->timer, CLOCK_BOOTTIME, UINT64_MAX, 0, on_timer,
-                                      j);
+                r = sd_event_add_time(event, &j->timer, CLOCK_BOOTTIME, UINT64_MAX, 0, on_timer, j);
         janitor_look(j);
         return r;
 }

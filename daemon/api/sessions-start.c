@@ -183,12 +183,9 @@ int sessions_start(Sessions *s, Janitor *j, Session **ret, SessionRequest *q, Re
                 r = session_start(&session, &s->context, q->meta, admission, q->peer, refusal);
         s->is_starting = false;
         if (r != 0) {
-                for (size_t i = 0; i < told.n; i++) {
-                        const SessionEntry *other = sessions_find(s, told.items[i]);
-
-                        if (other && other->session)
-                                session_drop_neighbour(other->session, q->meta->name);
-                }
+                for (size_t i = 0; i < s->n_awake; i++)
+                        if (strv_contains(&told, session_name(s->awake[i])))
+                                session_drop_neighbour(s->awake[i], q->meta->name);
                 return r;
         }
         q->meta = NULL;

@@ -243,9 +243,9 @@ bool session_look_at_roots(Session *s, char why[static ROOTS_TEXT_MAX]);
 /* Who joins is noticed, if tasks may, until before the tracer is switched off.  0 or -errno. */
 int session_follow_tasks(Session *s);
 void session_unfollow_tasks(Session *s);
-/* What it costs from now on is held against its limits: GUARD_E_PASSED, why it is to end and the limit; 0. */
+/* What it costs from now on is held against its limits: one that was passed, and why it is to end; or none. */
 void session_begin_guard(Session *s);
-int session_look_at_cost(Session *s, char text[static GUARD_TEXT_MAX], SessionLimit *ret_limit);
+SessionLimit session_look_at_cost(Session *s, char text[static GUARD_TEXT_MAX]);
 
 /* --- session-hooks.c --------------------------------------------------------------------------- */
 

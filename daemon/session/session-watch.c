@@ -266,15 +266,14 @@ void session_begin_guard(Session *s) {
         set_next_look(s);
 }
 
-int session_look_at_cost(Session *s, char text[static GUARD_TEXT_MAX], SessionLimit *ret_limit) {
+SessionLimit session_look_at_cost(Session *s, char text[static GUARD_TEXT_MAX]) {
         GuardSample now = take_sample(s);
         GuardVerdict verdict;
 
-        if (guard_look(&s->guard, &now, &verdict) != GUARD_E_PASSED) {
-                set_next_look(s);
-                return 0;
+        if (guard_look(&s->guard, &now, &verdict) == GUARD_E_PASSED) {
+                (void) guard_sentence(text, &verdict);
+                return verdict.kind;
         }
-        (void) guard_sentence(text, &verdict);
-        *ret_limit = verdict.kind;
-        return GUARD_E_PASSED;
+        set_next_look(s);
+        return SESSION_LIMIT_NONE;
 }
