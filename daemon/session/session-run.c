@@ -149,8 +149,6 @@ bool session_leave(Session *s) {
 /* --- the end ---------------------------------------------------------------------------------- */
 
 int session_take_down(Session *s, TakeDown how) {
-        int r = 0;
-
         s->is_finishing = true; /* whatever its readers say */
         if (how == TAKE_DOWN_UNDONE)
                 session_end_triggers(s);
@@ -174,11 +172,10 @@ int session_take_down(Session *s, TakeDown how) {
                 session_lean_end(s);
         if (how == TAKE_DOWN_LEFT || !s->tracer)
                 return 0;
-        if (how == TAKE_DOWN_GIVEN_UP)
-                tracer_forget(TAKE_PTR(s->tracer));
-        else
-                r = tracer_disarm(TAKE_PTR(s->tracer));
-        return r;
+        if (how != TAKE_DOWN_GIVEN_UP)
+                return tracer_disarm(TAKE_PTR(s->tracer));
+        tracer_forget(TAKE_PTR(s->tracer));
+        return 0;
 }
 
 void session_finish(void *userdata) {

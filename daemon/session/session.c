@@ -179,10 +179,7 @@ bool session_is_held(const Session *s) {
 }
 
 void session_keep_awake(Session *s, bool awake) {
-        if (awake)
-                s->n_users++;
-        else
-                s->n_users--;
+        s->n_users = awake ? s->n_users + 1 : s->n_users - 1;
 }
 
 bool session_may_rest(const Session *s) {

@@ -68,10 +68,7 @@ static Gap *find_alike(const Gaps *g, uint32_t cpu, const Gap *gap) {
 }
 
 static int append(Gaps *g, const Gap *gap) {
-        if (!ARRAY_GROW(g->items, g->n))
-                return -ENOMEM;
-        g->items[g->n++] = *gap;
-        return 0;
+        return ARRAY_ADD(g->items, g->n, *gap) ? 0 : -ENOMEM;
 }
 
 int gaps_add(Gaps *g, const Gap *gap) {
@@ -228,10 +225,7 @@ const char *hook_reason_text(HookReason r) {
 int hook_changes_add(HookChanges *h, const HookChange *change) {
         if (h->n == HOOK_CHANGES_MAX)
                 memmove(h->items, h->items + 1, --h->n * sizeof(*h->items));
-        if (!ARRAY_GROW(h->items, h->n))
-                return -ENOMEM;
-        h->items[h->n++] = *change;
-        return 0;
+        return ARRAY_ADD(h->items, h->n, *change) ? 0 : -ENOMEM;
 }
 
 /* --- own work: of too many windows two become one, and no moment is forgotten -------------------- */
@@ -270,10 +264,7 @@ int own_works_add(OwnWorks *w, uint64_t from_ns, uint64_t to_ns) {
         }
         if (w->n == OWN_WORKS_MAX)
                 join_nearest(w);
-        if (!ARRAY_GROW(w->items, w->n))
-                return -ENOMEM;
-        w->items[w->n++] = (OwnWork){ from_ns, MAX(from_ns, to_ns) };
-        return 0;
+        return ARRAY_ADD(w->items, w->n, (OwnWork){ from_ns, MAX(from_ns, to_ns) }) ? 0 : -ENOMEM;
 }
 
 bool own_works_overlap(const OwnWorks *w, uint64_t from_ns, uint64_t to_ns) {

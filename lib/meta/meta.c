@@ -394,14 +394,11 @@ int symbol_maps_add(SymbolMaps *m, uint64_t unchanged_ns, uint64_t from_ns, cons
 
         if (m->n >= SYMBOL_MAPS_MAX)
                 return ORIGIN(-ENOSPC);
-        map.symbols = strdup(symbols);
-        map.modules = modules ? strdup(modules) : NULL;
-        if (!map.symbols || (modules && !map.modules) || !ARRAY_GROW(m->items, m->n)) {
-                json_fields_done(&map_table, &map);
-                return -ENOMEM;
-        }
-        m->items[m->n++] = map;
-        return 0;
+        if (text_replace(&map.symbols, symbols) == 0 && text_replace(&map.modules, modules) == 0 &&
+            ARRAY_ADD(m->items, m->n, map))
+                return 0;
+        json_fields_done(&map_table, &map);
+        return -ENOMEM;
 }
 
 void symbol_maps_drop_last(SymbolMaps *m) {
