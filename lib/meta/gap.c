@@ -155,23 +155,15 @@ const Condition *conditions_find(const Conditions *c, GapCause cause) {
 }
 
 int conditions_set(Conditions *c, GapCause cause, uint64_t since_ns, const char *reason) {
-        Condition *it = (Condition *) conditions_find(c, cause);
-        char *copy;
+        Condition *it = (Condition *) conditions_find(c, cause),
+                  one = { .cause = cause, .since_ns = since_ns };
 
-        if (it && streq(it->reason, reason))
-                return 0;
-        copy = strdup(reason);
-        if (!copy || (!it && !ARRAY_GROW(c->items, c->n))) {
-                free(copy);
-                return -ENOMEM;
-        }
-        if (it) {
-                since_ns = it->since_ns;
-                free(it->reason);
-        } else
-                it = &c->items[c->n++];
-        *it = (Condition){ .cause = cause, .since_ns = since_ns, .reason = copy };
-        return 1;
+        if (it)
+                return streq(it->reason, reason) ? 0 : text_replace(&it->reason, reason) ?: 1;
+        if (text_replace(&one.reason, reason) == 0 && ARRAY_ADD(c->items, c->n, one))
+                return 1;
+        free(one.reason);
+        return -ENOMEM;
 }
 
 bool conditions_clear(Conditions *c, GapCause cause) {
