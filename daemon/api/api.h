@@ -216,7 +216,7 @@ void methods_done(Methods *m);
 const ServerMethod *methods_table(size_t *ret_n);
 /* A ServerGone: ends what was attached to the connection, and forgets who waited on it. */
 void methods_on_gone(uint64_t peer, void *userdata);
-/* Answers whoever waits for @session; to be called after each change of a session's state. */
+/* Answers whoever waits for @session, after each change of its state; NULL: whoever watches any. */
 void methods_session_changed(Methods *m, Session *session);
 
 int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);

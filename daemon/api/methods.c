@@ -19,8 +19,7 @@ struct Waiter {
         bool is_watch; /* Watch: wants every change; Stop: wants the end */
 };
 
-/* --- waiting -----------------------------------------------------------------------------------
- */
+/* --- waiting ---------------------------------------------------------------------------------- */
 
 static void methods_drop_waiter(Methods *m, Waiter **at) {
         Waiter *w = POP(*at);
@@ -58,8 +57,7 @@ static bool waiter_answer(Methods *m, Waiter *w) {
                is_last;
 }
 
-/* @session: NULL: all that are watched. */
-static void methods_answer(Methods *m, Session *session) {
+void methods_session_changed(Methods *m, Session *session) {
         for (Waiter **at = &m->waiters; *at;) {
                 bool concerned = session ? (*at)->session == session : (*at)->is_watch;
 
@@ -74,7 +72,7 @@ static int methods_on_tick(sd_event_source *source, uint64_t usec, void *userdat
         Methods *m = userdata;
 
         (void) sd_event_source_set_time_relative(source, WATCH_INTERVAL_US);
-        methods_answer(m, NULL);
+        methods_session_changed(m, NULL);
         return 0;
 }
 
@@ -94,10 +92,6 @@ static int methods_add_waiter(Methods *m, ServerCall *call, Session *session, bo
         return sd_event_source_set_enabled(m->tick, SD_EVENT_ON);
 }
 
-void methods_session_changed(Methods *m, Session *session) {
-        methods_answer(m, session);
-}
-
 void methods_on_gone(uint64_t peer, void *userdata) {
         Methods *m = userdata;
 
@@ -110,8 +104,7 @@ void methods_on_gone(uint64_t peer, void *userdata) {
         sessions_peer_gone(m->sessions, peer);
 }
 
-/* --- the methods --------------------------------------------------------------------------------
- */
+/* --- the methods ------------------------------------------------------------------------------ */
 
 /* To the journal, too. */
 static void tell_change(const ServerCall *call, JournalEvent event, const Session *s,
