@@ -85,7 +85,7 @@ static bool describe(Sessions *sessions, const char *name, ListingKind kind, jso
         }
         if (sessions_open(sessions, &s, name) != 0)
                 return false;
-        *ret = session_to_json(s, false);
+        *ret = session_to_json(s);
         return true;
 }
 

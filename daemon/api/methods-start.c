@@ -204,7 +204,8 @@ static void log_start(ServerCall *call, const Session *session) {
                 "Session '%s' started by uid %u (pid %i): %.200s%s on %zu CPUs%s%s, armed in %s.",
                 m->name, (unsigned) call->who.uid, (int) call->who.pid, roots ?: "",
                 roots && strlen(roots) > 200 ? "..." : "", m->n_cpus,
-                m->instance ? ", instance " : "", m->instance ?: "", FORMAT_DURATION(m->arm_ns));
+                m->instance ? ", instance " : "", m->instance ?: "",
+                FORMAT_DURATION(m->arm_ns));
 }
 
 static void tell_of_arming(const ControllerOutlook *outlook, void *userdata) {
@@ -244,7 +245,7 @@ static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
                         sessions_peer_gone(m->sessions, request.peer); /* while it was armed */
                 return 0;
         }
-        reply = json_pack("{s:o, s:o*}", "session", session_to_json(session, false), "retention",
+        reply = json_pack("{s:o, s:o*}", "session", session_to_json(session), "retention",
                           janitor_foresee(m->janitor));
         return reply ? server_call_reply(call, reply, NULL, 0) : -ENOMEM;
 }

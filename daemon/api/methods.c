@@ -48,7 +48,7 @@ static bool waiter_answer(Methods *m, Waiter *w) {
                 return true;
         if (!is_last && !w->is_watch)
                 return false;
-        news = json_pack("{s:o, s:o*}", "session", session_to_json(w->session, false), "retention",
+        news = json_pack("{s:o, s:o*}", "session", session_to_json(w->session), "retention",
                          is_last ? janitor_foresee(m->janitor) : NULL);
         if (!news)
                 return false; /* no memory now: the next change or tick tries again */
@@ -236,7 +236,7 @@ static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusa
         int r = methods_get_session(userdata, call, parameters, METHODS_READ_NEWER, &session,
                                     refusal);
 
-        return r != 0 ? r : parameter_reply(call, "session", session_to_json(session, true));
+        return r != 0 ? r : parameter_reply(call, "session", session_explain(session));
 }
 
 static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -260,8 +260,8 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
         /* Opened again: who is handed a descriptor shares its offset. */
         if (store_symbols_fd(m->store) >= 0)
                 symbols_fd = dir_open(store_symbols_fd(m->store), ".");
-        reply = json_pack("{s:o, s:i, s:o*}", "session", session_to_json(session, true),
-                          "directory", 0, "symbols", symbols_fd >= 0 ? json_integer(1) : NULL);
+        reply = json_pack("{s:o, s:i, s:o*}", "session", session_explain(session), "directory", 0,
+                          "symbols", symbols_fd >= 0 ? json_integer(1) : NULL);
         if (!reply)
                 return -ENOMEM;
         methods_tell_reading(m, call, session_meta(session));
@@ -347,7 +347,7 @@ static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, vo
                 return refusal_set_errno(
                         refusal, -r, "session.json of session '%s' in %s cannot be written: %s",
                         session_name(session), store_path(m->store), origin_text(r));
-        return parameter_reply(call, "session", session_to_json(session, false));
+        return parameter_reply(call, "session", session_to_json(session));
 }
 
 static int list_functions(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {

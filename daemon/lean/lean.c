@@ -267,6 +267,8 @@ static int choose_tree(LeanChoice *ret, const LeanQuestion *q, const Known *know
                 if (strv_finds(&dear, name))
                         r = leave_out(ret, &known->tree, name,
                                       strv_finds(&usual, name) ? "usual" : "cost");
+                else if (q->scope == LEAN_CALLERS && f && f->leaf)
+                        r = leave_out(ret, &known->tree, name, "guard");
                 else
                         r = strv_add(&ret->hooks.names, name);
         }

@@ -198,6 +198,7 @@ bool waiting_is_interrupt(const char *name);
 /* How much is hooked. */
 typedef enum LeanScope {
         LEAN_TREE, /* what is known of the roots; while that is nothing, as much as the spec asks for */
+        LEAN_CALLERS, /* of that only what calls others: a guard wants less */
         LEAN_LESSON,  /* everything, whatever is known */
         LEAN_ROOTS,   /* the roots, and where tasks wait */
 } LeanScope;

@@ -69,8 +69,8 @@ typedef struct ServerMethod {
         /* Up to NULL, as the interface has them: "session: string", "newest: ?int", "spec: ?Spec".  Null is absent, for
          * some languages' Varlink sends it so; of a name alone the type is the method's to look at. */
         const char *const *parameters;
-        bool needs_more;  /* refused with ExpectedMore if called without `more` */
-        bool for_members; /* not only for PEER_ALL */
+        bool needs_more;               /* refused with ExpectedMore if called without `more` */
+        bool for_members;              /* not only for PEER_ALL */
 } ServerMethod;
 
 /* Called when a connection has gone, whatever calls were pending on it.  From the event loop, never from within a

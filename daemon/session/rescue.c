@@ -328,7 +328,8 @@ static int finish(Rescue *x, const SessionMeta *m) {
         journal_tell(&(JournalEntry){ JOURNAL_RESCUED, .meta = m },
                      "Session '%s' was recording when the machine went down: %s pages survived in "
                      "memory and are session '%s' now.",
-                     x->origin->name, FORMAT_COUNT(session_meta_total(m).n_pages), m->name);
+                     x->origin->name, FORMAT_COUNT(session_meta_total(m).n_pages),
+                     m->name);
         return 1;
 }
 

@@ -315,8 +315,7 @@ int session_adopt(Session **ret, const SessionContext *context, const char *name
 
         if (r != 0)
                 return r;
-        if (!session_state_is_live(
-                    s->meta->state)) /* what a newer one's has in the kernel the ledger puts back */
+        if (!session_state_is_live(s->meta->state)) /* what a newer one's has in the kernel the ledger puts back */
                 return SESSION_E_NOT_LIVE;
 
         r = session_rebuild(s, &why, text);

@@ -111,6 +111,8 @@ static void change_hooks(void *userdata) {
 }
 
 static void ask_for_change(Session *s, LeanScope scope, HookReason reason) {
+        if (scope == LEAN_TREE && s->lean.sheds)
+                scope = LEAN_CALLERS;
         if (scope == LEAN_TREE && s->lean.state == LESSON_NONE &&
             s->meta->tree_from == TREE_UNKNOWN)
                 scope = LEAN_ROOTS; /* there is none, and it is not the time for a lesson */
@@ -371,6 +373,17 @@ int session_lean_begin(Session *s) {
                         ask_for_change(s, LEAN_TREE, HOOK_THINNED);
         }
         return r;
+}
+
+bool session_lean_shed(Session *s) {
+        const SessionMeta *m = s->meta;
+
+        if (s->lean.sheds || !lean_thins(&m->spec) || m->n_hooked == 0 || m->n_known == 0 ||
+            s->lean.state != LESSON_NONE)
+                return false;
+        s->lean.sheds = true;
+        ask_for_change(s, LEAN_TREE, HOOK_THINNED);
+        return true;
 }
 
 void session_lean_end(Session *s) {

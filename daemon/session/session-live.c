@@ -35,6 +35,13 @@ static void look_at_guard(Session *s) {
         s->meta->limit = session_look_at_cost(s, text);
         if (s->meta->limit == SESSION_LIMIT_NONE)
                 return;
+        if (session_lean_shed(s)) {
+                log_warning("Session '%s' costs too much and hooks no leaves any more: %s.",
+                            s->meta->name, text);
+                session_warn(s, "functions that call nothing are not hooked any more: %s", text);
+                session_begin_guard(s); /* what it costs from now on counts */
+                return;
+        }
         log_warning("Session '%s' costs too much and ends: %s.", s->meta->name, text);
         session_stop(s, text);
 }

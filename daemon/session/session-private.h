@@ -111,7 +111,7 @@ typedef struct SessionLean {
         uint64_t n_events;             /* that the last look saw */
         sd_event_source *call;         /* while the roots are quiet: of the next one */
         int call_fd;
-        bool is_due, has_task, has_ended, was_own;
+        bool is_due, has_task, has_ended, sheds, was_own;
 } SessionLean;
 
 typedef struct Rule {
@@ -270,6 +270,8 @@ void session_hooks_interrupt(Session *s);
 
 /* It records, and all that it needs is hooked.  0 or -errno. */
 int session_lean_begin(Session *s);
+/* Hooks less from now on, because it costs the host more than it may: whether there is anything to leave out. */
+bool session_lean_shed(Session *s);
 /* The readers have ended, the tracer is still there; the learning pass goes on without both. */
 void session_lean_end(Session *s);
 /* Ends a learning pass without an answer. */

@@ -49,8 +49,7 @@ static int set_deadline(Session *s) {
 }
 
 int session_look_after(Session *s, uint64_t since_ns, const char **ret_what) {
-        int r = session_hooks_are_due(s) ? 0
-                                         : session_begin_watch(s, ret_what); /* or once all is */
+        int r = session_hooks_are_due(s) ? 0 : session_begin_watch(s, ret_what); /* or once all is */
 
         if (r < 0)
                 return r;

@@ -19,6 +19,12 @@
 
 /* --- refusals ---------------------------------------------------------------------------------- */
 
+static int refuse_errno(Refusal *refusal, int error, const char *what) {
+        return refusal_set_errno(refusal, error,
+                                 "cannot record: %s failed: %s; nothing was left changed", what,
+                                 origin_text(error));
+}
+
 /* @what: "making a directory in", or "copying events/header_page to", which may fail at its other end. */
 static int refuse_store(const Session *s, Refusal *refusal, int error, const char *what) {
         bool is_copy = startswith(what, "copying");
@@ -31,12 +37,9 @@ static int refuse_store(const Session *s, Refusal *refusal, int error, const cha
 }
 
 /* Whatever changes the kernel writes the ledger first. */
-static int refuse(const Session *s, Refusal *refusal, int error, const char *what) {
+static int refuse_kernel(const Session *s, Refusal *refusal, int error, const char *what) {
         return controller_refuse_ledger(s->context->controller, error, refusal)
-                       ?: refusal_set_errno(
-                                  refusal, error,
-                                  "cannot record: %s failed: %s; nothing was left changed", what,
-                                  origin_text(error));
+                       ?: refuse_errno(refusal, error, what);
 }
 
 /* --- where it was made -------------------------------------------------------------------------- */
@@ -116,7 +119,7 @@ static int session_arm(Session *s, Refusal *refusal) {
         int r = controller_arm(s->context->controller, &s->tracer, s->meta, s->admission, refusal);
 
         if (r < 0)
-                return refuse(s, refusal, r, "programming function_graph");
+                return refuse_kernel(s, refusal, r, "programming function_graph");
         if (r > 0)
                 return r;
         s->meta->arm_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
@@ -157,7 +160,7 @@ static int session_open_cpus(Session *s, Refusal *refusal) {
         int r = session_make_recorder(s);
 
         if (r < 0)
-                return refuse(s, refusal, r, "making the readers");
+                return refuse_errno(refusal, r, "making the readers");
 
         for (uint32_t cpu = 0; cpu < m->n_possible_cpus; cpu++) {
                 _cleanup_close_ int fd = instance_open_raw(tracer_instance(s->tracer), cpu);
@@ -165,7 +168,7 @@ static int session_open_cpus(Session *s, Refusal *refusal) {
                 if (fd == -ENOENT) /* possible CPUs may have gaps */
                         continue;
                 if (fd < 0)
-                        return refuse(s, refusal, fd, "opening a CPU's trace_pipe_raw");
+                        return refuse_errno(refusal, fd, "opening a CPU's trace_pipe_raw");
                 r = recorder_add(s->recorder, cpu, fd);
                 if (r < 0)
                         return refuse_store(s, refusal, r, "making a CPU's directory in");
@@ -174,7 +177,7 @@ static int session_open_cpus(Session *s, Refusal *refusal) {
 
         m->n_cpus = recorder_n_cpus(s->recorder);
         if (m->n_cpus == 0)
-                return refuse(s, refusal, ENODEV, "opening any CPU's trace_pipe_raw");
+                return refuse_errno(refusal, ENODEV, "opening any CPU's trace_pipe_raw");
         m->cpus = calloc(m->n_cpus, sizeof(*m->cpus));
         if (!m->cpus) {
                 m->n_cpus = 0;
@@ -202,10 +205,10 @@ static int session_begin(Session *s, Refusal *refusal) {
         recorder_set_held(s->recorder, waits || s->meta->spec.in_kernel);
         r = recorder_start(s->recorder);
         if (r < 0)
-                return refuse(s, refusal, r, "starting a reader's thread");
+                return refuse_errno(refusal, r, "starting a reader's thread");
         r = tracer_read_clocks(s->tracer, &now);
         if (r < 0)
-                return refuse(s, refusal, r, "reading the trace clock");
+                return refuse_errno(refusal, r, "reading the trace clock");
         if (s->triggers.n > 0)
                 s->meta->armed = now;
         if (!waits)
@@ -215,13 +218,13 @@ static int session_begin(Session *s, Refusal *refusal) {
                 return refuse_store(s, refusal, r, "preparing the rotation of segments in");
         r = session_follow_tasks(s);
         if (r < 0)
-                return refuse(s, refusal, r, "following tasks by name or control group");
+                return refuse_kernel(s, refusal, r, "following tasks by name or control group");
         r = waits ? 0 : session_go(s, &what);
         if (r < 0)
-                return refuse(s, refusal, r, what);
+                return refuse_kernel(s, refusal, r, what);
         r = session_begin_triggers(s, false);
         if (r < 0)
-                return refuse(s, refusal, r, "listening to its triggers");
+                return refuse_kernel(s, refusal, r, "listening to its triggers");
         /* Arming may have taken longer than there was time: better none than one that is late. */
         return session_admit_triggers(&s->meta->spec, true, refusal);
 }

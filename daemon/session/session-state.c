@@ -20,10 +20,8 @@ int session_new(Session **ret, const SessionContext *context) {
 bool session_state_may_become(SessionState from, SessionState to) {
         static const unsigned may[_SESSION_STATE_N] = {
                 [SESSION_NEW] = 1 << SESSION_ARMED | 1 << SESSION_FAILED,
-                [SESSION_ARMED] =
-                        1 << SESSION_RECORDING | 1 << SESSION_DRAINING | 1 << SESSION_FAILED,
-                [SESSION_RECORDING] =
-                        1 << SESSION_ARMED | 1 << SESSION_DRAINING | 1 << SESSION_FAILED,
+                [SESSION_ARMED] = 1 << SESSION_RECORDING | 1 << SESSION_DRAINING | 1 << SESSION_FAILED,
+                [SESSION_RECORDING] = 1 << SESSION_ARMED | 1 << SESSION_DRAINING | 1 << SESSION_FAILED,
                 [SESSION_DRAINING] = 1 << SESSION_SEALED | 1 << SESSION_FAILED,
         };
 

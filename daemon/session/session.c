@@ -137,21 +137,29 @@ static int add_cost(json_t *o, const Session *s) {
                           (json_int_t) rotation_look_at_segments(s->rotation).n));
 }
 
-json_t *session_to_json(Session *s, bool explains) {
-        json_t *o;
+static json_t *to_json(Session *s) {
+        json_t *o = session_meta_to_json(s->meta);
 
-        session_refresh(s);
-        if (s->health && explains)
-                session_look_at_silence(s);
-        else if (s->health)
-                free(TAKE_PTR(s->meta->silence));
-        o = session_meta_to_json(s->meta);
         if (!o || (json_object_set_new(o, "disk_bytes",
                                        json_integer((json_int_t) session_disk_bytes(s))) >= 0 &&
                    add_stay(o, s) >= 0 && add_cost(o, s) >= 0))
                 return o;
         json_decref(o);
         return NULL;
+}
+
+json_t *session_to_json(Session *s) {
+        session_refresh(s);
+        if (s->health)
+                free(TAKE_PTR(s->meta->silence));
+        return to_json(s);
+}
+
+json_t *session_explain(Session *s) {
+        session_refresh(s);
+        if (s->health)
+                session_look_at_silence(s);
+        return to_json(s);
 }
 
 /* --- when it has ended ------------------------------------------------------------------------ */

@@ -148,9 +148,10 @@ bool session_signal(Session *s);
 /* Brings the accounts of a live session up to date: for whoever shows them. */
 void session_refresh(Session *s);
 const SessionMeta *session_meta(const Session *s);
-/* What a client is told of it, up to date; NULL without memory.  @explains: and of one that recorded nothing yet, why:
- * the kernel's lists are read for that (some 50 ms). */
-json_t *session_to_json(Session *s, bool explains);
+/* What a client is told of it, up to date; NULL without memory. */
+json_t *session_to_json(Session *s);
+/* And, of one that recorded nothing yet, why: the kernel's lists are read for that (some 50 ms). */
+json_t *session_explain(Session *s);
 const char *session_name(const Session *s);
 bool session_is_live(const Session *s);
 /* Whether one of its threads does not move any more, by a fault of this process. */

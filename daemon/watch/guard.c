@@ -100,8 +100,7 @@ uint64_t guard_look_bytes(const Guard *g) {
         if (g->limits[SESSION_LIMIT_WRITE_RATE] > 0)
                 second = g->limits[SESSION_LIMIT_WRITE_RATE];
         if (g->limits[SESSION_LIMIT_EVENT_RATE] > 0 &&
-            !__builtin_mul_overflow(g->limits[SESSION_LIMIT_EVENT_RATE], EVENT_BYTES_MIN,
-                                    &of_events))
+            !__builtin_mul_overflow(g->limits[SESSION_LIMIT_EVENT_RATE], EVENT_BYTES_MIN, &of_events))
                 second = MIN(second, of_events);
         /* What passes at the rate of a flood in the time in which one is told. */
         return second == UINT64_MAX
@@ -117,7 +116,7 @@ char *guard_sentence(char text[static GUARD_TEXT_MAX], const GuardVerdict *v) {
                         "%s %s over %s, more than the %s of %s=; name fewer functions, or raise "
                         "--set=%s=",
                         kinds[v->kind].format(seen, v->rate), kinds[v->kind].what,
-                        FORMAT_DURATION(v->window_ns), kinds[v->kind].format(limit, v->limit),
-                        setting, setting);
+                        FORMAT_DURATION(v->window_ns),
+                        kinds[v->kind].format(limit, v->limit), setting, setting);
         return text;
 }

@@ -28,8 +28,7 @@
 /* Totals since the session began, at a moment of CLOCK_MONOTONIC. */
 typedef struct GuardSample {
         uint64_t at_ns;
-        uint64_t totals
-                [_SESSION_LIMIT_N]; /* events that the kernel recorded or had no room for; bytes of
+        uint64_t totals[_SESSION_LIMIT_N]; /* events that the kernel recorded or had no room for; bytes of
                                               pages stored; us that the daemon spent on the session */
 } GuardSample;
 

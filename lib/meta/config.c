@@ -99,8 +99,7 @@ size_t config_find(const char *section, const char *name) {
 }
 
 bool config_limits_member(const ConfigKey *key, size_t *ret_offset) {
-        *ret_offset =
-                key->offset - offsetof(Config, limits.spec); /* beyond it if that is negative */
+        *ret_offset = key->offset - offsetof(Config, limits.spec); /* beyond it if that is negative */
         return *ret_offset < sizeof(Spec);
 }
 

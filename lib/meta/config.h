@@ -45,18 +45,18 @@ typedef struct Limits {
         uint64_t lean;                 /* a SpecLean, of who says nothing */
         uint64_t relearn_ns;           /* between two looks at what roots call by now */
         ConfigShare max_buffer_memory; /* of what is available */
-        Spec spec;                     /* members that limit those of any: config_limits_member() */
-        const Strv *member_functions;  /* globs; borrowed from the Config; NULL: all */
-        const Strv *member_events;     /* likewise; NULL: none */
+        Spec spec; /* members that limit those of any: config_limits_member() */
+        const Strv *member_functions; /* globs; borrowed from the Config; NULL: all */
+        const Strv *member_events;    /* likewise; NULL: none */
         MemberLimits member;
 } Limits;
 
 typedef struct Config {
         ConfigShare max_use, keep_free, max_buffer_memory;
         Limits limits; /* what needs no working out by config_limits(); UINT64_MAX: by default */
-        Strv member_functions, member_events;  /* globs */
+        Strv member_functions, member_events; /* globs */
         ConfigOrigin origins[CONFIG_KEYS_MAX]; /* by key */
-        Strv files;                            /* that were read, in order */
+        Strv files;                           /* that were read, in order */
 } Config;
 
 /* Nothing but defaults. */
@@ -88,7 +88,7 @@ typedef struct ConfigKey {
         const char *default_text; /* a value, or what is worked out by config_limits() in words */
         uint64_t min;             /* of what is not 0 */
 } ConfigKey;
-extern const ConfigKey config_keys[];                      /* until one without a name */
+extern const ConfigKey config_keys[]; /* until one without a name */
 size_t config_find(const char *section, const char *name); /* or the one without a name */
 /* Whether it limits a member of a Spec, at that offset there. */
 bool config_limits_member(const ConfigKey *key, size_t *ret_offset);

@@ -121,7 +121,7 @@ typedef struct SessionMeta {
         Strv left_out;
         Strv left_out_in; /* callers of each, one space between two; "..." as the last: and others */
         Strv left_out_why; /* of each: "cost" (it was called too often), "usual" (work that may come would),
-                              "filter"; "guard" by earlier versions */
+                              "guard", "filter" */
         bool callees_unknown; /* nobody knows what the hooked functions call: none is anything "itself" */
         Strv callees_unknown_of; /* the same of these hooked functions alone */
         uint64_t

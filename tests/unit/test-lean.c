@@ -315,6 +315,17 @@ TEST(what_costs_others_too_much_is_left_out_and_told_for_good) {
         check_words(&m->left_out, "kfree"); /* for a part of the recording */
 }
 
+TEST(where_a_guard_wants_less_leaves_go) {
+        CASE(k, HEAD TREE);
+        _cleanup_lean_choice_ LeanChoice c = {};
+
+        choose(&c, &k, &(Wish){ .scope = LEAN_CALLERS });
+        check_words(&c.left_out, "kfree");
+        check_words(&c.left_out_why, "guard");
+        ck_assert(strv_finds(&c.hooks.names, "my_helper"));
+        ck_assert(strv_finds(&c.hooks.names, "schedule"));
+}
+
 TEST(interrupts_are_told_from_what_waits) {
         ck_assert(waiting_is_interrupt("sysvec_apic_timer_interrupt"));
         ck_assert(waiting_is_interrupt("irq_exit_rcu"));
