@@ -231,7 +231,7 @@ static int daemon_on_signal(sd_event_source *source, const struct signalfd_sigin
         d->is_stopping = true;
         (void) sd_notify(0, "STOPPING=1");
         background_settle(d->background);
-        methods_drop_errands(&d->methods);
+        methods_drop_errands(&d->methods, true);
         if (daemon_is_followed(si->ssi_signo))
                 daemon_leave(d);
         else
@@ -293,7 +293,7 @@ static int daemon_on_preparation(sd_event_source *source, uint64_t usec, void *u
         Daemon *d = userdata;
 
         if (!d->is_stopping)
-                (void) background_run(d->background, daemon_prepare, d);
+                background_run(d->background, daemon_prepare, d);
         return 0;
 }
 
@@ -302,7 +302,7 @@ static bool daemon_has_nothing_to_do(void *userdata) {
 
         return server_n_connections(d->server) == 0 && sessions_n_live(&d->sessions) == 0 &&
                !controller_is_learning(d->controller) && !background_is_busy(d->background) &&
-               !background_is_busy(d->sweeper) && !janitor_is_busy(&d->janitor) &&
+               !background_is_busy(d->sweeper) && !d->janitor.is_to_look &&
                !(d->sealer && sealer_is_busy(d->sealer)) && !controller_owes(d->controller);
 }
 

@@ -82,9 +82,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/live.h \
 	%D%/api/methods-access.c \
 	%D%/api/methods-background.c \
-	%D%/api/methods-list.c \
 	%D%/api/methods-start.c \
-	%D%/api/methods-trigger.c \
 	%D%/api/methods.c \
 	%D%/instances/notifier.c \
 	%D%/admission/override.c \

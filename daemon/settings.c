@@ -52,7 +52,7 @@ int settings_print(const char *root, const char *file) {
 
         if (r < 0)
                 return r;
-        for (size_t i = 0; i < CONFIG_N_KEYS; i++) {
+        for (size_t i = 0; config_keys[i].name; i++) {
                 const ConfigKey *key = &config_keys[i];
                 const ConfigOrigin *origin = &c.origins[i];
                 const char *text = config_text(&c, i);

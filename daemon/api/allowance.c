@@ -61,10 +61,13 @@ typedef struct Allowed {
         const char *what, *key;
 } Allowed;
 
-static int refuse_one(const Allowed *a, const char *verb, const char *asked, Refusal *refusal) {
-        _cleanup_free_ char *list = strv_join(a->list, " ");
+static int check_name(const Allowed *a, const char *verb, const char *asked, Refusal *refusal) {
+        _cleanup_free_ char *list = NULL;
         char quoted[NAME_QUOTE_MAX];
 
+        if (!a->list || allowance_covers(a->list, asked))
+                return 0;
+        list = strv_join(a->list, " ");
         if (!list)
                 return -ENOMEM;
         return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
@@ -72,11 +75,6 @@ static int refuse_one(const Allowed *a, const char *verb, const char *asked, Ref
                            "(%s= in [Members]). Ask root for that, or for a profile that has it",
                            verb, a->what, name_quote(quoted, asked),
                            a->list->n > 0 ? "only" : "none", list, a->key);
-}
-
-static int check_name(const Allowed *a, const char *verb, const char *asked, Refusal *refusal) {
-        return !a->list || allowance_covers(a->list, asked) ? 0
-                                                            : refuse_one(a, verb, asked, refusal);
 }
 
 static int check_names(const Allowed *a, const char *verb, const Strv *asked, Refusal *refusal) {
@@ -122,34 +120,15 @@ static int check_events(const Allowed *a, const Strv *events, Refusal *refusal) 
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < events->n; i++) {
-                EventChoice e;
+                EventChoice e = {};
 
-                if (!event_choice_parse(&e, events->items[i]))
-                        return refuse_one(a, "record", events->items[i], refusal);
+                (void) event_choice_parse(&e, events->items[i]); /* it is valid */
                 r = check_event(a, "record", e.system, e.name, e.filter, refusal);
         }
         return r;
 }
 
-/* What a trigger waits for; one that is not here is nobody's but root's. */
-static const enum {
-        WAITS_UNDECIDED,
-        WAITS_FOR_OWN, /* the session's own functions, a time, or who may end it anyway */
-        WAITS_FOR_FUNCTION,
-        WAITS_FOR_EVENT,
-        WAITS_FOR_RETURN, /* a function's, compared with numbers alone */
-} waits[_TRIGGER_KIND_N] = {
-        [TRIGGER_COMMAND] = WAITS_FOR_OWN,
-        [TRIGGER_SIGNAL] = WAITS_FOR_OWN,
-        [TRIGGER_FUNCTION] = WAITS_FOR_FUNCTION,
-        [TRIGGER_EVENT] = WAITS_FOR_EVENT,
-        [TRIGGER_RETURN] = WAITS_FOR_RETURN,
-        [TRIGGER_SLOWER] = WAITS_FOR_OWN,
-        [TRIGGER_COUNT] = WAITS_FOR_OWN,
-        [TRIGGER_AT] = WAITS_FOR_OWN,
-        [TRIGGER_IN] = WAITS_FOR_OWN,
-};
-
+/* One that is not here is nobody's but root's. */
 static int check_trigger(const Allowed *functions, const Allowed *events, const char *rule,
                          Refusal *refusal) {
         _cleanup_trigger_ Trigger t = {};
@@ -158,19 +137,24 @@ static int check_trigger(const Allowed *functions, const Allowed *events, const 
 
         if (r < 0)
                 return r;
-        switch (r == 0 ? waits[t.kind] : WAITS_UNDECIDED) {
-        case WAITS_FOR_OWN:
+        switch (r == 0 ? t.kind : _TRIGGER_KIND_N) {
+        case TRIGGER_COMMAND: /* these are its own functions, a time, or who may end it anyway */
+        case TRIGGER_SIGNAL:
+        case TRIGGER_SLOWER:
+        case TRIGGER_COUNT:
+        case TRIGGER_AT:
+        case TRIGGER_IN:
                 return 0;
-        case WAITS_FOR_FUNCTION:
+        case TRIGGER_FUNCTION:
                 return check_name(functions, "wait for", t.name, refusal);
-        case WAITS_FOR_EVENT:
+        case TRIGGER_EVENT:
                 return check_event(events, "wait for", t.system, t.name, t.filter, refusal);
-        case WAITS_FOR_RETURN:
+        case TRIGGER_RETURN: /* compared with numbers alone */
                 r = check_name(functions, "wait for", t.name, refusal);
                 if (r != 0 || !t.filter || !strpbrk(t.filter, ".\"'~"))
                         return r;
                 break;
-        case WAITS_UNDECIDED:
+        case _TRIGGER_KIND_N:
                 break;
         }
         return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
@@ -237,14 +221,13 @@ int allowance_narrow(const MemberLimits *l, const AllowanceUse *use, Spec *spec,
 int allowance_describe(const Limits *l, char **ret) {
         _cleanup_free_ char *functions =
                 l->member_functions ? strv_join(l->member_functions, " ") : strdup("*");
-        const MemberLimits *m = &l->member;
+        char at_once[40] = "";
 
         if (!functions)
                 return -ENOMEM;
-        if (m->max_sessions == 0)
-                return text_format(ret, "functions %s",
-                                   *functions ? functions : "of profiles alone");
-        return text_format(ret, "functions %s, %llu at once",
-                           *functions ? functions : "of profiles alone",
-                           (unsigned long long) m->max_sessions);
+        if (l->member.max_sessions > 0)
+                (void) snprintf(at_once, sizeof(at_once), ", %llu at once",
+                                (unsigned long long) l->member.max_sessions);
+        return text_format(ret, "functions %s%s", *functions ? functions : "of profiles alone",
+                           at_once);
 }

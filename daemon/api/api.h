@@ -64,16 +64,15 @@ typedef struct Sessions {
         SessionContext
                 context; /* what every session refers to, and the limits, which may be others tomorrow */
         KernelSymbols symbols;
-        SessionEntry **entries; /* all of them, in no order */
+        SessionEntry **entries; /* all of them, by name */
         size_t n_entries;
-        void *by_name;   /* a tree of them: tsearch(3) */
         Session **awake; /* among which are all that record */
         size_t n_awake;
         size_t n_unreadable; /* in the store, and not here */
         Removal *removal;    /* of removed ones' data */
         SessionChanged changed;
         void *userdata;
-        bool is_starting;         /* one more is about to be among those that are awake */
+        bool is_starting; /* one more is about to be among those that are awake */
 } Sessions;
 
 /* Everything is borrowed.  @sweeper: for what is removed, which nothing else waits for.  sessions_done() it, also after
@@ -103,9 +102,7 @@ size_t sessions_n_live(const Sessions *s);
 /* As session_segment_sealed(). */
 void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64_t sequence,
                              uint64_t n_before, uint64_t n_bytes);
-/* Room for another one that is awake, and one that is starting; then it is among them, owned on success.  0 or
- * -ENOMEM. */
-int sessions_make_room(Sessions *s);
+/* Consumed: on failure it has ended.  0 or -ENOMEM. */
 int sessions_add(Sessions *s, Session *session);
 /* Removes an ended session; its data go after it (daemon/upkeep/removal.h).  @why: noted (retention/removed.h).  0 or
  * -errno. */
@@ -117,8 +114,6 @@ void sessions_tidy(Sessions *s);
 /* Whether @session's owner may have a snapshot of it; SessionContext.admit, with the Sessions.  0, REFUSED, -errno. */
 int sessions_admit_snapshot(const Session *session, Refusal *refusal, void *userdata);
 AllowanceUse sessions_use_of(const Sessions *s, uid_t uid);
-/* Adds a CheckResult (org.ftraced.varlink) of how near the live sessions are to their limits. */
-void sessions_check(Sessions *s, json_t *checks);
 /* SIGUSR2: how many sessions waited for it. */
 size_t sessions_signal(Sessions *s);
 void sessions_stop_all(Sessions *s, const char *reason);
@@ -131,20 +126,16 @@ void sessions_peer_gone(Sessions *s, uint64_t peer);
 
 /* --- janitor.c: keeps the store within its limits, and within others when asked --------------- */
 
-typedef struct JanitorJob JanitorJob;
-
 struct Janitor {
         Sessions *sessions;
         Background *sweeper;
         sd_event_source *soon, *timer;
         bool is_asked_only; /* it never looks by itself */
-        bool is_to_look;    /* by itself */
-        bool is_running;    /* a task is at it */
+        bool is_to_look;    /* by itself, and has not begun to */
         bool is_ending;
         bool is_yielding; /* rings are, for want of room */
         uint64_t
                 next_yield_ns; /* CLOCK_MONOTONIC: not before, however often somebody asks for room */
-        JanitorJob *waiting;   /* asked for */
 };
 
 /* Looks after every change, when a session becomes too old or may go from then on, and every 15 s while something
@@ -153,7 +144,6 @@ int janitor_init(Janitor *j, Sessions *sessions, Background *sweeper, bool is_as
 void janitor_done(Janitor *j);
 /* Something has changed: looks once the loop is free. */
 void janitor_look(Janitor *j);
-bool janitor_is_busy(const Janitor *j);
 /* Vacuums when what was asked for before is done: @call is kept, told meanwhile how far that is, and answered at the
  * end.  A caller who hangs up wants no more of it: the session that is being removed is, and no other.
  * 0 or -ENOMEM. */
@@ -167,25 +157,20 @@ int janitor_has_room(Janitor *j, Refusal *refusal);
 
 /* --- sessions-start.c ------------------------------------------------------------------------- */
 
-/* What somebody wants to be recorded; all borrowed. */
+/* What somebody wants to be recorded. */
 typedef struct SessionRequest {
-        const char *name;    /* NULL: one is made from the first function */
-        const char *profile; /* that the spec is from, or NULL */
-        const Spec *spec;
-        uid_t owner_uid;
-        pid_t owner_pid;
-        uint64_t peer;  /* the connection whose end stops it, 0: none */
-        bool force;     /* a tracer of somebody else is switched off meanwhile */
-        bool is_member; /* not root's: within [Members] of ftraced.conf */
-        unsigned asked; /* of a member: what has to be allowed */
+        SessionMeta *meta; /* with spec, owner, perhaps profile and name; all else is filled in */
+        uint64_t peer;     /* the connection whose end stops it, 0: none */
+        bool force;        /* a tracer of somebody else is switched off meanwhile */
+        bool is_member;    /* not root's: within [Members] of ftraced.conf */
+        unsigned asked;    /* of a member: what has to be allowed */
 } SessionRequest;
 
 /* What the session would begin with: a name that is free, a spec within the limits.  @j: NULL: there is room.
  * 0, REFUSED, -errno. */
-int sessions_prepare(Sessions *s, Janitor *j, SessionMeta **ret, const SessionRequest *request,
-                     Refusal *refusal);
-/* A task (daemon/process/background.h).  0, REFUSED, -errno. */
-int sessions_start(Sessions *s, Janitor *j, Session **ret, const SessionRequest *request,
+int sessions_prepare(Sessions *s, Janitor *j, const SessionRequest *request, Refusal *refusal);
+/* A task (daemon/process/background.h).  0 (@request has no meta then), REFUSED, -errno. */
+int sessions_start(Sessions *s, Janitor *j, Session **ret, SessionRequest *request,
                    Refusal *refusal);
 
 /* --- methods.c: interface org.ftraced (lib/wire/org.ftraced.varlink) -------------------------- */
@@ -210,8 +195,7 @@ typedef struct Methods {
         const char *config_root; /* before the paths of profiles; NULL: none */
         Waiter *waiters;
         sd_event_source *tick; /* while somebody watches */
-        STAILQ_HEAD(, Listing) listings;
-        sd_event_source *listing_turn;
+        LIST_HEAD(, Listing) listings;
         Errand *errands;              /* wait for their turn */
         bool errand_runs;             /* one is among the tasks */
         uid_t errand_uid;             /* whose the last one was */
@@ -229,14 +213,9 @@ void methods_done(Methods *m);
 const ServerMethod *methods_table(size_t *ret_n);
 /* A ServerGone: ends what was attached to the connection, and forgets who waited on it. */
 void methods_on_gone(uint64_t peer, void *userdata);
-/* Answers whoever waits for @session; to be called after each change of a session's state. */
+/* Answers whoever waits for @session, after each change of its state; NULL: whoever watches any. */
 void methods_session_changed(Methods *m, Session *session);
 
-int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
-int method_list(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
-int method_list_briefs(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
-int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
-int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
 int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
 int method_dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
 int method_list_profiles(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
@@ -244,12 +223,6 @@ int method_get_profile(ServerCall *call, json_t *parameters, Refusal *refusal, v
 
 /* --- methods-access.c: what a call says, and who may do what ---------------------------------- */
 
-/* REFUSED: what parameter @name should have been. */
-int parameter_refuse(Refusal *refusal, const char *name, const char *wanted);
-/* A string that may be absent or null: *@ret is NULL then; a number (0) and a boolean (false).  0, REFUSED. */
-int parameter_get_string(json_t *parameters, const char *name, const char **ret, Refusal *refusal);
-int parameter_get_number(json_t *parameters, const char *name, uint64_t *ret, Refusal *refusal);
-int parameter_get_boolean(json_t *parameters, const char *name, bool *ret, Refusal *refusal);
 /* @value is consumed; NULL is what a failed json_*() gives. */
 int parameter_reply(ServerCall *call, const char *name, json_t *value);
 
@@ -280,21 +253,12 @@ void methods_tell_reading(Methods *m, const ServerCall *call, const SessionMeta 
 int errands_init(Methods *m);
 /* @run is called by a task, as a method is by the server.  0 or -errno. */
 int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run);
-void methods_drop_errands(Methods *m);      /* that have not begun: they are refused */
-void methods_drop_gone_errands(Methods *m); /* whose callers have left */
+/* That have not begun: all, which are refused, or those whose callers have left. */
+void methods_drop_errands(Methods *m, bool all);
 
 /* --- listing.c: answers that have many sessions in them, written a few sessions at a time ----- */
 
-typedef enum ListingKind {
-        LISTING_SESSIONS, /* "sessions": every Session */
-        LISTING_RECENT,   /* the same of those that are live, and that a limit ended within a day */
-        LISTING_BRIEFS,   /* "briefs": a Brief of each */
-} ListingKind;
-
-int listings_init(Methods *m);
 void listings_done(Methods *m);
-/* Answers @call with @head (an object, consumed; what a failed json_*() gives is -ENOMEM) and what there is of @kind,
- * oldest first, at most @n_newest (0: all).  At once if that takes but a moment.  Whoever asks with `more` gets it in
- * parts, each a reply of its own that has the next of the sessions; the first has the rest, too.  0 or -errno. */
-int listings_answer(Methods *m, ServerCall *call, json_t *head, ListingKind kind,
-                    uint64_t n_newest);
+int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_list(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_list_briefs(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);

@@ -12,14 +12,13 @@
 #include "base/unit.h"
 #include "daemon/api/api.h"
 
-#define ACCURACY_US (60 * 1000000ULL) /* at most; a tenth of what is kept */
 #define SLICE_NS (10 * NSEC_PER_MSEC)
 #define LOOK_NS (15 * NSEC_PER_SEC) /* at what others leave of the disk, while something records */
 #define YIELD_NS NSEC_PER_SEC       /* from one segment that a ring lets go of to the next */
 #define TELL_NS (100 * NSEC_PER_MSEC)
 
-struct JanitorJob {
-        JanitorJob *next;
+typedef struct JanitorJob {
+        Janitor *janitor;
         ServerCall *call; /* that asked for it; NULL: it looks by itself */
         RetainLimits limits;
         bool dry_run;
@@ -27,7 +26,7 @@ struct JanitorJob {
         uint64_t until_ns, next_tell_ns; /* of this slice; CLOCK_MONOTONIC */
         Vacuum vacuum;
         VacuumProgress progress;
-};
+} JanitorJob;
 
 static Store *store_of(const Janitor *j) {
         return j->sessions->context.store;
@@ -95,7 +94,8 @@ static int list_sessions(const Janitor *j, Vacuum *v) {
                 r = vacuum_add(v, &(VacuumItem){
                                           .name = e->name,
                                           .n_bytes = session_entry_disk_bytes(e),
-                                          .kept_ns = s ? session_meta_kept_ns(session_meta(s)) : e->rest.kept_ns,
+                                          .kept_ns = s ? session_meta_kept_ns(session_meta(s))
+                                                       : e->rest.kept_ns,
                                           .growth_bytes = s ? session_growth_bytes(s) : 0,
                                           .is_live = s && (session_meta(s)->state == SESSION_NEW ||
                                                            session_is_live(s)),
@@ -178,7 +178,6 @@ static int describe_why(const JanitorJob *job, const VacuumItem *item, char **re
 
 static int remove_item(Janitor *j, const JanitorJob *job, VacuumItem *item) {
         _cleanup_free_ char *why = NULL;
-        char size[UNIT_TEXT_MAX];
         Session *s;
         int r = describe_why(job, item, &why);
 
@@ -192,10 +191,10 @@ static int remove_item(Janitor *j, const JanitorJob *job, VacuumItem *item) {
         }
         if (r < 0)
                 log_warning("Session '%s' (%s) cannot be removed: %s", item->name,
-                            format_bytes(size, item->n_bytes), origin_text(r));
+                            FORMAT_BYTES(item->n_bytes), origin_text(r));
         else
-                log_info("Session '%s' (%s) removed: %s.", item->name,
-                         format_bytes(size, item->n_bytes), why);
+                log_info("Session '%s' (%s) removed: %s.", item->name, FORMAT_BYTES(item->n_bytes),
+                         why);
         return r;
 }
 
@@ -263,38 +262,30 @@ static void carry_out(Janitor *j, JanitorJob *job) {
 
 /* A task. */
 static void run(void *userdata) {
+        JanitorJob *job = userdata;
+
+        carry_out(job->janitor, job);
+        (void) server_call_unref(job->call);
+        free(job);
+}
+
+/* Likewise. */
+static void look(void *userdata) {
         Janitor *j = userdata;
+        JanitorJob job = { .limits = vacuum_limits(j->sessions->context.limits) };
 
-        while (j->waiting || j->is_to_look) {
-                JanitorJob *asked = POP(j->waiting);
-
-                if (asked) {
-                        carry_out(j, asked);
-                        (void) server_call_unref(asked->call);
-                        free(asked);
-                } else {
-                        JanitorJob own = { .limits = vacuum_limits(j->sessions->context.limits) };
-
-                        j->is_to_look = false;
-                        carry_out(j, &own);
-                }
-        }
-        j->is_running = false;
+        if (TAKE(j->is_to_look, false))
+                carry_out(j, &job);
 }
 
 static int on_soon(sd_event_source *source, uint64_t usec, void *userdata) {
         Janitor *j = userdata;
 
-        if (!TAKE(j->is_running, true) && background_run(j->sweeper, run, j) < 0)
-                j->is_running = false; /* the next change tries again */
+        background_run(j->sweeper, look, j);
         return 0;
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */
-
-bool janitor_is_busy(const Janitor *j) {
-        return j->is_running || j->waiting || j->is_to_look;
-}
 
 void janitor_look(Janitor *j) {
         if (j->is_asked_only)
@@ -309,16 +300,12 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
 }
 
 int janitor_vacuum(Janitor *j, ServerCall *call, const RetainLimits *limits, bool dry_run) {
-        JanitorJob *job = NEW(JanitorJob, .call = server_call_ref(call), .limits = *limits,
-                              .dry_run = dry_run),
-                   **at = &j->waiting;
+        JanitorJob *job = NEW(JanitorJob, .janitor = j, .call = server_call_ref(call),
+                              .limits = *limits, .dry_run = dry_run);
 
         if (!job)
                 return -ENOMEM;
-        while (*at)
-                at = &(*at)->next;
-        *at = job;
-        (void) sd_event_source_set_enabled(j->soon, SD_EVENT_ONESHOT);
+        background_run(j->sweeper, run, job);
         return 0;
 }
 
@@ -372,10 +359,7 @@ int janitor_has_room(Janitor *j, Refusal *refusal) {
 }
 
 int janitor_init(Janitor *j, Sessions *sessions, Background *sweeper, bool is_asked_only) {
-        const Limits *l = sessions->context.limits;
         sd_event *event = sessions->context.event;
-        uint64_t accuracy_us =
-                MIN(l->max_retention_ns ?: UINT64_MAX, l->min_retention_ns) / NSEC_PER_USEC / 10;
         int r;
 
         *j = (Janitor){ .sessions = sessions, .sweeper = sweeper, .is_asked_only = is_asked_only };
@@ -383,8 +367,7 @@ int janitor_init(Janitor *j, Sessions *sessions, Background *sweeper, bool is_as
         if (r >= 0)
                 r = sd_event_source_set_enabled(j->soon, SD_EVENT_OFF);
         if (r >= 0)
-                r = sd_event_add_time(event, &j->timer, CLOCK_BOOTTIME, UINT64_MAX,
-                                      MIN(accuracy_us, ACCURACY_US), on_timer, j);
+                r = sd_event_add_time(event, &j->timer, CLOCK_BOOTTIME, UINT64_MAX, 0, on_timer, j);
         janitor_look(j);
         return r;
 }
@@ -394,8 +377,7 @@ void janitor_done(Janitor *j) {
                 return;
         j->is_ending = true;
         j->is_to_look = false;
-        background_settle(j->sweeper);
-        run(j); /* refuses what has not begun */
+        background_settle(j->sweeper); /* what has not begun is refused */
         (void) sd_event_source_disable_unref(j->soon);
         (void) sd_event_source_disable_unref(j->timer);
         *j = (Janitor){};

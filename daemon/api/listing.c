@@ -3,10 +3,10 @@
 /*
  * The message is text from the beginning on, for a tree of JSON takes several times as much memory,
  * and as long again to be written.  Which sessions there are is noted first; those that are removed
- * meanwhile are missing.  Several listings take turns.  One whose client does not read as fast as that
- * waits for it.
+ * meanwhile are missing.  One whose client does not read as fast as that waits for it.
  */
 
+#include <sys/utsname.h>
 #include <time.h>
 
 #include "base/array.h"
@@ -19,8 +19,16 @@
 #define PAUSE_US 5000
 #define RECENT_S 86400
 
+typedef enum ListingKind {
+        LISTING_SESSIONS, /* "sessions": every Session */
+        LISTING_RECENT,   /* the same of those that are live, and that a limit ended within a day */
+        LISTING_BRIEFS,   /* "briefs": a Brief of each */
+} ListingKind;
+
 struct Listing {
-        STAILQ_ENTRY(Listing) link;
+        LIST_ENTRY(Listing) link;
+        sd_event_source *turn; /* NULL: it is among none yet */
+        Sessions *sessions;
         ServerCall *call;
         ListingKind kind;
         Strv names;
@@ -31,6 +39,9 @@ struct Listing {
 static Listing *listing_free(Listing *l) {
         if (!l)
                 return NULL;
+        if (l->turn)
+                LIST_REMOVE(l, link);
+        (void) sd_event_source_disable_unref(l->turn);
         (void) server_call_unref(l->call);
         strv_done(&l->names);
         buf_done(&l->text);
@@ -121,7 +132,8 @@ static Progress refuse_long(Listing *l) {
 }
 
 /* IS_OVER: with an answer, or because nobody waits for one. */
-static Progress listing_go_on(Listing *l, Sessions *sessions, uint64_t until_ns) {
+static Progress listing_go_on(Listing *l) {
+        uint64_t until_ns = now_ns(CLOCK_MONOTONIC) + SLICE_NS;
         char *text;
 
         if (!server_call_is_connected(l->call))
@@ -132,7 +144,7 @@ static Progress listing_go_on(Listing *l, Sessions *sessions, uint64_t until_ns)
                 const char *name = l->names.items[l->i++];
                 json_t *json = NULL;
 
-                if (describe(sessions, name, l->kind, &json)) {
+                if (describe(l->sessions, name, l->kind, &json)) {
                         if (l->text.data[l->text.n_data - 1] != '[')
                                 buf_adds(&l->text, ",");
                         add_json(&l->text, json);
@@ -151,35 +163,22 @@ static Progress listing_go_on(Listing *l, Sessions *sessions, uint64_t until_ns)
         return IS_OVER; /* without an answer it is refused when it is freed */
 }
 
-static int begin_turn(Methods *m, uint64_t after_us) {
-        int r = sd_event_source_set_time_relative(m->listing_turn, after_us);
-
-        return r < 0 ? r : sd_event_source_set_enabled(m->listing_turn, SD_EVENT_ONESHOT);
-}
-
 static int on_turn(sd_event_source *source, uint64_t usec, void *userdata) {
-        Methods *m = userdata;
-        Listing *begin = STAILQ_FIRST(&m->listings), *first;
-        Progress progress;
+        Listing *l = userdata;
+        Progress progress = listing_go_on(l);
 
-        do { /* the first of them that does not wait */
-                first = STAILQ_FIRST(&m->listings);
-                STAILQ_REMOVE_HEAD(&m->listings, link);
-                progress = listing_go_on(first, m->sessions, now_ns(CLOCK_MONOTONIC) + SLICE_NS);
-                if (progress != IS_OVER)
-                        STAILQ_INSERT_TAIL(&m->listings, first, link);
-        } while (progress == WAITS && STAILQ_FIRST(&m->listings) != begin);
-        if (progress == IS_OVER)
-                (void) listing_free(first);
-        if (STAILQ_EMPTY(&m->listings))
+        if (progress == IS_OVER) {
+                (void) listing_free(l);
                 return 0;
-        return begin_turn(m, progress == WAITS ? PAUSE_US : 0);
+        }
+        (void) sd_event_source_set_time_relative(source, progress == WAITS ? PAUSE_US : 0);
+        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
-static int note_names(Listing *l, const Sessions *sessions, uint64_t n_newest) {
+static int note_names(Listing *l, uint64_t n_newest) {
         _cleanup_free_ SessionEntry **sorted = NULL;
-        size_t n = sessions->n_entries;
-        int r = sessions_sort(sessions, &sorted);
+        size_t n = l->sessions->n_entries;
+        int r = sessions_sort(l->sessions, &sorted);
 
         for (size_t i = n_newest > 0 && n_newest < n ? n - n_newest : 0; r >= 0 && i < n; i++)
                 if (l->kind != LISTING_RECENT || is_recent(sorted[i]))
@@ -187,9 +186,8 @@ static int note_names(Listing *l, const Sessions *sessions, uint64_t n_newest) {
         return r;
 }
 
-static int listing_begin(Listing *l, const Sessions *sessions, const json_t *head,
-                         uint64_t n_newest) {
-        int r = note_names(l, sessions, n_newest);
+static int listing_begin(Listing *l, const json_t *head, uint64_t n_newest) {
+        int r = note_names(l, n_newest);
 
         if (r < 0)
                 return r;
@@ -203,31 +201,96 @@ static int listing_begin(Listing *l, const Sessions *sessions, const json_t *hea
         return l->text.error;
 }
 
-int listings_answer(Methods *m, ServerCall *call, json_t *head, ListingKind kind,
-                    uint64_t n_newest) {
+/* Answers @call with @head (an object, consumed; what a failed json_*() gives is -ENOMEM) and what there is of @kind,
+ * oldest first, at most @n_newest (0: all).  At once if that takes but a moment.  Whoever asks with `more` gets it in
+ * parts, each a reply of its own that has the next of the sessions; the first has the rest, too.  0 or -errno. */
+static int listings_answer(Methods *m, ServerCall *call, json_t *head, ListingKind kind,
+                           uint64_t n_newest) {
         json_auto_t *consumed = head;
         _cleanup_(listing_freep) Listing *l =
-                NEW(Listing, .text = BUF_INIT, .kind = kind, .call = server_call_ref(call));
-        int r = consumed && l ? listing_begin(l, m->sessions, head, n_newest) : -ENOMEM;
+                NEW(Listing, .sessions = m->sessions, .text = BUF_INIT, .kind = kind,
+                    .call = server_call_ref(call));
+        int r = consumed && l ? listing_begin(l, head, n_newest) : -ENOMEM;
 
-        if (r < 0 || listing_go_on(l, m->sessions, now_ns(CLOCK_MONOTONIC) + SLICE_NS) == IS_OVER)
+        if (r < 0 || listing_go_on(l) == IS_OVER)
                 return r;
-        STAILQ_INSERT_TAIL(&m->listings, l, link);
+        r = sd_event_add_time_relative(m->event, &l->turn, CLOCK_MONOTONIC, 0, 0, on_turn, l);
+        if (r < 0)
+                return r;
+        LIST_INSERT_HEAD(&m->listings, l, link);
         TAKE_PTR(l);
-        return begin_turn(m, 0);
-}
-
-int listings_init(Methods *m) {
-        int r = sd_event_add_time(m->event, &m->listing_turn, CLOCK_MONOTONIC, 0, 0, on_turn, m);
-
-        STAILQ_INIT(&m->listings);
-        return r < 0 ? r : sd_event_source_set_enabled(m->listing_turn, SD_EVENT_OFF);
+        return 0;
 }
 
 void listings_done(Methods *m) {
-        for (Listing *l; (l = STAILQ_FIRST(&m->listings));) {
-                STAILQ_REMOVE_HEAD(&m->listings, link);
+        for (Listing *l; (l = LIST_FIRST(&m->listings));)
                 (void) listing_free(l);
+}
+
+/* --- the methods ------------------------------------------------------------------------------ */
+
+/* How many sessions are in which state, what all of them lost, and what they take: members of @o.  0 or -1. */
+static int add_counts(json_t *o, const Sessions *s) {
+        size_t states[_SESSION_STATE_N] = {};
+        uint64_t n_lost = 0, n_bytes = 0;
+        json_t *counts = json_object();
+        int r = 0;
+
+        for (size_t i = 0; i < s->n_entries; i++) {
+                const SessionEntry *e = s->entries[i];
+                const SessionMeta *m = e->session ? session_meta(e->session) : NULL;
+
+                if (m)
+                        session_refresh(e->session);
+                states[m ? m->state : e->rest.brief.state]++;
+                n_lost += m ? session_meta_events_lost(m) : e->rest.brief.events_lost;
+                n_bytes += session_entry_disk_bytes(e);
         }
-        (void) sd_event_source_disable_unref(m->listing_turn);
+        for (size_t i = 0; i < ELEMENTSOF(states); i++)
+                if (states[i] > 0)
+                        r |= json_object_set_new(counts, session_state_name((SessionState) i),
+                                                 json_integer((json_int_t) states[i]));
+        return r | json_object_update_new(
+                           o, json_pack("{s:I, s:o, s:I}", "store_bytes", (json_int_t) n_bytes,
+                                        "states", counts, "events_lost",
+                                        (json_int_t) MIN(n_lost, (uint64_t) INT64_MAX)));
+}
+
+int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        _cleanup_(json_decrefp) json_t *reply = NULL;
+        Methods *m = userdata;
+        struct utsname u;
+
+        if (uname(&u) < 0)
+                return ORIGIN(-errno);
+        reply = json_pack("{s:s, s:i, s:s, s:s, s:I, s:b, s:o*, s:s*}", "version", PACKAGE_VERSION,
+                          "pid", (int) getpid(), "kernel", u.release, "store", store_path(m->store),
+                          "store_free_bytes", (json_int_t) store_free_bytes(m->store), "instances",
+                          controller_has_instances(m->controller), "retention",
+                          janitor_foresee(m->janitor), "tracefs",
+                          controller_tracefs(m->controller));
+        if (!reply || add_counts(reply, m->sessions) < 0)
+                return -ENOMEM;
+        return listings_answer(m, call, TAKE_PTR(reply),
+                               json_is_true(json_object_get(parameters, "brief"))
+                                       ? LISTING_RECENT
+                                       : LISTING_SESSIONS,
+                               0);
+}
+
+static int list(ServerCall *call, json_t *parameters, Methods *m, ListingKind kind) {
+        json_int_t n_newest = json_integer_value(json_object_get(parameters, "newest"));
+
+        return listings_answer(m, call,
+                               json_pack("{s:o*, s:I}", "retention", janitor_foresee(m->janitor),
+                                         "total", (json_int_t) m->sessions->n_entries),
+                               kind, (uint64_t) n_newest);
+}
+
+int method_list(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        return list(call, parameters, userdata, LISTING_SESSIONS);
+}
+
+int method_list_briefs(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        return list(call, parameters, userdata, LISTING_BRIEFS);
 }

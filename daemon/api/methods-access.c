@@ -14,40 +14,6 @@
 #define TOLD_NS (10 * NSEC_PER_SEC)
 #define NO_MORE " (that user's next ones are not logged for a while)"
 
-int parameter_refuse(Refusal *refusal, const char *name, const char *wanted) {
-        return refusal_set_of(refusal, REFUSAL_INVALID_PARAMETER, "parameter", name,
-                              "parameter '%s' is missing or not %s", name, wanted);
-}
-
-/* What is null is absent, for some languages' Varlink sends it so; of the next two as well. */
-int parameter_get_string(json_t *parameters, const char *name, const char **ret, Refusal *refusal) {
-        json_t *value = json_object_get(parameters, name);
-
-        if (value && !json_is_null(value) && !json_is_string(value))
-                return parameter_refuse(refusal, name, "a string");
-        *ret = json_string_value(value);
-        return 0;
-}
-
-int parameter_get_number(json_t *parameters, const char *name, uint64_t *ret, Refusal *refusal) {
-        json_t *value = json_object_get(parameters, name);
-
-        if (value && !json_is_null(value) &&
-            (!json_is_integer(value) || json_integer_value(value) < 0))
-                return parameter_refuse(refusal, name, "a number from 0 on");
-        *ret = (uint64_t) json_integer_value(value);
-        return 0;
-}
-
-int parameter_get_boolean(json_t *parameters, const char *name, bool *ret, Refusal *refusal) {
-        json_t *value = json_object_get(parameters, name);
-
-        if (value && !json_is_null(value) && !json_is_boolean(value))
-                return parameter_refuse(refusal, name, "a boolean");
-        *ret = json_is_true(value);
-        return 0;
-}
-
 int parameter_reply(ServerCall *call, const char *name, json_t *value) {
         json_t *reply = json_pack("{s:o}", name, value);
 
@@ -79,16 +45,11 @@ int methods_get_session(Methods *m, const ServerCall *call, json_t *parameters, 
                         Session **ret, Refusal *refusal) {
         bool is_change = use == METHODS_CHANGE || use == METHODS_CHANGE_NEWER;
         const SessionMeta *meta;
-        const char *name = NULL;
+        const char *name = json_string_value(json_object_get(parameters, "session"));
         char quoted[NAME_QUOTE_MAX];
         Session *s;
-        int r = parameter_get_string(parameters, "session", &name, refusal);
+        int r = sessions_open(m->sessions, &s, name);
 
-        if (r != 0)
-                return r;
-        if (!name)
-                return parameter_refuse(refusal, "session", "a string");
-        r = sessions_open(m->sessions, &s, name);
         if (r == SESSIONS_E_NONE)
                 return refuse_unknown(m, name, refusal);
         if (r < 0)

@@ -71,10 +71,8 @@ static void run_one(void *userdata) {
 }
 
 static void begin_one(Methods *m) {
-        if (!m->errands || TAKE(m->errand_runs, true))
-                return;
-        if (background_run(m->background, run_one, m) < 0)
-                m->errand_runs = false; /* the next call begins with this one */
+        if (m->errands && !TAKE(m->errand_runs, true))
+                background_run(m->background, run_one, m);
 }
 
 static int on_turn(sd_event_source *source, void *userdata) {
@@ -103,23 +101,16 @@ int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMe
 }
 
 /* What is counted of a call (daemon/server/quota.c) is its connection's, so it does not outlive that. */
-void methods_drop_gone_errands(Methods *m) {
+void methods_drop_errands(Methods *m, bool all) {
         for (Errand **at = &m->errands; *at;) {
-                _cleanup_(errand_freep) Errand *e =
-                        server_call_is_connected((*at)->call) ? NULL : POP(*at);
-
-                if (!e)
-                        at = &(*at)->next;
-        }
-}
-
-void methods_drop_errands(Methods *m) {
-        while (m->errands) {
-                _cleanup_(errand_freep) Errand *e = POP(m->errands);
+                _cleanup_(errand_freep) Errand *e = NULL;
                 _cleanup_refusal_ Refusal refusal = {};
 
-                if (!server_call_is_connected(e->call))
+                if (!all && server_call_is_connected((*at)->call)) {
+                        at = &(*at)->next;
                         continue;
+                }
+                e = POP(*at);
                 (void) refusal_set_errno(&refusal, ECANCELED,
                                          "the daemon was stopped while this waited for its turn");
                 (void) server_call_refuse(e->call, &refusal);

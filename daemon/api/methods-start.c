@@ -84,14 +84,9 @@ int method_list_profiles(ServerCall *call, json_t *parameters, Refusal *refusal,
 
 int method_get_profile(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
-        const char *name = NULL;
-        int r = parameter_get_string(parameters, "profile", &name, refusal);
+        const char *name = json_string_value(json_object_get(parameters, "profile"));
+        int r = load_profile(userdata, &p, name, refusal);
 
-        if (r != 0)
-                return r;
-        if (!name)
-                return parameter_refuse(refusal, "profile", "a string");
-        r = load_profile(userdata, &p, name, refusal);
         return r != 0 ? r : parameter_reply(call, "profile", profile_to_json(&p));
 }
 
@@ -126,10 +121,9 @@ static int refuse_spec(json_t *spec, const char *field, Refusal *refusal) {
 static int merge_spec(const Profile *p, json_t *given, json_t **ret, Refusal *refusal) {
         json_t *o;
 
-        if (given && !json_is_null(given) && !json_is_object(given))
-                return parameter_refuse(refusal, "spec", "an object");
         if (!p->name && !json_is_object(given))
-                return parameter_refuse(refusal, "spec", "an object");
+                return refusal_set_of(refusal, REFUSAL_INVALID_PARAMETER, "parameter", "spec",
+                                      "a call has a profile or a spec");
         o = p->spec ? json_deep_copy(p->spec) : json_object();
         if (!o || (json_is_object(given) && json_object_update(o, given) < 0)) {
                 json_decref(o);
@@ -147,55 +141,55 @@ static void look_at_sample(Spec *spec) {
                 spec->sample_ppm = 0;
 }
 
-/* What Start and DryRun are told; the name is borrowed from the parameters. */
+/* What Start and DryRun are told.  @ret->meta: the caller frees it. */
 static int read_request(const Methods *m, const ServerCall *call, json_t *parameters,
-                        SessionRequest *ret, Spec *ret_spec, Profile *ret_profile,
-                        Refusal *refusal) {
+                        SessionRequest *ret, Refusal *refusal) {
+        _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
+        _cleanup_profile_ Profile p = PROFILE_INIT;
         json_auto_t *spec = NULL;
         char quoted[NAME_QUOTE_MAX];
-        const char *name = NULL, *profile = NULL, *field;
+        const char *name = json_string_value(json_object_get(parameters, "name")),
+                   *profile = json_string_value(json_object_get(parameters, "profile")), *field;
+        bool is_member = call->who.right != PEER_ALL,
+             force = json_is_true(json_object_get(parameters, "force"));
         unsigned asked = 0;
-        bool force = false;
-        int r = parameter_get_string(parameters, "name", &name, refusal);
+        int r = session_meta_new(&meta);
 
-        if (r == 0)
-                r = parameter_get_string(parameters, "profile", &profile, refusal);
-        if (r == 0)
-                r = parameter_get_boolean(parameters, "force", &force, refusal);
-        if (r != 0)
-                return r;
         if (name && !session_name_is_valid(name))
                 return refusal_set_of(
                         refusal, REFUSAL_INVALID_NAME, "name", name_quote(quoted, name),
                         "'%s' cannot be a session's name: letters, digits, '.', '_' and "
                         "'-', at most %i, the first a letter or digit",
                         quoted, SESSION_NAME_MAX);
-        if (force && call->who.right != PEER_ALL)
+        if (force && is_member)
                 return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
                                    "only root may switch off a tracer of somebody else (--force)");
-        if (profile)
-                r = take_profile(m, ret_profile, profile, refusal);
+        if (r == 0 && profile)
+                r = take_profile(m, &p, profile, refusal);
         if (r == 0)
-                r = merge_spec(ret_profile, json_object_get(parameters, "spec"), &spec, refusal);
+                r = merge_spec(&p, json_object_get(parameters, "spec"), &spec, refusal);
         if (r != 0)
                 return r;
-        r = spec_from_json(ret_spec, spec, &field);
+        r = spec_from_json(&meta->spec, spec, &field);
         if (r > 0)
                 return refuse_spec(spec, field, refusal);
         if (r == 0)
-                look_at_sample(ret_spec);
-        if (r == 0 && call->who.right != PEER_ALL)
-                r = allowance_ask(&asked, json_object_get(parameters, "spec"), ret_profile->name,
-                                  refusal);
-        *ret = (SessionRequest){ .name = name,
-                                 .profile = ret_profile->name,
-                                 .spec = ret_spec,
-                                 .owner_uid = call->who.uid,
-                                 .owner_pid = call->who.pid,
-                                 .force = force,
-                                 .is_member = call->who.right != PEER_ALL,
-                                 .asked = asked };
-        return r;
+                r = text_replace(&meta->name, name) ?: text_replace(&meta->profile, p.name);
+        if (r == 0 && is_member)
+                r = allowance_ask(&asked, json_object_get(parameters, "spec"), p.name, refusal);
+        if (r != 0)
+                return r;
+        look_at_sample(&meta->spec);
+        meta->owner_uid = call->who.uid;
+        meta->owner_pid = call->who.pid;
+        *ret = (SessionRequest){
+                .meta = TAKE_PTR(meta), .force = force, .is_member = is_member, .asked = asked
+        };
+        return 0;
+}
+
+static void request_done(SessionRequest *q) {
+        (void) session_meta_free(q->meta);
 }
 
 /* --- start ------------------------------------------------------------------------------------ */
@@ -203,7 +197,6 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
 static void log_start(ServerCall *call, const Session *session) {
         const SessionMeta *m = session_meta(session);
         _cleanup_free_ char *roots = strv_join(&m->roots, " ");
-        char arm[UNIT_TEXT_MAX];
 
         journal_tell(
                 &(JournalEntry){ JOURNAL_STARTED, .meta = m, .uid = call->who.uid,
@@ -212,24 +205,19 @@ static void log_start(ServerCall *call, const Session *session) {
                 m->name, (unsigned) call->who.uid, (int) call->who.pid, roots ?: "",
                 roots && strlen(roots) > 200 ? "..." : "", m->n_cpus,
                 m->instance ? ", instance " : "", m->instance ?: "",
-                format_duration(arm, m->arm_ns));
+                FORMAT_DURATION(m->arm_ns));
 }
 
 static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        _cleanup_profile_ Profile profile = PROFILE_INIT;
-        _cleanup_spec_ Spec spec = {};
+        _cleanup_(request_done) SessionRequest request = {};
         Methods *m = userdata;
-        SessionRequest request;
-        bool is_attached = false;
         Session *session;
         json_t *reply;
-        int r = read_request(m, call, parameters, &request, &spec, &profile, refusal);
+        int r = read_request(m, call, parameters, &request, refusal);
 
-        if (r == 0)
-                r = parameter_get_boolean(parameters, "attach", &is_attached, refusal);
         if (r != 0)
                 return r;
-        request.peer = is_attached ? call->peer : 0;
+        request.peer = json_is_true(json_object_get(parameters, "attach")) ? call->peer : 0;
         r = sessions_start(m->sessions, m->janitor, &session, &request, refusal);
         if (r < 0) {
                 log_error_errno(r, "A start failed: %m");
@@ -278,27 +266,24 @@ static char *plan_to_text(const Methods *m, const Plan *p, size_t n_arm, const S
 }
 
 static int dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
-        _cleanup_profile_ Profile profile = PROFILE_INIT;
+        _cleanup_(request_done) SessionRequest request = {};
         _cleanup_plan_ Plan plan = {};
-        _cleanup_spec_ Spec spec = {};
         Methods *m = userdata;
-        SessionRequest request;
         size_t n_arm;
         char *text;
-        int r = read_request(m, call, parameters, &request, &spec, &profile, refusal);
+        int r = read_request(m, call, parameters, &request, refusal);
 
         if (r == 0)
-                r = sessions_prepare(m->sessions, m->janitor, &meta, &request, refusal);
+                r = sessions_prepare(m->sessions, m->janitor, &request, refusal);
         if (r == 0)
-                r = session_admit_triggers(&meta->spec, refusal);
+                r = session_admit_triggers(&request.meta->spec, true, refusal);
         if (r == 0)
-                r = session_admit_moments(&meta->spec, refusal);
-        if (r == 0)
-                r = controller_rehearse(m->controller, &plan, &n_arm, meta, request.force, refusal);
+                r = controller_rehearse(m->controller, &plan, &n_arm, request.meta, request.force,
+                                        refusal);
         if (r != 0)
                 return r;
-        text = BACKGROUND_CALL(plan_to_text(m, &plan, n_arm, meta)); /* what is ours alone */
+        text = BACKGROUND_CALL(
+                plan_to_text(m, &plan, n_arm, request.meta)); /* what is ours alone */
         return text ? server_call_reply_text(call, text) : -ENOMEM;
 }
 

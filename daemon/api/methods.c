@@ -8,6 +8,7 @@
 
 #include "base/io.h"
 #include "daemon/api/api.h"
+#include "daemon/watch/snapshot.h"
 
 #define WATCH_INTERVAL_US 1000000U
 
@@ -18,8 +19,7 @@ struct Waiter {
         bool is_watch; /* Watch: wants every change; Stop: wants the end */
 };
 
-/* --- waiting -----------------------------------------------------------------------------------
- */
+/* --- waiting ---------------------------------------------------------------------------------- */
 
 static void methods_drop_waiter(Methods *m, Waiter **at) {
         Waiter *w = POP(*at);
@@ -39,67 +39,40 @@ static void methods_drop_waiter(Methods *m, Waiter **at) {
                 (void) sd_event_source_set_enabled(m->tick, SD_EVENT_OFF);
 }
 
-/* What is said of a session, for all who wait for it: it may be long. */
-typedef struct News {
-        const Session *session;
-        bool is_last;
-        char *text; /* the message */
-} News;
-
-static char *make_news(Methods *m, Session *session, bool is_last) {
-        json_t *json = session_to_json(session);
-        json_auto_t *message = !json     ? NULL
-                               : is_last ? json_pack("{s:{s:o, s:o*}}", "parameters", "session",
-                                                     json, "retention", janitor_foresee(m->janitor))
-                                         : json_pack("{s:{s:o}, s:b}", "parameters", "session",
-                                                     json, "continues", 1);
-
-        return message ? json_dumps(message, JSON_COMPACT) : NULL;
-}
-
 /* Tells @w of its session; whether that was its last reply. */
-static bool waiter_answer(Methods *m, Waiter *w, News *news) {
+static bool waiter_answer(Methods *m, Waiter *w) {
         bool is_last = !session_is_live(w->session);
-        char *text;
-        int r;
+        json_t *news;
 
         if (!server_call_is_connected(w->call))
                 return true;
         if (!is_last && !w->is_watch)
                 return false;
-
-        if (news->session != w->session || news->is_last != is_last || !news->text) {
-                free(news->text);
-                *news = (News){ w->session, is_last, make_news(m, w->session, is_last) };
-        }
-        text = news->text ? strdup(news->text) : NULL;
-        if (!text)
+        news = json_pack("{s:o, s:o*}", "session", session_to_json(w->session), "retention",
+                         is_last ? janitor_foresee(m->janitor) : NULL);
+        if (!news)
                 return false; /* no memory now: the next change or tick tries again */
-        r = is_last ? server_call_reply_text(w->call, text)
-                    : server_call_continue_text(w->call, text);
-        return is_last || r < 0;
+        return (is_last ? server_call_reply(w->call, news, NULL, 0)
+                        : server_call_continue(w->call, news)) < 0 ||
+               is_last;
 }
 
-/* @session: NULL: all that are watched. */
-static void methods_answer(Methods *m, Session *session) {
-        News news = {};
-
+void methods_session_changed(Methods *m, Session *session) {
         for (Waiter **at = &m->waiters; *at;) {
                 bool concerned = session ? (*at)->session == session : (*at)->is_watch;
 
-                if (concerned && waiter_answer(m, *at, &news))
+                if (concerned && waiter_answer(m, *at))
                         methods_drop_waiter(m, at);
                 else
                         at = &(*at)->next;
         }
-        free(news.text);
 }
 
 static int methods_on_tick(sd_event_source *source, uint64_t usec, void *userdata) {
         Methods *m = userdata;
 
         (void) sd_event_source_set_time_relative(source, WATCH_INTERVAL_US);
-        methods_answer(m, NULL);
+        methods_session_changed(m, NULL);
         return 0;
 }
 
@@ -119,10 +92,6 @@ static int methods_add_waiter(Methods *m, ServerCall *call, Session *session, bo
         return sd_event_source_set_enabled(m->tick, SD_EVENT_ON);
 }
 
-void methods_session_changed(Methods *m, Session *session) {
-        methods_answer(m, session);
-}
-
 void methods_on_gone(uint64_t peer, void *userdata) {
         Methods *m = userdata;
 
@@ -131,12 +100,11 @@ void methods_on_gone(uint64_t peer, void *userdata) {
                         methods_drop_waiter(m, at);
                 else
                         at = &(*at)->next;
-        methods_drop_gone_errands(m);
+        methods_drop_errands(m, false);
         sessions_peer_gone(m->sessions, peer);
 }
 
-/* --- the methods --------------------------------------------------------------------------------
- */
+/* --- the methods ------------------------------------------------------------------------------ */
 
 /* To the journal, too. */
 static void tell_change(const ServerCall *call, JournalEvent event, const Session *s,
@@ -171,6 +139,96 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
         (void) snprintf(reason, sizeof(reason), "stopped by uid %u", (unsigned) call->who.uid);
         session_stop(session, reason);
         return 0;
+}
+
+/*
+ * A trigger is answered with what the session has become, when all that it records is hooked, so that
+ * whoever goes on then finds it all recorded.  A snapshot takes the readers a moment, and the disk another one, so
+ * its call is kept until session_snapshot() and session_when_synced() tell.
+ */
+
+/* "session 'boot' is recording" and @text. */
+static int refuse_state(Refusal *refusal, const Session *s, const char *text) {
+        return methods_refuse_state(refusal, s, "session '%s' is %s%s", session_name(s),
+                                    session_state_name(session_meta(s)->state), text);
+}
+
+/* The session is what the call waited for. */
+static void on_ready(Session *s, int error, void *userdata) {
+        ServerCall *call = userdata;
+
+        (void) parameter_reply(call, "session", session_meta_to_json(session_meta(s)));
+        (void) server_call_unref(call); /* or whoever asked has gone */
+}
+
+static int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Session *s;
+        char who[64];
+        int r = methods_get_session(userdata, call, parameters, METHODS_CHANGE, &s, refusal);
+
+        if (r != 0)
+                return r;
+        (void) snprintf(who, sizeof(who), "triggered by uid %u", (unsigned) call->who.uid);
+        r = session_trigger(s, who);
+        if (r == -EINVAL)
+                return refuse_state(refusal, s,
+                                    " and waits for no trigger; `ftracectl arm` "
+                                    "begins one that does");
+        if (r == -EBUSY)
+                return refuse_state(refusal, s, ": its trigger has nothing to do now");
+        if (r < 0)
+                return r;
+        session_when_hooked(s, on_ready, server_call_ref(call));
+        return 0;
+}
+
+static void on_snapshot(Session *s, int error, void *userdata) {
+        _cleanup_refusal_ Refusal refusal = {};
+        ServerCall *call = userdata;
+        int r = 0;
+
+        if (error == 0) {
+                session_when_synced(s, on_ready, call);
+                return;
+        }
+        if (error == SNAPSHOT_E_EMPTY)
+                r = refuse_state(&refusal, s,
+                                 " and has nothing yet: none of its functions was "
+                                 "called since it began, or since the last snapshot");
+        else if (error == -ECANCELED)
+                r = refuse_state(&refusal, s, ": it ended before the snapshot was there");
+        else
+                r = refusal_set_errno(&refusal, error < 0 ? -error : EIO,
+                                      "no snapshot of session '%s' can be kept: %s",
+                                      session_name(s), strerror(error < 0 ? -error : EIO));
+        if (r == REFUSED)
+                r = server_call_refuse(call, &refusal);
+        (void) r; /* whoever asked has gone */
+        (void) server_call_unref(call);
+}
+
+static int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        char reason[96];
+        Session *s;
+        int r = methods_get_session(m, call, parameters, METHODS_CHANGE, &s, refusal);
+
+        if (r != 0)
+                return r;
+        if (!session_meta(s)->spec.ring)
+                return refuse_state(refusal, s,
+                                    ", and it is not a ring, which alone has snapshots: what it "
+                                    "has stored can be drawn while it records");
+        if (session_meta(s)->state != SESSION_RECORDING)
+                return refuse_state(refusal, s, ", so there is nothing to keep a snapshot of");
+        r = sessions_admit_snapshot(s, refusal, m->sessions);
+        if (r != 0)
+                return r;
+        (void) snprintf(reason, sizeof(reason), "asked for by uid %u", (unsigned) call->who.uid);
+        r = session_snapshot(s, reason, on_snapshot, server_call_ref(call));
+        if (r < 0)
+                (void) server_call_unref(call);
+        return r;
 }
 
 static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -215,7 +273,6 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
 static int method_watch(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Methods *m = userdata;
         Session *session;
-        News news = {};
         int r = methods_get_session(m, call, parameters, METHODS_READ, &session, refusal);
 
         if (r != 0)
@@ -224,9 +281,8 @@ static int method_watch(ServerCall *call, json_t *parameters, Refusal *refusal, 
         if (r < 0)
                 return r;
         /* It stands first in the list.  An ended session is answered once and for all. */
-        if (waiter_answer(m, m->waiters, &news))
+        if (waiter_answer(m, m->waiters))
                 methods_drop_waiter(m, &m->waiters);
-        free(news.text);
         return 0;
 }
 
@@ -279,16 +335,14 @@ static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal,
 }
 
 static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        json_t *pinned = json_object_get(parameters, "pinned");
+        bool pinned = json_is_true(json_object_get(parameters, "pinned"));
         Methods *m = userdata;
         Session *session;
         int r = methods_get_session(m, call, parameters, METHODS_CHANGE, &session, refusal);
 
         if (r != 0)
                 return r;
-        if (!json_is_boolean(pinned))
-                return parameter_refuse(refusal, "pinned", "a boolean");
-        r = session_set_pinned(session, json_is_true(pinned));
+        r = session_set_pinned(session, pinned);
         if (r < 0)
                 return refusal_set_errno(
                         refusal, -r, "session.json of session '%s' in %s cannot be written: %s",
@@ -332,10 +386,8 @@ static int check(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
                 json_decref(checks);
                 return -ENOMEM;
         }
-        if (checks) {
-                sessions_check(m->sessions, checks);
+        if (checks)
                 janitor_check(m->janitor, checks);
-        }
         return parameter_reply(call, "checks", checks);
 }
 
@@ -343,49 +395,53 @@ static int method_check(ServerCall *call, json_t *parameters, Refusal *refusal, 
         return methods_run_aside(userdata, call, parameters, check);
 }
 
-static int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        RetainLimits l = {};
-        Methods *m = userdata;
-        bool dry_run;
-        int r = parameter_get_number(parameters, "max_bytes", &l.max_use_bytes, refusal);
+static uint64_t get_number(const json_t *parameters, const char *name) {
+        return (uint64_t) json_integer_value(json_object_get(parameters, name));
+}
 
-        if (r == 0)
-                r = parameter_get_number(parameters, "max_age_ns", &l.max_age_ns, refusal);
-        if (r == 0)
-                r = parameter_get_number(parameters, "max_sessions", &l.max_sessions, refusal);
-        if (r == 0)
-                r = parameter_get_boolean(parameters, "dry_run", &dry_run, refusal);
-        if (r != 0)
-                return r;
+static int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        RetainLimits l = { .max_use_bytes = get_number(parameters, "max_bytes"),
+                           .max_age_ns = get_number(parameters, "max_age_ns"),
+                           .max_sessions = get_number(parameters, "max_sessions") };
+
         if (!l.max_use_bytes && !l.max_age_ns && !l.max_sessions)
                 l = vacuum_limits(m->limits);
-        return janitor_vacuum(m->janitor, call, &l, dry_run);
+        return janitor_vacuum(m->janitor, call, &l,
+                              json_is_true(json_object_get(parameters, "dry_run")));
 }
 
 #define PARAMETERS(...) ((const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
+#define SESSION "session: string"
 
 static const ServerMethod table[] = {
-        { "org.ftraced.GetStatus", method_get_status, PARAMETERS("brief"), .for_members = true },
+        { "org.ftraced.GetStatus", method_get_status, PARAMETERS("brief: ?bool"),
+          .for_members = true },
         { "org.ftraced.Start", method_start,
-          PARAMETERS("name", "profile", "spec", "attach", "force"), .for_members = true },
-        { "org.ftraced.DryRun", method_dry_run, PARAMETERS("name", "profile", "spec", "force"),
+          PARAMETERS("name: ?string", "profile: ?string", "spec: ?Spec", "attach: ?bool",
+                     "force: ?bool"),
+          .for_members = true },
+        { "org.ftraced.DryRun", method_dry_run,
+          PARAMETERS("name: ?string", "profile: ?string", "spec: ?Spec", "force: ?bool"),
           .for_members = true },
         { "org.ftraced.ListProfiles", method_list_profiles, PARAMETERS(), .for_members = true },
-        { "org.ftraced.GetProfile", method_get_profile, PARAMETERS("profile"),
+        { "org.ftraced.GetProfile", method_get_profile, PARAMETERS("profile: string"),
           .for_members = true },
-        { "org.ftraced.Stop", method_stop, PARAMETERS("session"), .for_members = true },
-        { "org.ftraced.Trigger", method_trigger, PARAMETERS("session"), .for_members = true },
-        { "org.ftraced.Snapshot", method_snapshot, PARAMETERS("session"), .for_members = true },
-        { "org.ftraced.List", method_list, PARAMETERS("newest"), .for_members = true },
-        { "org.ftraced.ListBriefs", method_list_briefs, PARAMETERS("newest"), .for_members = true },
-        { "org.ftraced.Describe", method_describe, PARAMETERS("session"), .for_members = true },
-        { "org.ftraced.Open", method_open, PARAMETERS("session"), .for_members = true },
-        { "org.ftraced.Watch", method_watch, PARAMETERS("session"), .needs_more = true,
+        { "org.ftraced.Stop", method_stop, PARAMETERS(SESSION), .for_members = true },
+        { "org.ftraced.Trigger", method_trigger, PARAMETERS(SESSION), .for_members = true },
+        { "org.ftraced.Snapshot", method_snapshot, PARAMETERS(SESSION), .for_members = true },
+        { "org.ftraced.List", method_list, PARAMETERS("newest: ?int"), .for_members = true },
+        { "org.ftraced.ListBriefs", method_list_briefs, PARAMETERS("newest: ?int"),
           .for_members = true },
-        { "org.ftraced.Remove", method_remove, PARAMETERS("session"), .for_members = true },
-        { "org.ftraced.Pin", method_pin, PARAMETERS("session", "pinned"), .for_members = true },
+        { "org.ftraced.Describe", method_describe, PARAMETERS(SESSION), .for_members = true },
+        { "org.ftraced.Open", method_open, PARAMETERS(SESSION), .for_members = true },
+        { "org.ftraced.Watch", method_watch, PARAMETERS(SESSION), .needs_more = true,
+          .for_members = true },
+        { "org.ftraced.Remove", method_remove, PARAMETERS(SESSION), .for_members = true },
+        { "org.ftraced.Pin", method_pin, PARAMETERS(SESSION, "pinned: bool"), .for_members = true },
         { "org.ftraced.Vacuum", method_vacuum,
-          PARAMETERS("max_bytes", "max_age_ns", "max_sessions", "dry_run") },
+          PARAMETERS("max_bytes: ?int", "max_age_ns: ?int", "max_sessions: ?int",
+                     "dry_run: ?bool") },
         { "org.ftraced.ListFunctions", method_list_functions, PARAMETERS(), .for_members = true },
         { "org.ftraced.Check", method_check, PARAMETERS(), .for_members = true },
 };
@@ -401,8 +457,6 @@ int methods_init(Methods *m) {
 
         if (r >= 0)
                 r = sd_event_source_set_enabled(m->tick, SD_EVENT_OFF);
-        if (r >= 0)
-                r = listings_init(m);
         return r < 0 ? r : errands_init(m);
 }
 
@@ -412,7 +466,7 @@ void methods_done(Methods *m) {
                 free(w);
         }
         listings_done(m);
-        methods_drop_errands(m);
+        methods_drop_errands(m, true);
         (void) sd_event_source_disable_unref(m->errand_turn);
         (void) sd_event_source_disable_unref(m->tick);
 }

@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <sys/random.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/api/api.h"
@@ -44,46 +43,38 @@ static int make_name(Sessions *s, const char *function, char **ret) {
 /* Root, or whoever the daemon belongs to, may ask for more than ftraced.conf allows; others get what
  * it allows. */
 static int apply_guards(const Limits *l, SessionMeta *m) {
-        const struct {
-                uint64_t *value, limit;
-                const char *setting;
-        } guards[] = {
-                { &m->spec.max_hooked, l->max_hooked, "MaxHookedFunctions=" },
-                { &m->spec.max_event_rate, l->max_event_rate, "MaxEventRate=" },
-                { &m->spec.max_write_rate, l->max_write_rate, "MaxWriteRate=" },
-                { &m->spec.max_cpu_ppm, l->max_cpu_ppm, "MaxCPU=" },
-        };
         bool may_raise = m->owner_uid == 0 || m->owner_uid == geteuid();
+        size_t at;
+        int r = 0;
 
-        for (size_t i = 0; i < ELEMENTSOF(guards); i++) {
-                uint64_t limit = MIN(guards[i].limit ?: SPEC_UNLIMITED, SPEC_UNLIMITED),
-                         asked = *guards[i].value;
-                int r;
+        for (const ConfigKey *key = config_keys; r >= 0 && key->name; key++) {
+                uint64_t *value, limit, asked;
 
+                if (!config_limits_member(key, &at))
+                        continue;
+                value = (void *) ((char *) &m->spec + at);
+                limit = *(const uint64_t *) (const void *) ((const char *) &l->spec + at);
+                limit = MIN(limit ?: SPEC_UNLIMITED, SPEC_UNLIMITED);
+                asked = *value;
                 if (asked > 0 && (asked <= limit || may_raise))
                         continue;
-                *guards[i].value = limit;
+                *value = limit;
                 /* Who watches sees whether it takes long: a slow host is no danger. */
                 if (asked == 0 && may_raise && m->spec.lesson == LESSON_WHOLE &&
-                    guards[i].value == &m->spec.max_cpu_ppm)
-                        *guards[i].value = SPEC_UNLIMITED;
-                if (asked == 0)
-                        continue;
-                r = strv_addf(&m->warnings,
-                              "only root may ask for more than %s in ftraced.conf allows",
-                              guards[i].setting);
-                if (r < 0)
-                        return r;
+                    value == &m->spec.max_cpu_ppm)
+                        *value = SPEC_UNLIMITED;
+                if (asked > 0)
+                        r = strv_addf(&m->warnings,
+                                      "only root may ask for more than %s= in ftraced.conf allows",
+                                      key->name);
         }
-        return 0;
+        return r;
 }
 
 /* Writes into the spec what ftraced.conf says where the spec says nothing, and less where it says
  * too much. */
-static int apply_limits(const Sessions *s, SessionMeta *m) {
-        const Limits *l = s->context.limits;
+static int apply_limits(const Limits *l, SessionMeta *m) {
         Spec *spec = &m->spec;
-        char text[UNIT_TEXT_MAX];
         int r;
 
         r = apply_guards(l, m);
@@ -100,7 +91,7 @@ static int apply_limits(const Sessions *s, SessionMeta *m) {
                 return 0;
         spec->max_bytes = l->max_session_bytes;
         return strv_addf(&m->warnings, "its size is limited to %s by MaxSessionSize=",
-                         format_bytes(text, l->max_session_bytes));
+                         FORMAT_BYTES(l->max_session_bytes));
 }
 
 /* A ring in the kernel of its own accord, with what the kernel says: of a panic, for one. */
@@ -116,58 +107,31 @@ static int complete_black_box(Spec *spec) {
         return spec->events.n < SPEC_MAX_EVENTS ? strv_add(&spec->events, messages) : 0;
 }
 
-/* @use: NULL: root's. */
-static int make_meta(Sessions *s, SessionMeta **ret, const SessionRequest *q,
-                     const AllowanceUse *use) {
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        int r = session_meta_new(&m);
-
-        if (r < 0)
-                return r;
-        spec_done(&m->spec);
-        r = spec_copy(&m->spec, q->spec);
-        if (r < 0)
-                return r;
-        m->owner_uid = q->owner_uid;
-        m->owner_pid = q->owner_pid;
-        if (q->profile && !(m->profile = strdup(q->profile)))
-                return -ENOMEM;
-        if (q->name)
-                r = (m->name = strdup(q->name)) ? 0 : -ENOMEM;
-        else
-                r = make_name(s, q->profile ?: q->spec->functions.items[0], &m->name);
-        if (r >= 0 && use)
-                r = allowance_narrow(&s->context.limits->member, use, &m->spec, &m->warnings);
-        if (r >= 0)
-                r = complete_black_box(&m->spec);
-        if (r >= 0)
-                r = apply_limits(s, m);
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(m);
-        return 0;
-}
-
-int sessions_prepare(Sessions *s, Janitor *j, SessionMeta **ret, const SessionRequest *q,
-                     Refusal *refusal) {
+int sessions_prepare(Sessions *s, Janitor *j, const SessionRequest *q, Refusal *refusal) {
+        const Limits *l = s->context.limits;
+        SessionMeta *m = q->meta;
         AllowanceUse use;
         int r;
 
-        if (q->name && sessions_find(s, q->name))
-                return refusal_set_of(refusal, REFUSAL_SESSION_EXISTS, "session", q->name,
+        if (m->name && sessions_find(s, m->name))
+                return refusal_set_of(refusal, REFUSAL_SESSION_EXISTS, "session", m->name,
                                       "a session named '%s' exists; choose another name, or remove "
                                       "it with `ftracectl remove %s`",
-                                      q->name, q->name);
+                                      m->name, m->name);
         r = j ? janitor_has_room(j, refusal) : 0;
-        if (r != 0)
-                return r;
-        if (!q->is_member)
-                return make_meta(s, ret, q, NULL);
-        use = sessions_use_of(s, q->owner_uid);
-        r = allowance_check(s->context.limits, q->spec, q->asked, refusal);
+        if (r == 0 && !m->name)
+                r = make_name(s, m->profile ?: m->spec.functions.items[0], &m->name);
+        if (r == 0 && q->is_member) {
+                use = sessions_use_of(s, m->owner_uid);
+                r = allowance_check(l, &m->spec, q->asked, refusal);
+                if (r == 0)
+                        r = allowance_admit(&l->member, &use, refusal);
+                if (r == 0)
+                        r = allowance_narrow(&l->member, &use, &m->spec, &m->warnings);
+        }
         if (r == 0)
-                r = allowance_admit(&s->context.limits->member, &use, refusal);
-        return r != 0 ? r : make_meta(s, ret, q, &use);
+                r = complete_black_box(&m->spec);
+        return r == 0 ? apply_limits(l, m) : r;
 }
 
 /* First, so that whoever draws them live is ready for what the new roots bring.  @told: those
@@ -181,43 +145,32 @@ static int tell_neighbours(Sessions *s, const SessionMeta *m, Strv *told) {
         return r;
 }
 
-int sessions_start(Sessions *s, Janitor *j, Session **ret, const SessionRequest *q,
-                   Refusal *refusal) {
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+int sessions_start(Sessions *s, Janitor *j, Session **ret, SessionRequest *q, Refusal *refusal) {
         _cleanup_(admission_freep) Admission *admission = NULL;
         _cleanup_strv_ Strv told = {};
         Session *session = NULL;
-        int r = sessions_prepare(s, j, &m, q, refusal);
+        int r = sessions_prepare(s, j, q, refusal);
 
         /* All that can be asked before anything is made, and before anybody is told of a neighbour. */
         if (r == 0)
-                r = controller_admit(s->context.controller, &admission, m, q->force, refusal);
-        if (r == 0)
-                r = sessions_make_room(s);
+                r = controller_admit(s->context.controller, &admission, q->meta, q->force, refusal);
         if (r != 0)
                 return r;
         s->is_starting = true;
-        r = tell_neighbours(s, m, &told);
+        r = tell_neighbours(s, q->meta, &told);
         if (r >= 0)
-                r = session_start(&session, &s->context, m, admission, q->peer, refusal);
+                r = session_start(&session, &s->context, q->meta, admission, q->peer, refusal);
         s->is_starting = false;
         if (r != 0) {
-                for (size_t i = 0; i < told.n; i++) {
-                        const SessionEntry *other = sessions_find(s, told.items[i]);
-
-                        if (other && other->session)
-                                session_drop_neighbour(other->session, m->name);
-                }
+                for (size_t i = 0; i < s->n_awake; i++)
+                        if (strv_contains(&told, session_name(s->awake[i])))
+                                session_drop_neighbour(s->awake[i], q->meta->name);
                 return r;
         }
-        TAKE_PTR(m);
-        r = sessions_make_room(s);
-        if (r >= 0)
-                r = sessions_add(s, session);
-        if (r < 0) {
-                (void) session_free(session); /* what it recorded so far is kept */
+        q->meta = NULL;
+        r = sessions_add(s, session);
+        if (r < 0)
                 return r;
-        }
         *ret = session;
         s->context.changed(session, s);
         return 0;

@@ -8,27 +8,20 @@
  */
 
 #include <fcntl.h>
-#include <search.h>
 
 #include "base/array.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "daemon/api/api.h"
 #include "daemon/session/rescue.h"
-#include "daemon/watch/guard.h"
 #include "daemon/watch/live.h"
 #include "retention/removed.h"
 #include "retention/boot-clock.h"
 #include "store/format.h"
 
 #define ID_CHARS 16
-#define NEAR_PERCENT 80 /* of a limit is worth a word of doctor's */
 
 /* --- entries ----------------------------------------------------------------------------------- */
-
-static int compare_names(const void *a, const void *b) {
-        return strcmp(((const SessionEntry *) a)->name, ((const SessionEntry *) b)->name);
-}
 
 static void entry_free(SessionEntry *e) {
         session_rest_done(&e->rest);
@@ -37,37 +30,39 @@ static void entry_free(SessionEntry *e) {
         free(e);
 }
 
+/* Where it is, or would be. */
+static size_t place_of(const Sessions *s, const char *name) {
+        return BISECT(0, s->n_entries, i, strcmp(s->entries[i]->name, name) < 0);
+}
+
 /* One that there is not yet. */
 static int add_entry(Sessions *s, const char *name, SessionEntry **ret) {
+        size_t i = place_of(s, name);
         SessionEntry *e = NEW(SessionEntry, .name = strdup(name));
 
         if (!e)
                 return -ENOMEM;
-        if (!e->name || !ARRAY_GROW(s->entries, s->n_entries) ||
-            !tsearch(e, &s->by_name, compare_names)) {
+        if (!e->name || !ARRAY_GROW(s->entries, s->n_entries)) {
                 entry_free(e);
                 return -ENOMEM;
         }
-        *ret = s->entries[s->n_entries++] = e;
+        memmove(s->entries + i + 1, s->entries + i, (s->n_entries++ - i) * sizeof(*s->entries));
+        *ret = s->entries[i] = e;
         return 0;
 }
 
 /* Nobody ever needs it again. */
 static void remove_entry(Sessions *s, SessionEntry *e) {
-        size_t i = 0;
+        size_t i = place_of(s, e->name);
 
-        while (s->entries[i] != e)
-                i++;
-        s->entries[i] = s->entries[--s->n_entries];
-        (void) tdelete(e, &s->by_name, compare_names);
+        memmove(s->entries + i, s->entries + i + 1, (--s->n_entries - i) * sizeof(*s->entries));
         entry_free(e);
 }
 
 SessionEntry *sessions_find(const Sessions *s, const char *name) {
-        const SessionEntry wanted = { .name = (char *) name };
-        SessionEntry *const *at = tfind(&wanted, &s->by_name, compare_names);
+        size_t i = place_of(s, name);
 
-        return at ? *at : NULL;
+        return i < s->n_entries && streq(s->entries[i]->name, name) ? s->entries[i] : NULL;
 }
 
 static SessionEntry *find_id(const Sessions *s, const char *id) {
@@ -119,25 +114,27 @@ uint64_t session_entry_disk_bytes(const SessionEntry *e) {
 
 /* --- awake and laid down ---------------------------------------------------------------------- */
 
-int sessions_make_room(Sessions *s) {
-        Session **awake = reallocarray(s->awake, s->n_awake + 1 + s->is_starting, sizeof(*awake));
-
-        if (!awake)
+/* @session is consumed: its entry has it, or it has ended.  0 or -ENOMEM. */
+static int be_awake(Sessions *s, SessionEntry *e, Session *session) {
+        if (!ARRAY_ADD(s->awake, s->n_awake, session)) {
+                (void) session_free(session);
                 return -ENOMEM;
-        s->awake = awake;
+        }
+        e->session = session;
         return 0;
-}
-
-static void be_awake(Sessions *s, SessionEntry *e, Session *session) {
-        e->session = s->awake[s->n_awake++] = session;
 }
 
 int sessions_add(Sessions *s, Session *session) {
         SessionEntry *e;
         int r = add_entry(s, session_name(session), &e);
 
-        if (r >= 0)
-                be_awake(s, e, session);
+        if (r < 0) {
+                (void) session_free(session); /* what it recorded so far is kept */
+                return r;
+        }
+        r = be_awake(s, e, session);
+        if (r < 0)
+                remove_entry(s, e);
         return r;
 }
 
@@ -152,21 +149,16 @@ static void drop_awake(Sessions *s, Session *session) {
 
 /* 0, SESSIONS_E_NONE, -errno. */
 static int wake(Sessions *s, SessionEntry *e, Session **ret) {
-        int r = e->session ? 0 : sessions_make_room(s);
+        Session *session;
+        int r = e->session ? 0 : session_wake(&session, &s->context, &e->rest);
 
-        if (r == 0 && !e->session) {
-                Session *session;
-
-                r = session_wake(&session, &s->context, &e->rest);
-                if (r == -ENOENT) { /* somebody has removed it by hand */
-                        remove_entry(s, e);
-                        return SESSIONS_E_NONE;
-                }
-                if (r == 0)
-                        be_awake(s, e, session);
+        if (r == -ENOENT) { /* somebody has removed it by hand */
+                remove_entry(s, e);
+                return SESSIONS_E_NONE;
         }
-        if (r == 0)
-                *ret = e->session;
+        if (r == 0 && !e->session)
+                r = be_awake(s, e, session);
+        *ret = e->session;
         return r > 0 ? -EBADMSG : r;
 }
 
@@ -237,24 +229,10 @@ static int load_one(Sessions *s, SessionEntry *e) {
 
         if (r != 0)
                 return drop_unreadable(s, e, r);
-        be_awake(s, e, session);
-        if (session_may_rest(session))
+        r = be_awake(s, e, session);
+        if (r == 0 && session_may_rest(session))
                 lay_down(s, session);
-        return 0;
-}
-
-/* One that records has either file until it has ended (daemon/session/session-adopt.c, daemon/upkeep/disk-usage.h). */
-static bool may_be_live(const Sessions *s, const char *name) {
-        static const char *const files[] = { LIVE_NAME, STORE_RESERVE_NAME };
-        char path[NAME_MAX + 32];
-
-        for (size_t i = 0; i < ELEMENTSOF(files); i++) {
-                (void) snprintf(path, sizeof(path), "%s/%s", name, files[i]);
-                if (faccessat(store_sessions_fd(s->context.store), path, F_OK,
-                              AT_SYMLINK_NOFOLLOW) >= 0)
-                        return true;
-        }
-        return false;
+        return r;
 }
 
 static int take_up(Sessions *s, SessionEntry *e) {
@@ -265,8 +243,7 @@ static int take_up(Sessions *s, SessionEntry *e) {
                 return load_one(s, e);
         if (r != 0)
                 return drop_unreadable(s, e, r);
-        be_awake(s, e, session);
-        return 0;
+        return be_awake(s, e, session);
 }
 
 static int load_names(Sessions *s, const Strv *names, bool are_live) {
@@ -275,11 +252,9 @@ static int load_names(Sessions *s, const Strv *names, bool are_live) {
         for (size_t i = 0; r >= 0 && i < names->n; i++) {
                 SessionEntry *e = sessions_find(s, names->items[i]);
 
-                if (e || may_be_live(s, names->items[i]) != are_live)
+                if (e || live_may_be(s->context.store, names->items[i]) != are_live)
                         continue;
-                r = sessions_make_room(s);
-                if (r >= 0)
-                        r = add_entry(s, names->items[i], &e);
+                r = add_entry(s, names->items[i], &e);
                 if (r >= 0)
                         r = are_live ? take_up(s, e) : load_one(s, e);
         }
@@ -344,16 +319,12 @@ static int add_symbols(Strv *ret, void *userdata) {
 
 static int on_found(const char *name, Session **ret, void *userdata) {
         Sessions *s = userdata;
-        _cleanup_(session_freep) Session *one = NULL;
-        int r = session_load(&one, &s->context, name); /* others may come and go meanwhile */
+        int r = session_load(ret, &s->context, name); /* others may come and go meanwhile */
 
         if (r == 0)
-                r = sessions_make_room(s);
-        if (r == 0)
-                r = sessions_add(s, one);
+                r = sessions_add(s, *ret);
         if (r != 0)
                 return r > 0 ? -EBADMSG : r;
-        *ret = TAKE_PTR(one);
         on_change(*ret, s);
         return 0;
 }
@@ -451,39 +422,6 @@ int sessions_admit_snapshot(const Session *session, Refusal *refusal, void *user
 }
 
 /* --- those that record -------------------------------------------------------------------------- */
-
-void sessions_check(Sessions *s, json_t *checks) {
-        const char *name = NULL, *setting = NULL;
-        unsigned nearest = 0, percent;
-        char text[256];
-        bool is_near;
-
-        for (size_t i = 0; i < s->n_awake; i++) {
-                int kind = session_guard_nearest(s->awake[i], &percent);
-
-                if (kind < 0 || percent < nearest)
-                        continue;
-                nearest = percent;
-                name = session_name(s->awake[i]);
-                setting = guard_settings[kind];
-        }
-        is_near = name && nearest >= NEAR_PERCENT;
-        if (is_near)
-                (void) snprintf(text, sizeof(text),
-                                "session %s is at %u %% of %s past which it ends", name, nearest,
-                                setting);
-        else if (name)
-                (void) snprintf(text, sizeof(text),
-                                "no session is near what it may cost: %s is at %u %% of %s", name,
-                                nearest, setting);
-        else
-                (void) snprintf(text, sizeof(text), "no session that records has limits");
-        (void) json_array_append_new(
-                checks, json_pack("{ss ss ss ss*}", "name", "limits", "state",
-                                  is_near ? "warning" : "good", "text", text, "fix",
-                                  is_near ? "record fewer functions, or allow more in ftraced.conf"
-                                          : NULL));
-}
 
 bool sessions_yield(Sessions *s) {
         bool did = false;

@@ -197,21 +197,17 @@ static int on_asked(sd_event_source *source, int fd, uint32_t events, void *user
         return 0;
 }
 
-int background_run(Background *a, BackgroundTask run, void *userdata) {
-        Task *task;
+void background_run(Background *a, BackgroundTask run, void *userdata) {
+        Task *task = a ? NEW(Task, .run = run, .userdata = userdata) : NULL;
 
-        if (!a) {
+        if (!task) {
                 run(userdata);
-                return 0;
+                return;
         }
-        task = NEW(Task, .run = run, .userdata = userdata);
-        if (!task)
-                return -ENOMEM;
         *a->end = task;
         a->end = &task->next;
         if (a->first == task)
                 run_tasks(a);
-        return 0;
 }
 
 void background_drop(Background *a, const void *userdata) {

@@ -31,10 +31,10 @@ void background_open(Background *a);
  * background_run() - begin @task, or put it behind those that are under way
  * @userdata: lives until it has run, or background_drop()
  *
- * If none is under way it runs at once, until it leaves for the first time.  @a NULL, and whatever
- * keeps a thread from being made: it runs from beginning to end.  Return: 0 or -ENOMEM.
+ * If none is under way it runs at once, until it leaves for the first time.  @a NULL, no memory, and whatever
+ * keeps a thread from being made: it runs from beginning to end, and the loop waits.
  */
-int background_run(Background *a, BackgroundTask task, void *userdata);
+void background_run(Background *a, BackgroundTask task, void *userdata);
 /* Takes out those of @userdata that have not begun.  NULL is fine. */
 void background_drop(Background *a, const void *userdata);
 /* Whether any is under way, for whoever is no task.  NULL: no. */

@@ -119,6 +119,31 @@ static int refuse_parameter(const char *parameter, Refusal *refusal, const char 
                               "parameter \"%s\" %s", NAME_QUOTED(parameter), problem);
 }
 
+static bool is_of_type(const json_t *value, const char *type) {
+        if (!value || json_is_null(value))
+                return *type == '?';
+        type += *type == '?';
+        return streq(type, "string") ? json_is_string(value)
+               : streq(type, "int")  ? json_is_integer(value) && json_integer_value(value) >= 0
+               : streq(type, "bool") ? json_is_boolean(value)
+                                     : json_is_object(value);
+}
+
+static int check_types(const ServerMethod *m, const json_t *parameters, Refusal *refusal) {
+        char name[64], problem[64];
+
+        for (const char *const *p = m->parameters; p && *p; p++) {
+                const char *type = strstr(*p, ": ");
+
+                (void) snprintf(name, sizeof(name), "%.*s", (int) strcspn(*p, ":"), *p);
+                if (!type || is_of_type(json_object_get(parameters, name), type + 2))
+                        continue;
+                (void) snprintf(problem, sizeof(problem), "is missing or not of type %s", type + 2);
+                return refuse_parameter(name, refusal, problem);
+        }
+        return 0;
+}
+
 /* Everything that can be said against a call without knowing the method. */
 static int check_request(const ServerMethod *m, const Request *q, bool has_fds, Refusal *refusal) {
         const char *key;
@@ -134,12 +159,13 @@ static int check_request(const ServerMethod *m, const Request *q, bool has_fds, 
         json_object_foreach (q->parameters, key, value) {
                 const char *const *p = m->parameters;
 
-                while (p && *p && !streq(*p, key))
+                while (p && *p &&
+                       (strncmp(*p, key, strcspn(*p, ":")) != 0 || strlen(key) != strcspn(*p, ":")))
                         p++;
                 if (!p || !*p)
                         return refuse_parameter(key, refusal, "is not one of the method's");
         }
-        return 0;
+        return check_types(m, q->parameters, refusal);
 }
 
 static int carry_out(Server *s, ServerCall *call, const Request *q, bool has_fds,

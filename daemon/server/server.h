@@ -66,7 +66,9 @@ typedef int (*ServerMethodHandler)(ServerCall *call, json_t *parameters, Refusal
 typedef struct ServerMethod {
         const char *name; /* "org.ftraced.Start" */
         ServerMethodHandler handler;
-        const char *const *parameters; /* up to NULL: every name allowed */
+        /* Up to NULL, as the interface has them: "session: string", "newest: ?int", "spec: ?Spec".  Null is absent, for
+         * some languages' Varlink sends it so; of a name alone the type is the method's to look at. */
+        const char *const *parameters;
         bool needs_more;               /* refused with ExpectedMore if called without `more` */
         bool for_members;              /* not only for PEER_ALL */
 } ServerMethod;

@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
+#include "base/array.h"
 #include "daemon/session/rescue.h"
 #include "pages/page-source.h"
 #include "store/page.h"
@@ -34,40 +36,56 @@ static int read_page(int fd, uint8_t *room, size_t page_bytes) {
         return n > 0;
 }
 
-static bool is_same(const void *a, const void *b, size_t page_bytes) {
-        PageInfo x, y;
+/* 0: it is damaged, and like no other. */
+static uint64_t hash_of(const void *page, size_t page_bytes) {
+        PageInfo p;
 
-        return page_parse(&x, a, page_bytes, false) == 0 &&
-               page_parse(&y, b, page_bytes, false) == 0 && x.timestamp == y.timestamp &&
-               x.n_payload == y.n_payload &&
-               memcmp((const char *) a + PAGE_HEADER_BYTES, (const char *) b + PAGE_HEADER_BYTES,
-                      x.n_payload) == 0;
+        return page_parse(&p, page, page_bytes, false) == 0
+                       ? XXH3_64bits_withSeed((const char *) page + PAGE_HEADER_BYTES, p.n_payload,
+                                              p.timestamp)
+                       : 0;
 }
 
-/* @last: the page that an earlier rescue ended with, which linux 7.2 gives once more, or NULL. */
+/* Of the pages of earlier rescues, of which linux 7.2 gives the last once more, and all after a second crash. */
+typedef struct Earlier {
+        uint64_t *hashes;
+        size_t n;
+} Earlier;
+
+static void earlier_done(Earlier *e) {
+        free(e->hashes);
+}
+
+static int compare_hashes(const void *a, const void *b) {
+        const uint64_t *x = a, *y = b;
+
+        return *x < *y ? -1 : *x > *y;
+}
+
+static bool is_repeated(const Earlier *e, const void *page, size_t page_bytes) {
+        uint64_t hash = hash_of(page, page_bytes);
+
+        return hash != 0 && e->n > 0 &&
+               bsearch(&hash, e->hashes, e->n, sizeof(hash), compare_hashes);
+}
+
 static int move_all(SegmentWriter *w, int raw_fd, uint64_t max_pages, uint32_t page_bytes,
-                    const void *last, uint64_t *ret_n) {
+                    const Earlier *earlier, uint64_t *ret_n) {
         uint64_t n = 0;
         PageInfo info;
         int r = 1;
 
-        while (r > 0 && n < max_pages) {
+        for (uint64_t i = 0; r > 0 && n < max_pages && i < max_pages + earlier->n; i++) {
                 void *room;
 
                 r = segment_tail(w, &room);
                 if (r < 0)
                         break;
                 r = read_page(raw_fd, room, page_bytes);
-                if (r <= 0) {
+                if (r <= 0 || is_repeated(earlier, room, page_bytes)) {
                         segment_tail_abort(w);
-                        break;
-                }
-                if (last && is_same(room, last, page_bytes)) {
-                        segment_tail_abort(w);
-                        last = NULL;
                         continue;
                 }
-                last = NULL;
                 if (n == 0 && page_parse(&info, room, page_bytes, false) == 0 && info.missed)
                         page_forget_missed(room); /* a ring has lost what came before, on purpose */
                 segment_tail_commit(w);
@@ -75,14 +93,6 @@ static int move_all(SegmentWriter *w, int raw_fd, uint64_t max_pages, uint32_t p
         }
         *ret_n = n;
         return MIN(r, 0);
-}
-
-bool rescue_get_span(const SessionDir *dir, uint32_t cpu, uint64_t sequence, uint64_t *ret_first_ns,
-                     uint64_t *ret_last_ns) {
-        _cleanup_(page_source_freep) PageSource *s = NULL;
-
-        return page_source_open(&s, dir, cpu, sequence, NULL) == 0 &&
-               page_source_span(s, false, ret_first_ns, ret_last_ns) == 0;
 }
 
 /* 0, and @ret_page until another one is read; the first from @i on, which goes on behind it. */
@@ -97,50 +107,17 @@ static int next_page(PageSource *s, uint64_t *i, const void **ret_page) {
         return ORIGIN(-ENODATA);
 }
 
-/* Valid as long as none is read of @s; NULL: it has none. */
-static const void *find_last(PageSource *s) {
-        const void *page = NULL;
+static int add_earlier(Earlier *e, const SessionDir *dir, uint32_t cpu, uint64_t sequence) {
+        _cleanup_(page_source_freep) PageSource *s = NULL;
+        const void *page;
+        uint64_t i = 0;
 
-        for (uint64_t k = page_source_n_pages(s), i; k > 0; k--) {
-                i = k - 1;
-                if (next_page(s, &i, &page) == 0)
-                        return page;
-        }
-        return NULL;
-}
-
-/* Times alone may be damaged: whether the first page of the older segment is there as well. */
-static bool begins_in(const SessionDir *dir, uint32_t cpu, uint64_t old_sequence,
-                      uint64_t sequence) {
-        _cleanup_(page_source_freep) PageSource *old = NULL, *s = NULL;
-        const void *old_page, *page;
-        uint64_t i = 0, k = 0;
-
-        if (page_source_open(&old, dir, cpu, old_sequence, NULL) != 0 ||
-            page_source_open(&s, dir, cpu, sequence, NULL) != 0 ||
-            next_page(old, &i, &old_page) < 0)
-                return false;
-        while (next_page(s, &k, &page) == 0)
-                if (is_same(page, old_page, page_source_page_bytes(s)))
-                        return true;
-        return false;
-}
-
-/* What a daemon that died had read linux 7.2 gives once more after a second crash, and 6.12 does not. */
-static void drop_repeated(const SessionDir *dir, uint32_t cpu, int cpu_dir_fd,
-                          const uint64_t *sequences, size_t n, uint64_t sequence) {
-        char file[SEGMENT_NAME_MAX];
-        uint64_t first_ns, last_ns, old_first_ns, old_last_ns;
-
-        if (!rescue_get_span(dir, cpu, sequence, &first_ns, &last_ns))
-                return;
-        for (size_t i = 0; i < n; i++)
-                if (rescue_get_span(dir, cpu, sequences[i], &old_first_ns, &old_last_ns) &&
-                    first_ns <= old_first_ns && last_ns >= old_last_ns &&
-                    begins_in(dir, cpu, sequences[i], sequence)) {
-                        segment_format_name(file, sequences[i]);
-                        (void) unlinkat(cpu_dir_fd, file, 0);
-                }
+        if (page_source_open(&s, dir, cpu, sequence, NULL) != 0)
+                return 0;
+        while (next_page(s, &i, &page) == 0)
+                if (!ARRAY_ADD(e->hashes, e->n, hash_of(page, page_source_page_bytes(s))))
+                        return -ENOMEM;
+        return 0;
 }
 
 bool rescue_find_seam(const SessionDir *dir, uint32_t cpu, uint64_t ns, uint64_t *ret_next_ns) {
@@ -177,8 +154,7 @@ int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *
         _cleanup_close_ int cpu_dir_fd = session_dir_make_cpu(dir, cpu), segment_fd = -EBADF;
         char file[SEGMENT_NAME_MAX];
         uint64_t sequence, n_pages;
-        _cleanup_(page_source_freep) PageSource *before = NULL;
-        const void *last = NULL;
+        _cleanup_(earlier_done) Earlier earlier = {};
         SegmentWriter *w;
         size_t n = 0;
         int r, k;
@@ -187,15 +163,16 @@ int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *
         if (cpu_dir_fd < 0)
                 return cpu_dir_fd;
         r = session_dir_list_segments(dir, cpu, &sequences, &n);
+        for (size_t i = 0; r >= 0 && i < n; i++)
+                r = add_earlier(&earlier, dir, cpu, sequences[i]);
         if (r < 0)
                 return r;
+        qsort(earlier.hashes, earlier.n, sizeof(*earlier.hashes), compare_hashes);
         sequence = n > 0 ? sequences[n - 1] + 1 : 0;
         r = segment_create(&w, cpu_dir_fd, sequence, sequence - 1, cpu, m->page_bytes, m->id);
         if (r < 0)
                 return r;
-        if (n > 0 && page_source_open(&before, dir, cpu, sequences[n - 1], NULL) == 0)
-                last = find_last(before);
-        r = move_all(w, raw_fd, max_pages, m->page_bytes, last, &n_pages);
+        r = move_all(w, raw_fd, max_pages, m->page_bytes, &earlier, &n_pages);
         k = segment_writer_end(w, NULL, &segment_fd);
         if (k >= 0 && fsync(segment_fd) < 0)
                 k = ORIGIN(-errno);
@@ -203,8 +180,6 @@ int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *
                 segment_format_name(file, sequence);
                 (void) unlinkat(cpu_dir_fd, file, 0);
         }
-        if (r >= 0 && k >= 0 && n_pages > 0)
-                drop_repeated(dir, cpu, cpu_dir_fd, sequences, n, sequence);
         *ret_n_pages = n_pages;
         return r < 0 ? r : k;
 }

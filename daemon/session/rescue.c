@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -47,14 +46,12 @@ static void rescue_done(Rescue *x) {
 
 /* --- whose it is -------------------------------------------------------------------------------- */
 
-static bool may_be_live(const SessionDir *dir) {
-        return faccessat(session_dir_fd(dir), LIVE_NAME, F_OK, 0) >= 0 ||
-               faccessat(session_dir_fd(dir), STORE_RESERVE_NAME, F_OK, 0) >= 0;
-}
-
-/* Only the latest can have been the last to record there; what is said of others session_load() finds.  @is_live:
- * those that can be told without a look at all that rest. */
-static int find_origin(Rescue *x, bool is_live) {
+/*
+ * Only the latest can have been the last to record there; what is said of others session_load() finds.  It is live, or a
+ * rescue failed, for want of disk space perhaps, and the daemon has then ended it as any other.  As long as nothing
+ * survived that is not asked, and those that rest need no look.
+ */
+static int find_origin(Rescue *x, bool has_events) {
         char boot_id[BOOT_ID_CHARS + 1];
         _cleanup_strv_ Strv names = {};
         int r = store_list(x->store, &names);
@@ -64,17 +61,16 @@ static int find_origin(Rescue *x, bool is_live) {
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
 
-                if (store_open_session(x->store, names.items[i], &dir) < 0 ||
-                    (is_live && !may_be_live(dir)) || session_dir_read_meta(dir, &m) != 0 ||
-                    !streq(m->name, names.items[i]) || !m->spec.black_box || m->origin ||
-                    !m->boot_id || !*m->boot_id || streq(m->boot_id, boot_id) ||
-                    m->start.realtime_ns == 0 ||
+                if ((!has_events && !live_may_be(x->store, names.items[i])) ||
+                    store_open_session(x->store, names.items[i], &dir) < 0 ||
+                    session_dir_read_meta(dir, &m) != 0 || !streq(m->name, names.items[i]) ||
+                    !m->spec.black_box || m->origin || !m->boot_id || !*m->boot_id ||
+                    streq(m->boot_id, boot_id) || m->start.realtime_ns == 0 ||
                     (x->origin && x->origin->start.realtime_ns >= m->start.realtime_ns))
                         continue;
-                /* Or a rescue failed, for want of disk space perhaps: the daemon has then ended it as any other. */
-                if (is_live ? !session_state_is_live(m->state)
-                            : m->state != SESSION_FAILED ||
-                                      !streq_ptr(m->reason, SESSION_REASON_DAEMON_ENDED))
+                if (!session_state_is_live(m->state) &&
+                    !(has_events && m->state == SESSION_FAILED &&
+                      streq_ptr(m->reason, SESSION_REASON_DAEMON_ENDED)))
                         continue;
                 (void) session_dir_free(x->origin_dir);
                 (void) session_meta_free(x->origin);
@@ -100,6 +96,15 @@ static ClockTuple clocks_at(const SessionMeta *m, uint64_t trace_ns) {
                              .realtime_ns = session_meta_realtime_ns(m, trace_ns) };
 }
 
+/* When the first and the last page of a segment begin; false: that cannot be told. */
+static bool get_span(const SessionDir *dir, uint32_t cpu, uint64_t sequence, uint64_t *ret_first_ns,
+                     uint64_t *ret_last_ns) {
+        _cleanup_(page_source_freep) PageSource *s = NULL;
+
+        return page_source_open(&s, dir, cpu, sequence, NULL) == 0 &&
+               page_source_span(s, false, ret_first_ns, ret_last_ns) == 0;
+}
+
 /* Damaged pages may have any time: none is believed that lies outside of the time that there was. */
 static void set_times(SessionMeta *m, const SessionDir *dir) {
         uint64_t begin_ns = m->start.trace_ns, first_ns = UINT64_MAX, last_ns = begin_ns,
@@ -116,7 +121,7 @@ static void set_times(SessionMeta *m, const SessionDir *dir) {
                 for (size_t k = 0; k < n; k++) {
                         uint64_t a, b;
 
-                        if (!rescue_get_span(dir, m->cpus[i].cpu, sequences[k], &a, &b))
+                        if (!get_span(dir, m->cpus[i].cpu, sequences[k], &a, &b))
                                 continue;
                         if (a >= begin_ns && a <= end_ns)
                                 first_ns = MIN(first_ns, a);
@@ -224,31 +229,10 @@ static int note_emptied(const SessionMeta *origin, SessionMeta *m) {
         return r;
 }
 
-/* When the latest snapshot of it was kept, for which recording was off; 0: there is none. */
-static uint64_t find_snapshot(const Rescue *x) {
-        const SessionMeta *origin = x->origin;
-        _cleanup_strv_ Strv names = {};
-        uint64_t ns = 0;
-
-        if (origin->n_snapshots == 0 || store_list(x->store, &names) < 0)
-                return 0;
-        for (size_t i = 0; i < names.n; i++) {
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-
-                if (!streq(names.items[i], x->name) &&
-                    store_open_session(x->store, names.items[i], &dir) >= 0 &&
-                    session_dir_read_meta(dir, &m) == 0 && streq_ptr(m->origin, origin->name) &&
-                    streq_ptr(m->boot_id, origin->boot_id) &&
-                    m->stop.trace_ns > origin->start.trace_ns)
-                        ns = MAX(ns, m->stop.trace_ns);
-        }
-        return ns;
-}
-
-/* The pages that it read are not all gone: those after it go on with another moment. */
+/* The latest one, for which recording was off.  The pages that it read are not all gone: those after it go on with
+ * another moment. */
 static int note_snapshot(const Rescue *x, const SessionDir *dir, SessionMeta *m) {
-        uint64_t ns = find_snapshot(x), next_ns;
+        uint64_t ns = x->origin->n_snapshots > 0 ? x->origin->kept_since.trace_ns : 0, next_ns;
         int r = 0;
 
         for (size_t i = 0; ns > 0 && r >= 0 && i < m->n_cpus; i++) {
@@ -265,7 +249,6 @@ static int note_snapshot(const Rescue *x, const SessionDir *dir, SessionMeta *m)
 }
 
 static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
-        char n_pages[UNIT_TEXT_MAX];
         int r = disk_usage_count(dir, m);
 
         if (r < 0)
@@ -283,7 +266,7 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
         r = text_format(&m->reason,
                         "the machine went down while it was recorded (a panic, a reset or a forced "
                         "reboot); %s pages survived in memory",
-                        format_count(n_pages, session_meta_total(m).n_pages));
+                        FORMAT_COUNT(session_meta_total(m).n_pages));
         if (r < 0)
                 return r;
         m->state = SESSION_SEALED;
@@ -333,7 +316,6 @@ static int lose_origin(Rescue *x, const char *why) {
 
 /* All of it is in @m, and on the disk. */
 static int finish(Rescue *x, const SessionMeta *m) {
-        char n_pages[UNIT_TEXT_MAX];
         int r = end_origin(x, m, "what survived in memory");
 
         if (r < 0)
@@ -345,7 +327,7 @@ static int finish(Rescue *x, const SessionMeta *m) {
         journal_tell(&(JournalEntry){ JOURNAL_RESCUED, .meta = m },
                      "Session '%s' was recording when the machine went down: %s pages survived in "
                      "memory and are session '%s' now.",
-                     x->origin->name, format_count(n_pages, session_meta_total(m).n_pages),
+                     x->origin->name, FORMAT_COUNT(session_meta_total(m).n_pages),
                      m->name);
         return 1;
 }
@@ -379,11 +361,10 @@ static int rescue_origin(Rescue *x) {
 
 int rescue_run(Controller *c, Store *store) {
         _cleanup_(rescue_done) Rescue x = { .controller = c, .store = store };
-        int found = controller_find_black_box(c, &x.box), r = find_origin(&x, true);
+        int found = controller_find_black_box(c, &x.box),
+            r = find_origin(&x, black_box_n_events(&x.box) > 0);
 
         x.has_box = found == 0;
-        if (r == 0 && black_box_n_events(&x.box) > 0)
-                r = find_origin(&x, false);
         if (r > 0) /* without tracefs nobody knows what survived */
                 r = found < 0 ? found : rescue_origin(&x);
         if (r < 0)

@@ -42,9 +42,8 @@ int rescue_run(Controller *c, Store *store);
  * rescue_move_cpu() - read what @b has of its @i-th CPU
  * @m: whose id and page size the segment has
  *
- * One segment more than there is in @dir, closed and synced; those before it go of which it has all once more.  As
- * many pages are read as the buffer can hold, and a few; of a page that is damaged all bytes that came are kept, for
- * readers to say so.
+ * One segment more than there is in @dir, closed and synced, of the pages that no other has.  As many are read as the
+ * buffer can hold, and a few; of a page that is damaged all bytes that came are kept, for readers to say so.
  * Return: 0 or -errno.
  */
 int rescue_move_cpu(Controller *c, const BlackBox *b, size_t i, SessionDir *dir,
@@ -52,10 +51,6 @@ int rescue_move_cpu(Controller *c, const BlackBox *b, size_t i, SessionDir *dir,
 /* The same from any descriptor that gives pages as trace_pipe_raw does (borrowed): for tests. */
 int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *dir,
                       const SessionMeta *m, uint64_t *ret_n_pages);
-
-/* When the first and the last page of a segment begin (page_source_span()); false: that cannot be told. */
-bool rescue_get_span(const SessionDir *dir, uint32_t cpu, uint64_t sequence, uint64_t *ret_first_ns,
-                     uint64_t *ret_last_ns);
 
 /*
  * rescue_find_seam() - whether there are pages of @cpu from before @ns

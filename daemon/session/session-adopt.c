@@ -17,10 +17,8 @@
 #include "daemon/upkeep/disk-usage.h"
 #include "pages/page-source.h"
 
-/* As its session.json says; of a newer ftraced's with @takes_newer, as far as it is understood, else
- * META_E_NEWER.  0, META_E_INVALID, -errno. */
-static int session_open(Session **ret, const SessionContext *context, const char *name,
-                        bool takes_newer) {
+/* As its session.json says; a newer ftraced's as one that has ended.  0, META_E_INVALID, -errno. */
+static int session_open(Session **ret, const SessionContext *context, const char *name) {
         _cleanup_(session_freep) Session *s = NULL;
         int r = session_new(&s, context);
 
@@ -30,8 +28,7 @@ static int session_open(Session **ret, const SessionContext *context, const char
         r = store_open_session(context->store, name, &s->dir);
         if (r < 0)
                 return r;
-        r = takes_newer ? session_dir_read_any_meta(s->dir, name, &s->meta)
-                        : session_dir_read_meta(s->dir, &s->meta);
+        r = session_dir_read_any_meta(s->dir, name, &s->meta);
         if (r != 0)
                 return r;
         if (!streq(s->meta->name, name))
@@ -44,7 +41,7 @@ static int session_open(Session **ret, const SessionContext *context, const char
 
 int session_load(Session **ret, const SessionContext *context, const char *name) {
         _cleanup_(session_freep) Session *s = NULL;
-        int r = session_open(&s, context, name, true);
+        int r = session_open(&s, context, name);
 
         if (r != 0)
                 return r;
@@ -56,7 +53,7 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
                 r = disk_usage_recover(s->dir, s->meta);
                 if (r < 0)
                         log_warning_errno(r, "Cannot count the pages of session '%s': %m", name);
-                session_enter(s, SESSION_EVENT_FAIL, SESSION_REASON_DAEMON_ENDED);
+                session_enter(s, SESSION_FAILED, SESSION_REASON_DAEMON_ENDED);
                 conditions_done(&s->meta->degraded);
                 s->meta->kept_realtime_ns = now_ns(CLOCK_REALTIME);
                 session_save(s);
@@ -77,7 +74,7 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
 
 int session_wake(Session **ret, const SessionContext *context, const SessionRest *rest) {
         _cleanup_(session_freep) Session *s = NULL;
-        int r = session_open(&s, context, rest->brief.name, true);
+        int r = session_open(&s, context, rest->brief.name);
 
         if (r != 0)
                 return r;
@@ -99,7 +96,7 @@ const char *session_read_live(const Session *s, Live *ret, char text[static SESS
                 return ret->attached ? "its client left" : NULL;
         if (r == LIVE_E_NEWER)
                 (void) snprintf(text, SESSION_WHY_MAX,
-                                "a newer ftraced had begun it (live.json is of version %i, this "
+                                "a newer ftraced had begun it (live.json is of version %u, this "
                                 "daemon knows %i): drained and ended",
                                 ret->version, LIVE_VERSION);
         else
@@ -203,7 +200,6 @@ static int take_cpu(Session *s, const Live *live, size_t i, uint64_t *n_lost) {
 }
 
 int session_take_cpus(Session *s, const Live *live) {
-        char text[UNIT_TEXT_MAX];
         uint64_t n_lost = 0;
         int r = session_make_recorder(s);
 
@@ -217,7 +213,7 @@ int session_take_cpus(Session *s, const Live *live) {
                 session_warn(s,
                              "the daemon was killed while nobody else held its pipes: up to %s "
                              "that were in them are missing",
-                             format_bytes(text, n_lost));
+                             FORMAT_BYTES(n_lost));
         return MIN(r, 0);
 }
 
@@ -262,7 +258,7 @@ static int session_rebuild(Session *s, const char **why, char text[static SESSIO
 /* What it waits for is in the kernel still. */
 static int session_go_on_waiting(Session *s) {
         _cleanup_refusal_ Refusal refusal = {};
-        int r = session_make_triggers(s, &refusal);
+        int r = session_make_triggers(s, false, &refusal);
 
         if (r == 0)
                 r = session_begin_triggers(s, true);
@@ -275,6 +271,7 @@ static int session_go_on_waiting(Session *s) {
 }
 
 static void session_go_on(Session *s, const char *why) {
+        const char *what;
         int r;
 
         /* Not session_refresh(): reading all symbols takes long, and can wait until we are ready. */
@@ -294,54 +291,39 @@ static void session_go_on(Session *s, const char *why) {
         journal_tell(&(JournalEntry){ JOURNAL_TAKEN_UP, .meta = s->meta },
                      "Session '%s' was %s when its daemon ended: taken up.", s->meta->name,
                      session_state_name(s->meta->state));
+        what = "waiting for its triggers";
         r = session_go_on_waiting(s);
-        if (r < 0) {
-                log_error_errno(r, "Cannot go on waiting for the triggers of session '%s': %m",
-                                s->meta->name);
-                session_stop(s, "the daemon was restarted, and its triggers could not be taken up");
-                return;
-        }
-        if (s->meta->state == SESSION_ARMED) {
+        if (r >= 0 && s->meta->state == SESSION_ARMED) {
                 session_hooks_follow(s, 0);
                 return;
         }
-        r = session_hooks_are_due(s) ? 0 : health_watch(s->health);
-        if (r < 0)
-                log_warning_errno(r,
-                                  "Cannot watch the control files of session '%s': %m; what others "
-                                  "do to them is not noticed.",
-                                  s->meta->name);
-        r = session_follow_tasks(s);
-        if (r < 0)
-                session_warn(s,
-                             "tasks that joined since the daemon ended, and later, are missing: %s",
-                             origin_text(r));
-        r = session_set_deadline(s);
+        if (r >= 0) {
+                int k = session_follow_tasks(s);
+
+                if (k < 0)
+                        session_warn(s,
+                                     "tasks that joined since the daemon ended, and later, are "
+                                     "missing: %s",
+                                     origin_text(k));
+                r = session_look_after(s, 0, &what);
+        }
         if (r < 0) {
-                log_error_errno(r, "Cannot set the timer of session '%s': %m", s->meta->name);
-                session_stop(s, "the timer of its duration could not be set");
+                log_error_errno(r, "Session '%s' cannot go on: %s failed: %m", s->meta->name, what);
+                session_stop(s, "the daemon was restarted, and it could not go on");
                 return;
         }
-        session_begin_clock(s);
-        session_begin_guard(s);
-        if (session_hooks_are_due(s))
-                session_hooks_follow(s, 0);
-        else
-                (void) session_lean_begin(s); /* without it everything stays hooked */
-        session_on_recorder(s);               /* it may have been full */
+        session_on_recorder(s); /* it may have been full */
 }
 
 int session_adopt(Session **ret, const SessionContext *context, const char *name) {
         _cleanup_(session_freep) Session *s = NULL;
         const char *why = NULL;
         char text[SESSION_WHY_MAX];
-        int r = session_open(&s, context, name, false);
+        int r = session_open(&s, context, name);
 
-        if (r == META_E_NEWER) /* what it has in the kernel is put back by the ledger */
-                return SESSION_E_NOT_LIVE;
         if (r != 0)
                 return r;
-        if (!session_state_is_live(s->meta->state))
+        if (!session_state_is_live(s->meta->state)) /* what a newer one's has in the kernel the ledger puts back */
                 return SESSION_E_NOT_LIVE;
 
         r = session_rebuild(s, &why, text);

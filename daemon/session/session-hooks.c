@@ -19,7 +19,6 @@
 /* --- what is missing -------------------------------------------------------------------------- */
 
 static void warn_late(Session *s) {
-        char text[UNIT_TEXT_MAX];
 
         if (s->hooks.since_ns == 0)
                 session_warn(s, "nothing but the roots was hooked when the daemon ended: what they "
@@ -29,7 +28,7 @@ static void warn_late(Session *s) {
                              "nothing but the roots was hooked while it waited: what they call is "
                              "recorded from about %s after the trigger on; --lean=FILE, or --lean "
                              "once it has learned, hooks it from the beginning",
-                             format_duration(text, now_ns(CLOCK_MONOTONIC) - s->hooks.since_ns));
+                             FORMAT_DURATION(now_ns(CLOCK_MONOTONIC) - s->hooks.since_ns));
 }
 
 void session_hooks_interrupt(Session *s) {
@@ -101,15 +100,13 @@ void session_hooks_follow(Session *s, uint64_t since_ns) {
         s->hooks.since_ns = since_ns;
         if (!session_hooks_are_changing(s) && !is_due(s))
                 return;
-        if (TAKE(s->hooks.is_hooking, true))
-                return; /* the task looks again */
-        if (background_run(s->context->background, hook, s) < 0)
-                hook(s); /* the loop waits */
+        if (!TAKE(s->hooks.is_hooking, true)) /* else the task looks again */
+                background_run(s->context->background, hook, s);
 }
 
-int session_when_hooked(Session *s, SessionDone done, void *userdata) {
-        return s->hooks.is_hooking ? session_add_wish(&s->hooks.wishes, done, userdata)
-                                   : ORIGIN(-EINVAL);
+void session_when_hooked(Session *s, SessionDone done, void *userdata) {
+        if (!s->hooks.is_hooking || session_add_wish(&s->hooks.wishes, done, userdata) < 0)
+                done(s, 0, userdata);
 }
 
 /* --- hooking less, or more --------------------------------------------------------------------- */
@@ -166,20 +163,9 @@ static bool rehook(Session *s, LeanScope scope, const Load *load, HookReason rea
 }
 
 void session_hooks_change(Session *s, LeanScope scope, const Load *load, HookReason reason) {
-        const SessionMeta *m = s->meta;
-
         if (!session_is_watched(s))
                 return;
-        if (rehook(s, scope, load, reason)) {
-                if (m->n_hooked > 0)
-                        log_info("Session '%s' hooks %u functions from now on; its roots are known "
-                                 "to call %u.",
-                                 m->name, m->n_hooked, m->n_known);
-                else
-                        log_info("Session '%s' hooks all functions for a moment, to learn what it "
-                                 "calls.",
-                                 m->name);
+        if (rehook(s, scope, load, reason))
                 session_on_change(s);
-        }
         s->hooks.settled(s, false, 0);
 }

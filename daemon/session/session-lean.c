@@ -119,10 +119,8 @@ static void ask_for_change(Session *s, LeanScope scope, HookReason reason) {
         s->lean.is_due = true;
         s->lean.scope = scope;
         s->lean.reason = reason;
-        if (TAKE(s->lean.has_task, true))
-                return;
-        if (background_run(s->context->background, change_hooks, s) < 0)
-                change_hooks(s); /* the loop waits */
+        if (!TAKE(s->lean.has_task, true))
+                background_run(s->context->background, change_hooks, s);
 }
 
 /* --- lessons ----------------------------------------------------------------------------------- */
@@ -158,7 +156,6 @@ static int look(Session *s) {
 static int on_pages(sd_event_source *source, uint64_t usec, void *userdata) {
         Session *s = userdata;
 
-        s->lean.lesson.source = sd_event_source_disable_unref(s->lean.lesson.source);
         if (!recorder_is_flushed(s->recorder) && ++s->lean.n_turns < FLUSH_TURNS)
                 return set_timer(s, &s->lean.lesson, FLUSH_US, on_pages);
         s->lean.n_bytes = recorder_n_bytes(s->recorder);
@@ -170,7 +167,6 @@ static int on_pages(sd_event_source *source, uint64_t usec, void *userdata) {
 static int on_lesson(sd_event_source *source, uint64_t usec, void *userdata) {
         Session *s = userdata;
 
-        s->lean.lesson.source = sd_event_source_disable_unref(s->lean.lesson.source);
         s->lean.state = LESSON_IS_OVER;
         s->lean.until_ns = now_on_trace_clock(s);
         ask_for_change(s, LEAN_ROOTS, HOOK_NARROWED);
@@ -239,7 +235,6 @@ static void on_bystanders(Load *load, int error, void *userdata) {
 }
 
 static void watch(Session *s) {
-        s->lean.watch.source = sd_event_source_disable_unref(s->lean.watch.source);
         if (s->lean.bystanders)
                 return;
         if (s->lean.state != LESSON_NONE || s->meta->n_hooked == 0 ||

@@ -6,7 +6,6 @@
  */
 
 #include "base/io.h"
-#include "base/log.h"
 #include "base/unit.h"
 #include "daemon/session/session-private.h"
 
@@ -85,13 +84,16 @@ static int refuse(Refusal *refusal, const char *text) {
         return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "triggers", "%s", text);
 }
 
-int session_admit_triggers(const Spec *spec, Refusal *refusal) {
+int session_admit_triggers(const Spec *spec, bool is_new, Refusal *refusal) {
+        uint64_t now = now_ns(CLOCK_REALTIME);
+
         if (spec->in_kernel && !spec->ring)
                 return refuse(refusal, "in_kernel is a kind of ring: say ring too");
         for (size_t i = 0; i < spec->triggers.n; i++) {
                 _cleanup_trigger_ Trigger trigger = {};
+                const char *rule = spec->triggers.items[i];
                 char why[TRIGGER_WHY_MAX];
-                int r = trigger_parse(&trigger, spec->triggers.items[i], why);
+                int r = trigger_parse(&trigger, rule, why);
 
                 if (r != 0)
                         return r < 0 ? r : refuse(refusal, why);
@@ -99,26 +101,13 @@ int session_admit_triggers(const Spec *spec, Refusal *refusal) {
                         return refuse(refusal,
                                       "a snapshot keeps what a ring has, and this is none: add "
                                       "--in-kernel (or --ring), or let the trigger start");
-        }
-        return 0;
-}
-
-int session_admit_moments(const Spec *spec, Refusal *refusal) {
-        uint64_t now = now_ns(CLOCK_REALTIME);
-
-        for (size_t i = 0; i < spec->triggers.n; i++) {
-                _cleanup_trigger_ Trigger trigger = {};
-                char why[TRIGGER_WHY_MAX], text[UNIT_TEXT_MAX];
-
-                if (trigger_parse(&trigger, spec->triggers.items[i], why) != 0 ||
-                    !trigger.is_moment || trigger.value > now)
+                if (!is_new || !trigger.is_moment || trigger.value > now)
                         continue;
                 (void) snprintf(
                         why, sizeof(why),
                         "%s was %s ago by this host's clock when it was armed: name a later "
                         "moment, or set the clock",
-                        trigger_rule_on(spec->triggers.items[i]),
-                        format_duration(text, now - trigger.value));
+                        trigger_rule_on(rule), FORMAT_DURATION(now - trigger.value));
                 return refuse(refusal, why);
         }
         return 0;
@@ -126,11 +115,12 @@ int session_admit_moments(const Spec *spec, Refusal *refusal) {
 
 /* --- from the beginning to the end -------------------------------------------------------------- */
 
-int session_make_triggers(Session *s, Refusal *refusal) {
+int session_make_triggers(Session *s, bool is_new, Refusal *refusal) {
         const Spec *spec = &s->meta->spec;
         SessionTriggers *t = &s->triggers;
+        Captures *c = &s->meta->captures;
         bool stops = false;
-        int r = session_admit_triggers(spec, refusal);
+        int r = session_admit_triggers(spec, is_new, refusal);
 
         for (; r == 0 && t->n < spec->triggers.n; t->n++) {
                 Rule *rule = &t->rules[t->n];
@@ -143,8 +133,8 @@ int session_make_triggers(Session *s, Refusal *refusal) {
                 stops = stops || rule->trigger.does[TRIGGER_STOP];
         }
         t->repeats = t->start_queue && stops && !spec->ring && spec->max_captures != 1;
-        if (t->n > 0)
-                s->meta->captures.n_triggers = t->n;
+        while (r == 0 && c->n_triggers < t->n)
+                r = ARRAY_ADD(c->triggers, c->n_triggers, (TriggerCount){}) ? 0 : -ENOMEM;
         return r;
 }
 

@@ -29,10 +29,11 @@ static void on_health(bool is_new, void *userdata) {
 /* What is in the kernel alone costs nothing but its hooks, and a snapshot is a burst. */
 static void look_at_guard(Session *s) {
         char text[GUARD_TEXT_MAX];
-        SessionLimit limit;
 
-        if (s->meta->state != SESSION_RECORDING || s->is_leaving || s->meta->spec.in_kernel ||
-            session_look_at_cost(s, text, &limit) != GUARD_E_PASSED)
+        if (s->meta->state != SESSION_RECORDING || s->is_leaving || s->meta->spec.in_kernel)
+                return;
+        s->meta->limit = session_look_at_cost(s, text);
+        if (s->meta->limit == SESSION_LIMIT_NONE)
                 return;
         if (session_lean_shed(s)) {
                 log_warning("Session '%s' costs too much and hooks no leaves any more: %s.",
@@ -42,7 +43,6 @@ static void look_at_guard(Session *s) {
                 return;
         }
         log_warning("Session '%s' costs too much and ends: %s.", s->meta->name, text);
-        s->meta->limit = limit;
         session_stop(s, text);
 }
 
@@ -149,16 +149,15 @@ void session_on_recorder(void *userdata) {
                 look_at_guard(s);
         }
         if (recorder_is_full(s->recorder) && s->meta->state == SESSION_RECORDING) {
-                char text[UNIT_TEXT_MAX], reason[64];
+                char reason[64];
 
                 (void) snprintf(reason, sizeof(reason), "max-size reached: %s",
-                                format_bytes(text, s->meta->spec.max_bytes));
+                                FORMAT_BYTES(s->meta->spec.max_bytes));
                 session_stop(s, reason);
         }
         if (recorder_has_ended(s->recorder) && s->meta->state == SESSION_DRAINING) {
                 s->is_finishing = true;
-                if (background_run(s->context->background, session_finish, s) < 0)
-                        session_finish(s); /* the loop waits */
+                background_run(s->context->background, session_finish, s);
         }
 }
 

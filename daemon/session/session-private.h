@@ -32,24 +32,12 @@
 #include "retention/footprint.h"
 
 /*
- * Which state follows which
+ * Which state follows which; each but the last two may become `failed` as well
  *
- *                  ARM           START             STOP             DRAIN
- *      new ──────────> armed ──────────> recording ──────> draining ──────> sealed
- *       │                │ ^─────PAUSE─────────┘ │           ^ │
- *       │                │ └──────────STOP───────│───────────┘ │
- *       └──────FAIL──────┴───────────────────────┴─────────────┴───────────> failed
+ *      new ─────> armed ─────> recording ─────> draining ─────> sealed
+ *                   │ ^────────────┘               ^
+ *                   └──────────────────────────────┘
  */
-typedef enum SessionEvent {
-        SESSION_EVENT_ARM,   /* the kernel is programmed */
-        SESSION_EVENT_START, /* it records */
-        SESSION_EVENT_PAUSE, /* it records no more, and waits for its triggers again */
-        SESSION_EVENT_STOP,  /* it records no more */
-        SESSION_EVENT_DRAIN, /* all is stored and the kernel is as it was */
-        SESSION_EVENT_FAIL,
-        _SESSION_EVENT_N,
-} SessionEvent;
-
 typedef struct SessionWish SessionWish;
 struct SessionWish {
         SessionWish *next;
@@ -186,9 +174,9 @@ struct Session {
 /* --- session-state.c -------------------------------------------------------------------------- */
 
 int session_new(Session **ret, const SessionContext *context);
-/* The state after @event in state @from, or -EINVAL: it cannot happen there. */
-int session_state_next(SessionState from, SessionEvent event);
-void session_enter(Session *s, SessionEvent event, const char *reason);
+/* Whether state @to may follow @from. */
+bool session_state_may_become(SessionState from, SessionState to);
+void session_enter(Session *s, SessionState state, const char *reason);
 /* session.json, also of one that has ended and whose directory is closed.  0 or -errno. */
 int session_write_meta(Session *s);
 void session_save(Session *s);
@@ -248,9 +236,9 @@ bool session_look_at_roots(Session *s, char why[static ROOTS_TEXT_MAX]);
 /* Who joins is noticed, if tasks may, until before the tracer is switched off.  0 or -errno. */
 int session_follow_tasks(Session *s);
 void session_unfollow_tasks(Session *s);
-/* What it costs from now on is held against its limits: GUARD_E_PASSED, why it is to end and the limit; 0. */
+/* What it costs from now on is held against its limits: one that was passed, and why it is to end; or none. */
 void session_begin_guard(Session *s);
-int session_look_at_cost(Session *s, char text[static GUARD_TEXT_MAX], SessionLimit *ret_limit);
+SessionLimit session_look_at_cost(Session *s, char text[static GUARD_TEXT_MAX]);
 
 /* --- session-hooks.c --------------------------------------------------------------------------- */
 
@@ -302,7 +290,7 @@ void rule_end_listening(Rule *r);
 /* Its end was asked for while hooks changed: one that stayed may have switched recording on again. */
 void session_take_left_switches(Session *s);
 /* Before anything is programmed.  0, REFUSED, -errno. */
-int session_make_triggers(Session *s, Refusal *refusal);
+int session_make_triggers(Session *s, bool is_new, Refusal *refusal);
 /* Before recording is switched off for good: listens no more.  Not freed: a rule may be what ends the session. */
 void session_end_triggers(Session *s);
 /* Before the tracer is disarmed, which notifiers in use would hinder; never from within a trigger. */
@@ -316,7 +304,9 @@ int session_go(Session *s, const char **ret_what);
 int session_begin_watch(Session *s, const char **ret_what);
 /* RECORDING becomes ARMED again; what was recorded becomes a snapshot. */
 void session_pause(Session *s, const char *reason);
-int session_set_deadline(Session *s);
+/* What a session that records needs from when it does: its control files watched, timers, what is to be hooked.
+ * @since_ns: session_hooks_follow().  0 or -errno and *@ret_what that failed. */
+int session_look_after(Session *s, uint64_t since_ns, const char **ret_what);
 /* The readers have ended, and session_stop() was called.  A task: putting the kernel back takes it a while. */
 void session_finish(void *userdata);
 /* Why a session has no live parts any more. */

@@ -18,10 +18,10 @@
 
 static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
         Session *s = userdata;
-        char text[UNIT_TEXT_MAX], reason[64];
+        char reason[64];
 
         (void) snprintf(reason, sizeof(reason), "duration reached: %s",
-                        format_duration(text, s->meta->spec.duration_ns));
+                        FORMAT_DURATION(s->meta->spec.duration_ns));
         session_stop(s, reason);
         return 0;
 }
@@ -37,7 +37,7 @@ int session_begin_watch(Session *s, const char **ret_what) {
         return session_lean_begin(s);
 }
 
-int session_set_deadline(Session *s) {
+static int set_deadline(Session *s) {
         const SessionMeta *m = s->meta;
         uint64_t start_us = m->start.boottime_ns / NSEC_PER_USEC,
                  duration_us = m->spec.duration_ns / NSEC_PER_USEC;
@@ -46,6 +46,21 @@ int session_set_deadline(Session *s) {
                 return 0;
         return sd_event_add_time(s->context->event, &s->deadline, CLOCK_BOOTTIME,
                                  start_us + MIN(duration_us, UINT64_MAX / 4), 1000, on_deadline, s);
+}
+
+int session_look_after(Session *s, uint64_t since_ns, const char **ret_what) {
+        int r = session_hooks_are_due(s) ? 0 : session_begin_watch(s, ret_what); /* or once all is */
+
+        if (r < 0)
+                return r;
+        *ret_what = "setting the timer of its duration";
+        r = set_deadline(s);
+        if (r < 0)
+                return r;
+        session_begin_clock(s);
+        session_begin_guard(s);
+        session_hooks_follow(s, since_ns);
+        return 0;
 }
 
 int session_go(Session *s, const char **ret_what) {
@@ -57,21 +72,12 @@ int session_go(Session *s, const char **ret_what) {
         r = tracer_set_recording(s->tracer, true);
         if (r >= 0 && s->meta->start.realtime_ns == 0)
                 r = tracer_read_clocks(s->tracer, &s->meta->start);
-        if (r >= 0 && !s->meta->spec.in_kernel)
-                recorder_set_held(s->recorder, false);
-        if (r >= 0 && !session_hooks_are_due(s)) /* else once all is hooked */
-                r = session_begin_watch(s, ret_what);
-        if (r >= 0) {
-                *ret_what = "setting the timer of its duration";
-                r = session_set_deadline(s);
-        }
         if (r < 0)
                 return r;
-        session_enter(s, SESSION_EVENT_START, NULL);
-        session_begin_clock(s);
-        session_begin_guard(s);
-        session_hooks_follow(s, since_ns); /* what the roots call is recorded only from then on */
-        return 0;
+        if (!s->meta->spec.in_kernel)
+                recorder_set_held(s->recorder, false);
+        session_enter(s, SESSION_RECORDING, NULL);
+        return session_look_after(s, since_ns, ret_what);
 }
 
 /* --- stopping --------------------------------------------------------------------------------- */
@@ -103,7 +109,7 @@ void session_stop(Session *s, const char *reason) {
         s->deadline = sd_event_source_disable_unref(s->deadline);
         session_look_at_modules(s);
 
-        session_enter(s, SESSION_EVENT_STOP, reason);
+        session_enter(s, SESSION_DRAINING, reason);
         session_save(s);
         session_end_snapshot(s);
         recorder_stop(s->recorder);
@@ -118,7 +124,7 @@ void session_pause(Session *s, const char *reason) {
         session_hooks_interrupt(s);
         switch_off(s);
         recorder_set_held(s->recorder, true);
-        session_enter(s, SESSION_EVENT_PAUSE, NULL);
+        session_enter(s, SESSION_ARMED, NULL);
         r = session_snapshot(s, reason, NULL, NULL);
         if (r < 0)
                 session_warn(s, "what was recorded could not be kept apart: %s", origin_text(r));
@@ -142,8 +148,6 @@ bool session_leave(Session *s) {
 /* --- the end ---------------------------------------------------------------------------------- */
 
 int session_take_down(Session *s, TakeDown how) {
-        int r = 0;
-
         s->is_finishing = true; /* whatever its readers say */
         if (how == TAKE_DOWN_UNDONE)
                 session_end_triggers(s);
@@ -167,11 +171,10 @@ int session_take_down(Session *s, TakeDown how) {
                 session_lean_end(s);
         if (how == TAKE_DOWN_LEFT || !s->tracer)
                 return 0;
-        if (how == TAKE_DOWN_GIVEN_UP)
-                tracer_forget(TAKE_PTR(s->tracer));
-        else
-                r = tracer_disarm(TAKE_PTR(s->tracer));
-        return r;
+        if (how != TAKE_DOWN_GIVEN_UP)
+                return tracer_disarm(TAKE_PTR(s->tracer));
+        tracer_forget(TAKE_PTR(s->tracer));
+        return 0;
 }
 
 void session_finish(void *userdata) {
@@ -200,9 +203,9 @@ void session_finish(void *userdata) {
                                 "%s, but the kernel could not be put back as it was: %s; it is "
                                 "tried again every few seconds",
                                 s->meta->reason ?: "stopped", origin_text(r));
-                session_enter(s, SESSION_EVENT_FAIL, reason);
+                session_enter(s, SESSION_FAILED, reason);
         } else
-                session_enter(s, SESSION_EVENT_DRAIN, NULL);
+                session_enter(s, SESSION_SEALED, NULL);
 
         s->meta->kept_realtime_ns = now_ns(CLOCK_REALTIME);
         live_remove(s->dir);

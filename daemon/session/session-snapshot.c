@@ -125,8 +125,8 @@ static int make(Session *s, SessionSnapshot *p) {
                 rotation_move_out(s->rotation);
         session_save(s);
         r = s->context->found(name, &p->made, s->context->userdata);
-        if (r >= 0 && session_when_synced(p->made, log_kept, NULL) < 0)
-                log_kept(p->made, 0, NULL);
+        if (r >= 0)
+                session_when_synced(p->made, log_kept, NULL);
         return r;
 }
 

@@ -59,17 +59,12 @@ static int add_host(SessionMeta *m) {
         if (r < 0)
                 return r;
         boot_id_read(boot_id);
-        m->kernel = strdup(u.release);
-        m->machine = strdup(u.machine);
-        m->host = strdup(u.nodename);
-        m->boot_id = strdup(boot_id);
         m->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-        if (!m->kernel || !m->machine || !m->host || !m->boot_id)
-                return -ENOMEM;
-        if (sd_id128_get_machine_app_specific(ours, &id) < 0)
-                return 0;
-        m->machine_id = strdup(sd_id128_to_string(id, text));
-        return m->machine_id ? 0 : -ENOMEM;
+        r = text_replace(&m->kernel, u.release) ?: text_replace(&m->machine, u.machine)
+                    ?: text_replace(&m->host, u.nodename) ?: text_replace(&m->boot_id, boot_id);
+        if (r == 0 && sd_id128_get_machine_app_specific(ours, &id) >= 0)
+                r = text_replace(&m->machine_id, sd_id128_to_string(id, text));
+        return r;
 }
 
 /* --- the steps ---------------------------------------------------------------------------------- */
@@ -129,7 +124,7 @@ static int session_arm(Session *s, Refusal *refusal) {
                 return r;
         s->meta->arm_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
         session_hear_tracer(s);
-        session_enter(s, SESSION_EVENT_ARM, NULL);
+        session_enter(s, SESSION_ARMED, NULL);
         return 0;
 }
 
@@ -233,13 +228,11 @@ static int session_begin(Session *s, Refusal *refusal) {
         if (r < 0)
                 return refuse_kernel(s, refusal, r, "listening to its triggers");
         /* Arming may have taken longer than there was time: better none than one that is late. */
-        return session_admit_moments(&s->meta->spec, refusal);
+        return session_admit_triggers(&s->meta->spec, true, refusal);
 }
 
 static int session_wait_for(Session *s, Refusal *refusal) {
-        int r = session_admit_moments(&s->meta->spec, refusal);
-
-        return r != 0 ? r : session_make_triggers(s, refusal);
+        return session_make_triggers(s, true, refusal);
 }
 
 static int (*const start_steps[])(Session *s, Refusal *refusal) = {

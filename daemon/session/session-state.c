@@ -17,44 +17,24 @@ int session_new(Session **ret, const SessionContext *context) {
 
 /* --- its state --------------------------------------------------------------------------------- */
 
-/* 0 is SESSION_NEW, which nothing leads to. */
-static const SessionState transitions[_SESSION_STATE_N][_SESSION_EVENT_N] = {
-        [SESSION_NEW] = {
-                [SESSION_EVENT_ARM] = SESSION_ARMED,
-                [SESSION_EVENT_FAIL] = SESSION_FAILED,
-        },
-        [SESSION_ARMED] = {
-                [SESSION_EVENT_START] = SESSION_RECORDING,
-                [SESSION_EVENT_STOP] = SESSION_DRAINING,
-                [SESSION_EVENT_FAIL] = SESSION_FAILED,
-        },
-        [SESSION_RECORDING] = {
-                [SESSION_EVENT_PAUSE] = SESSION_ARMED,
-                [SESSION_EVENT_STOP] = SESSION_DRAINING,
-                [SESSION_EVENT_FAIL] = SESSION_FAILED,
-        },
-        [SESSION_DRAINING] = {
-                [SESSION_EVENT_DRAIN] = SESSION_SEALED,
-                [SESSION_EVENT_FAIL] = SESSION_FAILED,
-        },
-};
+bool session_state_may_become(SessionState from, SessionState to) {
+        static const unsigned may[_SESSION_STATE_N] = {
+                [SESSION_NEW] = 1 << SESSION_ARMED | 1 << SESSION_FAILED,
+                [SESSION_ARMED] = 1 << SESSION_RECORDING | 1 << SESSION_DRAINING | 1 << SESSION_FAILED,
+                [SESSION_RECORDING] = 1 << SESSION_ARMED | 1 << SESSION_DRAINING | 1 << SESSION_FAILED,
+                [SESSION_DRAINING] = 1 << SESSION_SEALED | 1 << SESSION_FAILED,
+        };
 
-int session_state_next(SessionState from, SessionEvent event) {
-        SessionState to = transitions[from][event];
-
-        return to == SESSION_NEW ? -EINVAL : (int) to;
+        return may[from] & 1U << to;
 }
 
-void session_enter(Session *s, SessionEvent event, const char *reason) {
-        int state = session_state_next(s->meta->state, event);
-
-        if (state < 0) {
-                log_error("Session '%s' is %s, in which event %i cannot happen.", s->meta->name,
-                          session_state_name(s->meta->state), (int) event);
+void session_enter(Session *s, SessionState state, const char *reason) {
+        if (!session_state_may_become(s->meta->state, state)) {
+                log_error("Session '%s' is %s, and cannot become %s.", s->meta->name,
+                          session_state_name(s->meta->state), session_state_name(state));
                 return;
         }
-
-        s->meta->state = (SessionState) state;
+        s->meta->state = state;
         if (reason) {
                 free(s->meta->reason);
                 s->meta->reason = strdup(reason);

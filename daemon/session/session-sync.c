@@ -72,7 +72,6 @@ static void note_failures(Session *s) {
 
 static void log_end(const SessionMeta *m) {
         uint64_t n_lost = session_meta_events_lost(m), n_pages_lost = session_meta_total(m).pages_lost;
-        char size[UNIT_TEXT_MAX], length[UNIT_TEXT_MAX], count[UNIT_TEXT_MAX];
 
         journal_tell(&(JournalEntry){ m->state == SESSION_FAILED              ? JOURNAL_FAILED
                                       : m->limit != SESSION_LIMIT_NONE        ? JOURNAL_COSTLY
@@ -80,15 +79,12 @@ static void log_end(const SessionMeta *m) {
                                                                               : JOURNAL_ENDED,
                                       .meta = m },
                      "Session '%s' ended after %s (%s): %s stored, %s%s.", m->name,
-                     format_duration(length, session_meta_length_ns(m)), m->reason ?: "no reason",
-                     format_bytes(size, session_meta_total(m).n_bytes),
-                     n_lost > 0      ? format_count(count, n_lost)
+                     FORMAT_DURATION(session_meta_length_ns(m)), m->reason ?: "no reason",
+                     FORMAT_BYTES(session_meta_total(m).n_bytes),
+                     n_lost > 0      ? FORMAT_COUNT(n_lost)
                      : m->gaps.n > 0 ? "an unknown number of"
                                      : "nothing",
                      n_lost + m->gaps.n > 0 ? " events lost" : " lost by the kernel");
-        if (n_pages_lost > 0)
-                log_warning("Session '%s': %s pages could not be stored.", m->name,
-                            format_count(count, n_pages_lost));
 }
 
 static void tell_end(Session *s) {
@@ -119,13 +115,10 @@ static int set_deadline(Session *s) {
                                           SYNC_WAIT_S * USEC_PER_SEC, 0, on_deadline, s);
 }
 
-int session_when_synced(Session *s, SessionDone done, void *userdata) {
-        int r;
-
-        if (!s->sync.syncer || !s->sync.is_told)
-                return ORIGIN(-EINVAL);
-        r = s->sync.deadline ? 0 : set_deadline(s);
-        return r < 0 ? r : session_add_wish(&s->sync.wishes, done, userdata);
+void session_when_synced(Session *s, SessionDone done, void *userdata) {
+        if (!s->sync.syncer || !s->sync.is_told || (!s->sync.deadline && set_deadline(s) < 0) ||
+            session_add_wish(&s->sync.wishes, done, userdata) < 0)
+                done(s, 0, userdata);
 }
 
 static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {

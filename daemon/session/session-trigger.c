@@ -41,11 +41,8 @@ static bool can_act(const Rule *r) {
 static uint64_t wait_ns(const Session *s) {
         const Spec *spec = &s->meta->spec;
 
-        return captures_wait(&s->meta->captures,
-                             &(CaptureCaps){ .max = spec->max_captures,
-                                             .max_a_day = spec->max_captures_a_day,
-                                             .min_gap_ns = spec->min_gap_ns },
-                             now_ns(CLOCK_REALTIME));
+        return captures_wait(&s->meta->captures, spec->max_captures, spec->max_captures_a_day,
+                             spec->min_gap_ns, now_ns(CLOCK_REALTIME));
 }
 
 /* --- doing it --------------------------------------------------------------------------------- */
@@ -139,10 +136,24 @@ static void act(Rule *r, const char *why) {
         if (r->has_switch && rule_switch(r) == 0) /* the kernel has switched it off */
                 health_drop_watch(r->session->health);
         if (trigger_is_capture(&r->trigger))
-                captures_note(&m->captures, now_ns(CLOCK_REALTIME));
+                (void) captures_note(&m->captures, now_ns(CLOCK_REALTIME));
         if (r->trigger.does[TRIGGER_START] && m->state == SESSION_ARMED && !begin_recording(r, why))
                 return;
         order_the_rest(r, why);
+}
+
+/* It fired. */
+static void carry_out(Rule *r, const char *why) {
+        Session *s = r->session;
+
+        rule_count(r)->fired++;
+        rule_count(r)->last_ns = now_ns(CLOCK_REALTIME);
+        act(r, why);
+        if (session_is_live(s)) {
+                session_save(s);
+                look(s);
+        }
+        session_tell(s);
 }
 
 /* @n: how often it happened; once is enough, the rest came too soon after. */
@@ -158,17 +169,9 @@ static void fire(Rule *r, uint64_t n) {
                 count->suppressed += is_capture ? n : 0;
                 return;
         }
-        count->fired++;
         count->suppressed += is_capture ? n - 1 : 0;
-        count->last_ns = now_ns(CLOCK_REALTIME);
-        if (asprintf(&why, "%s fired", rule_text(r)) < 0)
-                why = NULL;
-        act(r, why ?: "its trigger fired");
-        if (!session_is_live(s))
-                return;
-        session_save(s);
-        look(s);
-        session_tell(s);
+        (void) text_format(&why, "%s fired", rule_text(r));
+        carry_out(r, why ?: "its trigger fired");
 }
 
 /* --- hearing of it ---------------------------------------------------------------------------- */
@@ -347,14 +350,7 @@ int session_trigger(Session *s, const char *who) {
                 r = &s->triggers.rules[0];
         if (!can_act(r))
                 return ORIGIN(-EBUSY);
-        rule_count(r)->fired++;
-        rule_count(r)->last_ns = now_ns(CLOCK_REALTIME);
-        act(r, who);
-        if (session_is_live(s)) {
-                session_save(s);
-                look(s);
-        }
-        session_tell(s);
+        carry_out(r, who);
         return 0;
 }
 

@@ -18,36 +18,19 @@
  * that are written down: its start, and one after each time that it was set or the host slept.
  */
 
-static void say_shift(const SessionMeta *m, const ClockShift *shift) {
-        char text[UNIT_TEXT_MAX];
-
-        if (shift->slept_ns >= CLOCK_STEP_NS_MIN)
-                log_info("Session '%s': the host slept for %s.", m->name,
-                         format_duration(text, (uint64_t) shift->slept_ns));
-        if (llabs(shift->set_ns) >= CLOCK_STEP_NS_MIN)
-                log_info("Session '%s': the clock was set %s by %s.", m->name,
-                         shift->set_ns > 0 ? "forward" : "back",
-                         format_duration(text, (uint64_t) llabs(shift->set_ns)));
-}
-
 void session_look_at_clock(Session *s) {
         SessionMeta *m = s->meta;
-        ClockTuple now, before;
-        ClockShift shift;
+        ClockTuple now;
         int r;
 
         if (m->state != SESSION_RECORDING || tracer_read_clocks(s->tracer, &now) < 0)
                 return;
-        before = m->clock_steps.n > 0 ? m->clock_steps.items[m->clock_steps.n - 1] : m->start;
         r = clock_steps_note(&m->clock_steps, &m->start, &now);
         if (r < 0)
                 (void) log_error_errno(r, "Session '%s': a step of the clock is not noted: %m",
                                        m->name);
-        if (r <= 0)
-                return;
-        shift = clock_shift(&before, &now);
-        say_shift(m, &shift);
-        session_on_change(s);
+        if (r > 0)
+                session_on_change(s);
 }
 
 static int on_clock(sd_event_source *source, int fd, uint32_t events, void *userdata) {
@@ -261,11 +244,11 @@ void session_unfollow_tasks(Session *s) {
 static GuardSample take_sample(const Session *s) {
         GuardSample now = { .at_ns = now_ns(CLOCK_MONOTONIC) };
 
-        now.totals[GUARD_EVENTS] = session_meta_total(s->meta).read_events +
+        now.totals[SESSION_LIMIT_EVENT_RATE] = session_meta_total(s->meta).read_events +
                                    session_meta_events_lost(s->meta) +
                                    instance_n_waiting(tracer_instance(s->tracer));
-        now.totals[GUARD_BYTES] = recorder_n_bytes(s->recorder);
-        now.totals[GUARD_CPU] =
+        now.totals[SESSION_LIMIT_WRITE_RATE] = recorder_n_bytes(s->recorder);
+        now.totals[SESSION_LIMIT_CPU] =
                 (recorder_cpu_ns(s->recorder) + health_cpu_ns(s->health)) / NSEC_PER_USEC;
         return now;
 }
@@ -283,15 +266,14 @@ void session_begin_guard(Session *s) {
         set_next_look(s);
 }
 
-int session_look_at_cost(Session *s, char text[static GUARD_TEXT_MAX], SessionLimit *ret_limit) {
+SessionLimit session_look_at_cost(Session *s, char text[static GUARD_TEXT_MAX]) {
         GuardSample now = take_sample(s);
         GuardVerdict verdict;
 
-        if (guard_look(&s->guard, &now, &verdict) != GUARD_E_PASSED) {
-                set_next_look(s);
-                return 0;
+        if (guard_look(&s->guard, &now, &verdict) == GUARD_E_PASSED) {
+                (void) guard_sentence(text, &verdict);
+                return verdict.kind;
         }
-        (void) guard_sentence(text, &verdict);
-        *ret_limit = guard_limits[verdict.kind];
-        return GUARD_E_PASSED;
+        set_next_look(s);
+        return SESSION_LIMIT_NONE;
 }

@@ -98,10 +98,6 @@ uint64_t session_peer(const Session *s) {
         return s->peer;
 }
 
-int session_guard_nearest(const Session *s, unsigned *ret_percent) {
-        return s->meta->state == SESSION_RECORDING ? guard_nearest(&s->guard, ret_percent) : -1;
-}
-
 /* --- what it tells --------------------------------------------------------------------------- */
 
 /* Of one that has ended: until when nothing but a request removes it, and when it is too old. */
@@ -191,10 +187,7 @@ bool session_is_held(const Session *s) {
 }
 
 void session_keep_awake(Session *s, bool awake) {
-        if (awake)
-                s->n_users++;
-        else
-                s->n_users--;
+        s->n_users = awake ? s->n_users + 1 : s->n_users - 1;
 }
 
 bool session_may_rest(const Session *s) {

@@ -132,17 +132,14 @@ int session_snapshot(Session *s, const char *reason, SessionDone done, void *use
  * Return: 0, -EINVAL (it has no triggers), -EBUSY (there is nothing to do in the state it is in).
  */
 int session_trigger(Session *s, const char *who);
-/* Whether the rules of @spec make sense, and whether the moments that they wait for are to come: asked when it is begun,
- * and never again.  0, REFUSED, -errno. */
-int session_admit_triggers(const Spec *spec, Refusal *refusal);
-int session_admit_moments(const Spec *spec, Refusal *refusal);
-/* Calls @done, once, when what it records is hooked, or it has ended before.  0, -EINVAL (it is, or it
- * waits for a trigger), -ENOMEM. */
-int session_when_hooked(Session *s, SessionDone done, void *userdata);
+/* Whether the rules of @spec make sense and, when it is begun and never again (@is_new), whether the moments that they
+ * wait for are to come.  0, REFUSED, -errno. */
+int session_admit_triggers(const Spec *spec, bool is_new, Refusal *refusal);
+/* Calls @done, once, when what it records is hooked, or it has ended before. */
+void session_when_hooked(Session *s, SessionDone done, void *userdata);
 /* Calls @done, once, when an ended session is on its disk, or it is known that some of it never will be, or
- * that takes too long: its meta says which.  0, -EINVAL (it is so already, or the session has not ended),
- * other -errno. */
-int session_when_synced(Session *s, SessionDone done, void *userdata);
+ * that takes too long: its meta says which. */
+void session_when_synced(Session *s, SessionDone done, void *userdata);
 /* Whether a learning pass reads what it has stored, or that is not known to be on its disk though it has ended. */
 bool session_is_held(const Session *s);
 /* SIGUSR2: whether it waits for that. */
@@ -160,8 +157,6 @@ bool session_is_live(const Session *s);
 /* Whether one of its threads does not move any more, by a fault of this process. */
 bool session_is_hung(const Session *s);
 uint64_t session_peer(const Session *s);
-/* Which limit a live session is nearest to, and how near (daemon/watch/guard.h); -1: none. */
-int session_guard_nearest(const Session *s, unsigned *ret_percent);
 /* What it takes in the store (retention/footprint.h); of a live one that is remembered for a moment. */
 uint64_t session_disk_bytes(Session *s);
 

@@ -74,8 +74,7 @@ int removal_add(Removal *r, const char *name) {
         r->names.items[r->names.n - 1] = TAKE_PTR(hidden);
         if (TAKE(r->is_running, true))
                 return 0;
-        if (background_run(r->sweeper, clear, r) < 0)
-                clear(r); /* the loop waits */
+        background_run(r->sweeper, clear, r);
         return 0;
 }
 

@@ -163,15 +163,10 @@ static void take_sample(void *userdata) {
 int bystander_watch_start(BystanderWatch **ret, const BystanderWatchConfig *config) {
         BystanderWatch *w = NEW(BystanderWatch, .config = *config, .sample = CALL_SAMPLE_INIT,
                                 .is_sampling = true);
-        int r;
 
         if (!w)
                 return -ENOMEM;
         *ret = w;
-        r = background_run(config->background, take_sample, w);
-        if (r < 0) {
-                w->is_sampling = false;
-                *ret = bystander_watch_free(w);
-        }
-        return r;
+        background_run(config->background, take_sample, w);
+        return 0;
 }

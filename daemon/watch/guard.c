@@ -16,20 +16,14 @@ static char *format_cpu(char text[static UNIT_TEXT_MAX], uint64_t us) {
 }
 
 static const struct {
-        size_t offset; /* of the limit in a spec */
+        const char *member; /* of a spec, which has the limit */
         char *(*format)(char text[static UNIT_TEXT_MAX], uint64_t n);
-        const char *what, *way_out;
-} kinds[_GUARD_KIND_N] = {
-        [GUARD_EVENTS] = { offsetof(Spec, max_event_rate), format_count, "events a second",
-                           "name fewer functions, or raise --set=MaxEventRate=" },
-        [GUARD_BYTES] = { offsetof(Spec, max_write_rate), format_bytes, "stored a second",
-                          "name fewer functions, or raise --set=MaxWriteRate=" },
-        [GUARD_CPU] = { offsetof(Spec, max_cpu_ppm), format_cpu, "of a CPU for storing",
-                        "name fewer functions, or raise --set=MaxCPU=" },
+        const char *what;
+} kinds[_SESSION_LIMIT_N] = {
+        [SESSION_LIMIT_EVENT_RATE] = { "max_event_rate", format_count, "events a second" },
+        [SESSION_LIMIT_WRITE_RATE] = { "max_write_rate", format_bytes, "stored a second" },
+        [SESSION_LIMIT_CPU] = { "max_cpu_ppm", format_cpu, "of a CPU for storing" },
 };
-const SessionLimit guard_limits[_GUARD_KIND_N] = { SESSION_LIMIT_EVENT_RATE,
-                                                   SESSION_LIMIT_WRITE_RATE, SESSION_LIMIT_CPU };
-const char *const guard_settings[_GUARD_KIND_N] = { "MaxEventRate=", "MaxWriteRate=", "MaxCPU=" };
 
 static const GuardSample *sample(const Guard *g, uint64_t i) {
         return &g->samples[i % GUARD_SAMPLES];
@@ -45,9 +39,9 @@ static void add_sample(Guard *g, const GuardSample *now) {
 
 void guard_init(Guard *g, const Spec *spec, const GuardSample *now) {
         *g = (Guard){};
-        for (size_t k = 0; k < _GUARD_KIND_N; k++) {
-                uint64_t limit =
-                        *(const uint64_t *) (const void *) ((const char *) spec + kinds[k].offset);
+        for (size_t k = SESSION_LIMIT_NONE + 1; k < _SESSION_LIMIT_N; k++) {
+                size_t at = spec_find_member(kinds[k].member)->json.offset;
+                uint64_t limit = *(const uint64_t *) (const void *) ((const char *) spec + at);
 
                 g->limits[k] = limit == SPEC_UNLIMITED ? 0 : limit;
         }
@@ -75,13 +69,13 @@ static int look(const Guard *g, const GuardSample *now, uint64_t window_ns, unsi
                 GuardVerdict *ret) {
         const GuardSample *before = sample_before(g, now->at_ns, window_ns);
 
-        for (size_t k = 0; before && k < _GUARD_KIND_N; k++) {
+        for (size_t k = 0; before && k < _SESSION_LIMIT_N; k++) {
                 uint64_t limit, r = rate(before, now, k);
 
                 if (g->limits[k] == 0 || __builtin_mul_overflow(g->limits[k], factor, &limit) ||
                     r <= limit)
                         continue;
-                *ret = (GuardVerdict){ .kind = (GuardKind) k,
+                *ret = (GuardVerdict){ .kind = (SessionLimit) k,
                                        .rate = r,
                                        .limit = limit,
                                        .window_ns = now->at_ns - before->at_ns };
@@ -103,10 +97,10 @@ int guard_look(Guard *g, const GuardSample *now, GuardVerdict *ret) {
 uint64_t guard_look_bytes(const Guard *g) {
         uint64_t second = UINT64_MAX, of_events;
 
-        if (g->limits[GUARD_BYTES] > 0)
-                second = g->limits[GUARD_BYTES];
-        if (g->limits[GUARD_EVENTS] > 0 &&
-            !__builtin_mul_overflow(g->limits[GUARD_EVENTS], EVENT_BYTES_MIN, &of_events))
+        if (g->limits[SESSION_LIMIT_WRITE_RATE] > 0)
+                second = g->limits[SESSION_LIMIT_WRITE_RATE];
+        if (g->limits[SESSION_LIMIT_EVENT_RATE] > 0 &&
+            !__builtin_mul_overflow(g->limits[SESSION_LIMIT_EVENT_RATE], EVENT_BYTES_MIN, &of_events))
                 second = MIN(second, of_events);
         /* What passes at the rate of a flood in the time in which one is told. */
         return second == UINT64_MAX
@@ -114,34 +108,15 @@ uint64_t guard_look_bytes(const Guard *g) {
                        : MAX(second / (NSEC_PER_SEC / GUARD_FLOOD_NS), (uint64_t) 1) * GUARD_FLOOD;
 }
 
-int guard_nearest(const Guard *g, unsigned *ret_percent) {
-        const GuardSample *now = sample(g, g->n_samples - 1),
-                          *before = sample_before(g, now->at_ns, GUARD_WINDOW_NS)
-                                            ?: sample(g, oldest(g));
-        double share = 0;
-        int nearest = -1;
-
-        for (size_t k = 0; k < _GUARD_KIND_N; k++) {
-                double s = g->limits[k] > 0 ? (double) rate(before, now, k) / (double) g->limits[k]
-                                            : 0;
-
-                if (g->limits[k] == 0 || (nearest >= 0 && s <= share))
-                        continue;
-                share = s;
-                nearest = (int) k;
-        }
-        if (nearest >= 0)
-                *ret_percent = (unsigned) (100 * MIN(share, 1000.0));
-        return nearest;
-}
-
 char *guard_sentence(char text[static GUARD_TEXT_MAX], const GuardVerdict *v) {
-        char seen[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX], window[UNIT_TEXT_MAX];
+        char seen[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX];
+        const char *setting = spec_find_member(kinds[v->kind].member)->key;
 
-        (void) snprintf(text, GUARD_TEXT_MAX, "%s %s over %s, more than the %s of %s; %s",
+        (void) snprintf(text, GUARD_TEXT_MAX,
+                        "%s %s over %s, more than the %s of %s=; name fewer functions, or raise "
+                        "--set=%s=",
                         kinds[v->kind].format(seen, v->rate), kinds[v->kind].what,
-                        format_duration(window, v->window_ns),
-                        kinds[v->kind].format(limit, v->limit), guard_settings[v->kind],
-                        kinds[v->kind].way_out);
+                        FORMAT_DURATION(v->window_ns),
+                        kinds[v->kind].format(limit, v->limit), setting, setting);
         return text;
 }

@@ -25,28 +25,22 @@
 #define GUARD_FLOOD 4U
 #define GUARD_SAMPLES 32 /* one in GUARD_FLOOD_NS at most, so more than GUARD_WINDOW_NS */
 
-typedef enum GuardKind {
-        GUARD_EVENTS, /* that the kernel recorded or had no room for */
-        GUARD_BYTES,  /* of pages stored */
-        GUARD_CPU,    /* time the daemon spent on the session [us] */
-        _GUARD_KIND_N,
-} GuardKind;
-
 /* Totals since the session began, at a moment of CLOCK_MONOTONIC. */
 typedef struct GuardSample {
         uint64_t at_ns;
-        uint64_t totals[_GUARD_KIND_N];
+        uint64_t totals[_SESSION_LIMIT_N]; /* events that the kernel recorded or had no room for; bytes of
+                                              pages stored; us that the daemon spent on the session */
 } GuardSample;
 
 typedef struct Guard {
-        uint64_t limits[_GUARD_KIND_N];     /* a second; 0: none */
+        uint64_t limits[_SESSION_LIMIT_N];  /* a second; 0: none */
         GuardSample samples[GUARD_SAMPLES]; /* a ring, in which n_samples were written in all */
         uint64_t n_samples;
 } Guard;
 
 /* What passed a limit. */
 typedef struct GuardVerdict {
-        GuardKind kind;
+        SessionLimit kind;
         uint64_t rate, limit; /* a second; of a flood the limit that counts for it */
         uint64_t window_ns;   /* in which it was seen */
 } GuardVerdict;
@@ -58,12 +52,6 @@ enum { GUARD_E_PASSED = 1 };
 int guard_look(Guard *g, const GuardSample *now, GuardVerdict *ret);
 /* After how many stored bytes the next look is due, if it does not come anyhow; UINT64_MAX: none. */
 uint64_t guard_look_bytes(const Guard *g);
-/* The kind of which the last GUARD_WINDOW_NS, or what there is of them, are nearest to their limit,
- * and how near: a share of the limit in percent.  -1: no limits. */
-int guard_nearest(const Guard *g, unsigned *ret_percent);
-
 #define GUARD_TEXT_MAX 192
 /* "1,203,441 events a second over 10 s, more than the 1,000,000 that MaxEventRate= allows; ..." */
 char *guard_sentence(char text[static GUARD_TEXT_MAX], const GuardVerdict *v);
-extern const SessionLimit guard_limits[_GUARD_KIND_N];
-extern const char *const guard_settings[_GUARD_KIND_N]; /* "MaxEventRate=" */

@@ -2,113 +2,88 @@
 
 /* Small and written seldom: at the start, when it is taken up, when a daemon leaves. */
 
-#include <jansson.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 
 #include "daemon/watch/live.h"
+#include "meta/json-field.h"
 #include "store/entry.h"
 
 #define LIVE_MAX_BYTES (8U << 20)
 
+#define NUMBERS(name, member)                                                                      \
+        JSON_FIELD_AS(name, LiveCpu, counters.member, NUMBERS, .max = INSTANCE_N_COUNTERS)
+#define FLAG(member) JSON_FIELD(Live, member, BOOL, .flags = JSON_FIELD_REQUIRED)
+
+static const JsonField cpu_fields[] = {
+        JSON_FIELD(LiveCpu, cpu, U32, .max = STORE_MAX_CPUS - 1),
+        NUMBERS("last", last),
+        NUMBERS("sum", sum),
+};
+
+static const JsonTable cpu_table = JSON_TABLE(LiveCpu, cpu_fields, .n_max = STORE_MAX_CPUS);
+
+static const JsonField live_fields[] = {
+        JSON_FIELD(Live, version, U32, .flags = JSON_FIELD_REQUIRED, .min = 1, .max = INT32_MAX),
+        FLAG(attached),
+        FLAG(held),
+        FLAG(left),
+        JSON_FIELD(Live, cpus, LIST, .flags = JSON_FIELD_REQUIRED, .table = &cpu_table),
+};
+
+static const JsonTable live_table = JSON_TABLE(Live, live_fields);
+
 void live_done(Live *l) {
-        free(l->cpus);
-        *l = (Live){};
-}
-
-static json_t *numbers_to_json(const uint64_t numbers[static INSTANCE_N_COUNTERS]) {
-        json_t *a = json_array();
-
-        for (size_t i = 0; i < INSTANCE_N_COUNTERS; i++)
-                (void) json_array_append_new(
-                        a, json_integer((json_int_t) MIN(numbers[i], (uint64_t) INT64_MAX)));
-        return a;
-}
-
-static bool numbers_from_json(uint64_t ret[static INSTANCE_N_COUNTERS], const json_t *a) {
-        const json_t *v;
-        size_t i;
-
-        json_array_foreach (a, i, v) {
-                if (i >= INSTANCE_N_COUNTERS || json_integer_value(v) < 0)
-                        return false;
-                ret[i] = (uint64_t) json_integer_value(v);
-        }
-        return i == INSTANCE_N_COUNTERS;
+        json_fields_done(&live_table, l);
 }
 
 int live_write(const SessionDir *dir, const Live *l) {
+        Live live = *l;
         json_auto_t *root = NULL;
         _cleanup_free_ char *text = NULL;
-        json_t *cpus = json_array();
 
-        for (size_t i = 0; i < l->n_cpus; i++) {
-                const LiveCpu *c = &l->cpus[i];
-
-                if (json_array_append_new(cpus, json_pack("{si so so}", "cpu", (int) c->cpu, "last",
-                                                          numbers_to_json(c->counters.last), "sum",
-                                                          numbers_to_json(c->counters.sum))) < 0) {
-                        json_decref(cpus);
-                        return -ENOMEM;
-                }
-        }
-        root = json_pack("{si sb sb sb so}", "version", LIVE_VERSION, "attached", l->attached,
-                         "held", l->held, "left", l->left, "cpus", cpus);
+        live.version = LIVE_VERSION;
+        root = json_fields_new(&live_table, &live);
         text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
         if (!text)
                 return -ENOMEM;
         return entry_replace(session_dir_fd(dir), LIVE_NAME, text, strlen(text), false);
 }
 
-static int cpus_from_json(Live *l, const json_t *cpus) {
-        const json_t *o;
-        size_t i;
-
-        if (!json_is_array(cpus) || json_array_size(cpus) > STORE_MAX_CPUS)
-                return LIVE_E_INVALID;
-        l->cpus = calloc(json_array_size(cpus) + 1, sizeof(*l->cpus));
-        if (!l->cpus)
-                return -ENOMEM;
-        json_array_foreach (cpus, i, o) {
-                LiveCpu *c = &l->cpus[l->n_cpus++];
-                json_int_t cpu = json_integer_value(json_object_get(o, "cpu"));
-
-                if (cpu < 0 || cpu >= STORE_MAX_CPUS ||
-                    !numbers_from_json(c->counters.last, json_object_get(o, "last")) ||
-                    !numbers_from_json(c->counters.sum, json_object_get(o, "sum")))
-                        return LIVE_E_INVALID;
-                c->cpu = (uint32_t) cpu;
-        }
-        return 0;
-}
-
 int live_read(const SessionDir *dir, Live *ret) {
         _cleanup_live_ Live l = {};
         _cleanup_free_ char *text = NULL;
         json_auto_t *root = NULL;
-        int attached, held, left, r;
+        json_int_t version;
+        int r = entry_read(session_dir_fd(dir), LIVE_NAME, &text, NULL, LIVE_MAX_BYTES);
 
-        r = entry_read(session_dir_fd(dir), LIVE_NAME, &text, NULL, LIVE_MAX_BYTES);
         if (r < 0)
                 return r;
         root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-        if (json_unpack(root, "{si}", "version", &l.version) < 0 || l.version < 1)
-                return LIVE_E_INVALID;
-        if (l.version > LIVE_VERSION) {
-                *ret = TAKE(l, (Live){});
+        version = json_integer_value(json_object_get(root, "version"));
+        if (version > LIVE_VERSION && version <= INT32_MAX) {
+                *ret = (Live){ .version = (uint32_t) version };
                 return LIVE_E_NEWER;
         }
-        if (json_unpack(root, "{sb sb sb}", "attached", &attached, "held", &held, "left", &left) <
-            0)
-                return LIVE_E_INVALID;
-        l.attached = attached;
-        l.held = held;
-        l.left = left;
-        r = cpus_from_json(&l, json_object_get(root, "cpus"));
-        if (r != 0)
-                return r;
-        *ret = TAKE(l, (Live){});
-        return 0;
+        r = json_fields_read(&l, &live_table, root, NULL);
+        if (r == 0)
+                *ret = TAKE(l, (Live){});
+        return r;
 }
 
 void live_remove(const SessionDir *dir) {
         (void) unlinkat(session_dir_fd(dir), LIVE_NAME, 0);
+}
+
+bool live_may_be(const Store *store, const char *name) {
+        static const char *const files[] = { LIVE_NAME, STORE_RESERVE_NAME };
+        char path[NAME_MAX + 32];
+
+        for (size_t i = 0; i < ELEMENTSOF(files); i++) {
+                (void) snprintf(path, sizeof(path), "%s/%s", name, files[i]);
+                if (faccessat(store_sessions_fd(store), path, F_OK, AT_SYMLINK_NOFOLLOW) >= 0)
+                        return true;
+        }
+        return false;
 }

@@ -17,6 +17,7 @@
 
 #include "daemon/instances/instance.h"
 #include "store/session-dir.h"
+#include "store/store.h"
 
 #define LIVE_NAME "live.json"
 
@@ -30,7 +31,7 @@ typedef struct LiveCpu {
 } LiveCpu;
 
 typedef struct Live {
-        int version;
+        uint32_t version;
         bool attached; /* it ends with the connection that started it */
         bool held;     /* the service manager holds its descriptors */
         bool left;     /* its daemon left in order: nothing was in a pipe */
@@ -47,3 +48,6 @@ int live_write(const SessionDir *dir, const Live *l);
 enum { LIVE_E_INVALID = 1, LIVE_E_NEWER = 2 };
 int live_read(const SessionDir *dir, Live *ret);
 void live_remove(const SessionDir *dir);
+/* Whether that session may be live, without a look at its session.json: one that is has this file, or its reserve
+ * (daemon/upkeep/disk-usage.h), until it has ended. */
+bool live_may_be(const Store *store, const char *name);

@@ -112,7 +112,8 @@ int snapshot_copy_meta(SessionMeta **ret, const SessionMeta *origin, const char 
                 r = text_replace(&m->origin, origin->name);
         if (r != 0)
                 return r > 0 ? -EINVAL : r;
-        m->captures = (Captures){};
+        json_fields_done(&captures_table, &m->captures);
+        m->captures.n = 0;
         m->armed = m->kept_since = (ClockTuple){};
         m->first_sequence = m->bytes_dropped = m->n_snapshots = m->pages_unsynced = 0;
         m->pinned = m->learns = false;

@@ -6,6 +6,7 @@
  */
 
 #include "base/ini.h"
+#include "base/name.h"
 
 #define BLANKS " \t\r"
 
@@ -67,14 +68,18 @@ static int bad(const IniHandler *h, unsigned line, const char *what) {
         return h->bad ? h->bad(line, what, h->userdata) : 0;
 }
 
+/* *@section: NULL: it is not ours. */
 static int parse_section(const IniHandler *h, char *s, unsigned line, const char **section) {
-        char *end = s + strlen(s) - 1;
+        char *end = s + strlen(s) - 1, what[NAME_QUOTE_MAX + 32];
 
         if (*end != ']' || end == s + 1)
                 return bad(h, line, "a section's name has no end");
         *end = 0;
-        *section = s + 1;
-        return h->section ? h->section(*section, line, h->userdata) : 0;
+        *section = !h->knows || h->knows(s + 1) ? s + 1 : NULL;
+        if (*section || startswith(s + 1, "X-"))
+                return 0;
+        (void) snprintf(what, sizeof(what), "unknown section [%s]", NAME_QUOTED(s + 1));
+        return bad(h, line, what);
 }
 
 static int parse_line(const IniHandler *h, char *s, unsigned line, const char **section) {
@@ -88,6 +93,8 @@ static int parse_line(const IniHandler *h, char *s, unsigned line, const char **
         if (!equals || equals == s)
                 return bad(h, line, "neither [Section] nor Key=Value");
         *equals = 0;
+        if (!*section)
+                return 0;
         return h->set(&(IniEntry){ *section, strip(s), strip(equals + 1), line }, h->userdata);
 }
 

@@ -24,8 +24,9 @@ typedef struct IniEntry {
 typedef struct IniHandler {
         /* 0, or a negative that ends the parse. */
         int (*set)(const IniEntry *e, void *userdata);
-        int (*section)(const char *name, unsigned line, void *userdata); /* begins; may be NULL */
-        /* A line that is none of the above: @what is the rest of "LINE: ...".  May be NULL. */
+        /* Whether it is one of ours; what is in any other is passed over, in silence if it is "X-...".  NULL: all are. */
+        bool (*knows)(const char *section);
+        /* A line that is none of that: @what is the rest of "LINE: ...".  May be NULL. */
         int (*bad)(unsigned line, const char *what, void *userdata);
         void *userdata;
 } IniHandler;

@@ -48,11 +48,8 @@ int clock_steps_note(ClockSteps *s, const ClockTuple *start, const ClockTuple *n
 
         if (!is_step(shift.set_ns) && !is_step(shift.slept_ns))
                 return 0;
-        if (s->n < CLOCK_STEPS_MAX) {
-                if (!ARRAY_GROW(s->items, s->n))
-                        return -ENOMEM;
-                s->n++;
-        }
+        if (s->n < CLOCK_STEPS_MAX)
+                return ARRAY_ADD(s->items, s->n, *now) ? 1 : -ENOMEM;
         s->items[s->n - 1] = *now;
         return 1;
 }

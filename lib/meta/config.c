@@ -62,7 +62,7 @@ static const struct {
         { (in), (as), VALUE_##kind, offsetof(Config, member), (by_default), __VA_ARGS__ }
 #define LIMIT(in, as, kind, member, ...) KEY(in, as, kind, limits.member, __VA_ARGS__)
 
-const ConfigKey config_keys[CONFIG_N_KEYS] = {
+const ConfigKey config_keys[] = {
         KEY("Store", "MaxUse", SHARE, max_use, "10%, at most 4G"),
         KEY("Store", "KeepFree", SHARE, keep_free, "15%, at most 4G"),
         LIMIT("Store", "MaxSessionSize", BYTES, max_session_bytes,
@@ -74,26 +74,33 @@ const ConfigKey config_keys[CONFIG_N_KEYS] = {
         LIMIT("Store", "MinRetentionSec", LEAST_DURATION, min_retention_ns, "1h"),
         LIMIT("Guard", "Lean", LEAN, lean, "auto"),
         LIMIT("Guard", "RelearnSec", DURATION, relearn_ns, "1h"),
-        LIMIT("Guard", "MaxHookedFunctions", COUNT, max_hooked, "4096"),
+        LIMIT("Guard", "MaxHookedFunctions", COUNT, spec.max_hooked, "4096"),
         KEY("Guard", "MaxBufferMemory", SHARE, max_buffer_memory, "50%"),
-        LIMIT("Guard", "MaxEventRate", COUNT, max_event_rate, "1M for each CPU"),
-        LIMIT("Guard", "MaxWriteRate", BYTES, max_write_rate, "256M"),
-        LIMIT("Guard", "MaxCPU", PERCENT, max_cpu_ppm, "50%"),
+        LIMIT("Guard", "MaxEventRate", COUNT, spec.max_event_rate, "1M for each CPU"),
+        LIMIT("Guard", "MaxWriteRate", BYTES, spec.max_write_rate, "256M"),
+        LIMIT("Guard", "MaxCPU", PERCENT, spec.max_cpu_ppm, "50%"),
         KEY("Members", "Functions", FUNCTIONS, member_functions, "*"),
         KEY("Members", "Events", EVENTS, member_events, "none"),
         LIMIT("Members", "MaxSessions", COUNT, member.max_sessions, "4"),
         LIMIT("Members", "MaxStored", BYTES, member.max_stored_bytes, "2G"),
         LIMIT("Members", "MaxConnections", COUNT, member.max_connections, "64"),
         LIMIT("Members", "MaxCalls", COUNT, member.max_calls, "32"),
+        {},
 };
+_Static_assert(ELEMENTSOF(config_keys) <= CONFIG_KEYS_MAX, "raise CONFIG_KEYS_MAX");
 
 size_t config_find(const char *section, const char *name) {
         size_t i = 0;
 
-        while (i < CONFIG_N_KEYS &&
+        while (config_keys[i].name &&
                !(streq(config_keys[i].section, section) && streq(config_keys[i].name, name)))
                 i++;
         return i;
+}
+
+bool config_limits_member(const ConfigKey *key, size_t *ret_offset) {
+        *ret_offset = key->offset - offsetof(Config, limits.spec); /* beyond it if that is negative */
+        return *ret_offset < sizeof(Spec);
 }
 
 const char *config_text(const Config *c, size_t key) {
@@ -111,19 +118,15 @@ static int parse_number(const char *s, unsigned type, uint64_t *ret) {
 }
 
 static int parse_share(const char *s, ConfigShare *ret) {
-        char digits[8];
-        size_t n = strlen(s);
-        uint64_t percent;
+        uint64_t ppm;
 
-        if (n == 0 || n > sizeof(digits) || s[n - 1] != '%') {
+        if (!strchr(s, '%')) {
                 *ret = (ConfigShare){};
                 return parse_number(s, VALUE_BYTES, &ret->bytes);
         }
-        memcpy(digits, s, n - 1);
-        digits[n - 1] = 0;
-        if (parse_u64(digits, 100, &percent) < 0)
+        if (parse_percent(s, &ppm) < 0 || ppm > 1000000 || ppm % 10000 > 0)
                 return ORIGIN(-EINVAL);
-        *ret = (ConfigShare){ .percent = (uint32_t) percent }; /* 0%: no limit */
+        *ret = (ConfigShare){ .percent = (uint32_t) (ppm / 10000) }; /* 0%: no limit */
         return 0;
 }
 
@@ -194,7 +197,7 @@ static void set_default(Config *c, size_t key) {
 Config config_defaults(void) {
         Config c = {};
 
-        for (size_t key = 0; key < CONFIG_N_KEYS; key++)
+        for (size_t key = 0; config_keys[key].name; key++)
                 set_default(&c, key);
         return c;
 }
@@ -205,21 +208,15 @@ typedef struct Parse {
         Config *config;
         const char *file;
         Strv *problems;
-        bool is_foreign; /* in a section that is not ours to judge */
 } Parse;
 
 #define complain(p, line, ...) ini_complain((p)->problems, (p)->file, (line), __VA_ARGS__)
 
-static int on_section(const char *name, unsigned line, void *userdata) {
-        Parse *p = userdata;
-
-        p->is_foreign = true;
-        for (size_t i = 0; i < CONFIG_N_KEYS; i++)
-                if (streq(config_keys[i].section, name))
-                        p->is_foreign = false;
-        if (!p->is_foreign || startswith(name, "X-"))
-                return 0;
-        return complain(p, line, "unknown section [%s], ignored", NAME_QUOTED(name));
+static bool knows(const char *section) {
+        for (const ConfigKey *key = config_keys; key->name; key++)
+                if (streq(key->section, section))
+                        return true;
+        return false;
 }
 
 static int on_bad_line(unsigned line, const char *what, void *userdata) {
@@ -232,13 +229,11 @@ static int on_set(const IniEntry *e, void *userdata) {
         const char *instead;
         size_t i;
 
-        if (p->is_foreign)
-                return 0;
         i = config_find(e->section, e->key);
-        instead = i == CONFIG_N_KEYS ? gone_instead(GONE_KEY, e->key) : NULL;
+        instead = config_keys[i].name ? NULL : gone_instead(GONE_KEY, e->key);
         if (instead)
                 return complain(p, e->line, "the key %s= is gone: %s", e->key, instead);
-        if (i == CONFIG_N_KEYS)
+        if (!config_keys[i].name)
                 return complain(p, e->line, "unknown key %s= %s%s%s, ignored", NAME_QUOTED(e->key),
                                 *e->section ? "in [" : "before a section", e->section,
                                 *e->section ? "]" : "");
@@ -257,7 +252,7 @@ static int on_set(const IniEntry *e, void *userdata) {
 int config_parse(Config *c, const char *name, char *text, Strv *problems) {
         Parse p = { .config = c, .file = name, .problems = problems };
 
-        return ini_parse(text, &(IniHandler){ on_set, on_section, on_bad_line, &p });
+        return ini_parse(text, &(IniHandler){ on_set, knows, on_bad_line, &p });
 }
 
 /* --- all files -------------------------------------------------------------------------------- */
@@ -294,7 +289,7 @@ int config_load(Config *ret, const char *root, const char *file, Strv *problems)
 }
 
 void config_done(Config *c) {
-        for (size_t key = 0; key < CONFIG_N_KEYS; key++)
+        for (size_t key = 0; config_keys[key].name; key++)
                 set_origin(c, key, (ConfigOrigin){});
         strv_done(&c->files);
         strv_done(&c->member_functions);
@@ -325,8 +320,8 @@ Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus) {
         l.member_events = &c->member_events;
         if (c->max_use.bytes == UINT64_MAX)
                 l.max_use_bytes = MAX(l.max_use_bytes, USE_BYTES_MIN);
-        if (l.max_event_rate == UINT64_MAX)
-                l.max_event_rate = CONFIG_CPU_EVENT_RATE * (uint64_t) MAX(n_cpus, 1U);
+        if (l.spec.max_event_rate == UINT64_MAX)
+                l.spec.max_event_rate = CONFIG_CPU_EVENT_RATE * (uint64_t) MAX(n_cpus, 1U);
         part = (l.max_use_bytes ?: DEFAULT_BYTES_MAX) / PARTS;
         if (!l.session_is_limited)
                 l.max_session_bytes = part;

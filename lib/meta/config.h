@@ -20,7 +20,7 @@ typedef struct ConfigShare {
         uint32_t percent; /* if not 0, this instead of bytes */
 } ConfigShare;
 
-#define CONFIG_N_KEYS 20
+#define CONFIG_KEYS_MAX 32 /* there may be */
 
 /* Where a value is from. */
 typedef struct ConfigOrigin {
@@ -45,7 +45,7 @@ typedef struct Limits {
         uint64_t lean;                 /* a SpecLean, of who says nothing */
         uint64_t relearn_ns;           /* between two looks at what roots call by now */
         ConfigShare max_buffer_memory; /* of what is available */
-        uint64_t max_hooked, max_event_rate, max_write_rate, max_cpu_ppm;
+        Spec spec; /* members that limit those of any: config_limits_member() */
         const Strv *member_functions; /* globs; borrowed from the Config; NULL: all */
         const Strv *member_events;    /* likewise; NULL: none */
         MemberLimits member;
@@ -55,7 +55,7 @@ typedef struct Config {
         ConfigShare max_use, keep_free, max_buffer_memory;
         Limits limits; /* what needs no working out by config_limits(); UINT64_MAX: by default */
         Strv member_functions, member_events; /* globs */
-        ConfigOrigin origins[CONFIG_N_KEYS];  /* by key */
+        ConfigOrigin origins[CONFIG_KEYS_MAX]; /* by key */
         Strv files;                           /* that were read, in order */
 } Config;
 
@@ -80,7 +80,7 @@ int config_parse(Config *c, const char *name, char *text, Strv *problems);
 void config_done(Config *c);
 #define _cleanup_config_ _cleanup_(config_done)
 
-/* @i: below CONFIG_N_KEYS, and keys of a section stand together. */
+/* Keys of a section stand together. */
 typedef struct ConfigKey {
         const char *section, *name;
         unsigned type; /* for config.c, as the last two */
@@ -88,9 +88,10 @@ typedef struct ConfigKey {
         const char *default_text; /* a value, or what is worked out by config_limits() in words */
         uint64_t min;             /* of what is not 0 */
 } ConfigKey;
-extern const ConfigKey config_keys[CONFIG_N_KEYS];
-/* CONFIG_N_KEYS: there is none. */
-size_t config_find(const char *section, const char *name);
+extern const ConfigKey config_keys[]; /* until one without a name */
+size_t config_find(const char *section, const char *name); /* or the one without a name */
+/* Whether it limits a member of a Spec, at that offset there. */
+bool config_limits_member(const ConfigKey *key, size_t *ret_offset);
 /* What counts, as text: as it was written, or what a default is in words. */
 const char *config_text(const Config *c, size_t key);
 

@@ -68,10 +68,7 @@ static Gap *find_alike(const Gaps *g, uint32_t cpu, const Gap *gap) {
 }
 
 static int append(Gaps *g, const Gap *gap) {
-        if (!ARRAY_GROW(g->items, g->n))
-                return -ENOMEM;
-        g->items[g->n++] = *gap;
-        return 0;
+        return ARRAY_ADD(g->items, g->n, *gap) ? 0 : -ENOMEM;
 }
 
 int gaps_add(Gaps *g, const Gap *gap) {
@@ -158,23 +155,15 @@ const Condition *conditions_find(const Conditions *c, GapCause cause) {
 }
 
 int conditions_set(Conditions *c, GapCause cause, uint64_t since_ns, const char *reason) {
-        Condition *it = (Condition *) conditions_find(c, cause);
-        char *copy;
+        Condition *it = (Condition *) conditions_find(c, cause),
+                  one = { .cause = cause, .since_ns = since_ns };
 
-        if (it && streq(it->reason, reason))
-                return 0;
-        copy = strdup(reason);
-        if (!copy || (!it && !ARRAY_GROW(c->items, c->n))) {
-                free(copy);
-                return -ENOMEM;
-        }
-        if (it) {
-                since_ns = it->since_ns;
-                free(it->reason);
-        } else
-                it = &c->items[c->n++];
-        *it = (Condition){ .cause = cause, .since_ns = since_ns, .reason = copy };
-        return 1;
+        if (it)
+                return streq(it->reason, reason) ? 0 : text_replace(&it->reason, reason) ?: 1;
+        if (text_replace(&one.reason, reason) == 0 && ARRAY_ADD(c->items, c->n, one))
+                return 1;
+        free(one.reason);
+        return -ENOMEM;
 }
 
 bool conditions_clear(Conditions *c, GapCause cause) {
@@ -228,10 +217,7 @@ const char *hook_reason_text(HookReason r) {
 int hook_changes_add(HookChanges *h, const HookChange *change) {
         if (h->n == HOOK_CHANGES_MAX)
                 memmove(h->items, h->items + 1, --h->n * sizeof(*h->items));
-        if (!ARRAY_GROW(h->items, h->n))
-                return -ENOMEM;
-        h->items[h->n++] = *change;
-        return 0;
+        return ARRAY_ADD(h->items, h->n, *change) ? 0 : -ENOMEM;
 }
 
 /* --- own work: of too many windows two become one, and no moment is forgotten -------------------- */
@@ -270,10 +256,7 @@ int own_works_add(OwnWorks *w, uint64_t from_ns, uint64_t to_ns) {
         }
         if (w->n == OWN_WORKS_MAX)
                 join_nearest(w);
-        if (!ARRAY_GROW(w->items, w->n))
-                return -ENOMEM;
-        w->items[w->n++] = (OwnWork){ from_ns, MAX(from_ns, to_ns) };
-        return 0;
+        return ARRAY_ADD(w->items, w->n, (OwnWork){ from_ns, MAX(from_ns, to_ns) }) ? 0 : -ENOMEM;
 }
 
 bool own_works_overlap(const OwnWorks *w, uint64_t from_ns, uint64_t to_ns) {

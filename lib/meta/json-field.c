@@ -83,6 +83,8 @@ static uint64_t value_of(const JsonField *f, const void *p) {
                 return get_list(p).n;
         case JSON_FIELD_STRUCT:
                 return !is_zero(p, f->table->n_bytes);
+        case JSON_FIELD_NUMBERS:
+                return f->max;
         }
         return 0;
 }
@@ -111,6 +113,14 @@ static json_t *field_to_json(const JsonField *f, const void *p) {
                 for (size_t i = 0; list && i < MIN(n, f->max); i++)
                         if (json_array_append_new(list, text_to_json(((const Strv *) p)->items[i],
                                                                      f->max_text)) < 0)
+                                return NULL;
+                return TAKE_PTR(list);
+        case JSON_FIELD_NUMBERS:
+                list = json_array();
+                for (size_t i = 0; list && i < f->max; i++)
+                        if (json_array_append_new(
+                                    list, json_integer((json_int_t) MIN(((const uint64_t *) p)[i],
+                                                                        (uint64_t) INT64_MAX))) < 0)
                                 return NULL;
                 return TAKE_PTR(list);
         }
@@ -193,6 +203,15 @@ static int field_from_json(void *p, const JsonField *f, const json_t *v) {
                 return *(char **) p ? 0 : -ENOMEM;
         case JSON_FIELD_STRV:
                 return v ? strv_from_json(p, f, v) : 0;
+        case JSON_FIELD_NUMBERS:
+                for (size_t i = 0; i < f->max; i++) {
+                        const json_t *number = json_array_get(v, i);
+
+                        if (!json_is_integer(number) || json_integer_value(number) < 0)
+                                return JSON_FIELD_E_INVALID;
+                        ((uint64_t *) p)[i] = (uint64_t) json_integer_value(number);
+                }
+                return json_array_size(v) == f->max ? 0 : JSON_FIELD_E_INVALID;
         case JSON_FIELD_WORD:
                 *(unsigned *) p = (unsigned) n;
                 if (!v)

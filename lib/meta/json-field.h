@@ -39,6 +39,7 @@ typedef enum JsonFieldType {
         JSON_FIELD_BOOL,
         JSON_FIELD_TEXT, /* char *, malloc()ed */
         JSON_FIELD_STRV,
+        JSON_FIELD_NUMBERS, /* uint64_t[max], all of them */
         JSON_FIELD_WORD,   /* an enum, unsigned; @words[value] is its word */
         JSON_FIELD_STRUCT, /* a struct of @table; null in JSON while all of it is zero */
         JSON_FIELD_LIST,   /* a JsonList of @table */

@@ -44,13 +44,6 @@ bool session_state_is_live(SessionState s) {
         return s == SESSION_ARMED || s == SESSION_RECORDING || s == SESSION_DRAINING;
 }
 
-const char *const session_limit_names[_SESSION_LIMIT_N] = {
-        [SESSION_LIMIT_NONE] = "none",
-        [SESSION_LIMIT_EVENT_RATE] = "max_event_rate",
-        [SESSION_LIMIT_WRITE_RATE] = "max_write_rate",
-        [SESSION_LIMIT_CPU] = "max_cpu",
-};
-
 static const char *const tree_origin_names[_TREE_ORIGIN_N] = {
         [TREE_UNTOLD] = "untold",   [TREE_LEARNED] = "learned", [TREE_SHIPPED] = "shipped",
         [TREE_LESSON] = "lesson",   [TREE_FILE] = "file",       [TREE_ALL] = "all",
@@ -194,6 +187,7 @@ static const JsonField later_fields[] = {
         NESTED(own_work, LIST, JSON_FIELD_OMIT, own_work_table),
         NESTED(kept_since, STRUCT, JSON_FIELD_OMIT, clock_table),
         NESTED(armed, STRUCT, JSON_FIELD_OMIT, clock_table),
+        NESTED(captures, STRUCT, JSON_FIELD_OMIT, captures_table),
 };
 
 static const JsonTable meta_table = JSON_TABLE(SessionMeta, meta_fields),
@@ -229,14 +223,11 @@ SessionMeta *session_meta_free(SessionMeta *m) {
 }
 
 json_t *session_meta_to_json(const SessionMeta *m) {
-        json_auto_t *o = json_pack("{s:i}", "version", META_VERSION),
-                    *captures = captures_to_json(&m->captures);
+        json_auto_t *o = json_pack("{s:i}", "version", META_VERSION);
 
         if (!o || json_fields_write(o, &meta_table, m) < 0 ||
             json_object_set_new(o, "spec", spec_to_json(&m->spec)) < 0 ||
             json_fields_write(o, &later_table, m) < 0)
-                return NULL;
-        if (!json_is_null(captures) && json_object_set(o, "captures", captures) < 0)
                 return NULL;
         return TAKE_PTR(o);
 }
@@ -283,10 +274,6 @@ static int read_session(SessionMeta *m, const json_t *o, const char **field) {
         }
         if (r == 0)
                 r = json_fields_read(m, &later_table, o, field);
-        if (r == 0) {
-                *field = "captures";
-                r = captures_from_json(&m->captures, json_object_get(o, *field));
-        }
         if (r == 0)
                 guess_tree_origin(m, o);
         return r;
@@ -334,14 +321,12 @@ int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name
                                             : "0000000000000000");
         if (r >= 0)
                 r = strv_add(&m->spec.functions, "_*"); /* it has some */
-        if (r >= 0 &&
-            asprintf(&m->reason,
-                     "recorded by a newer ftraced: its session.json is of version %" PRIu32
-                     ", and this ftraced knows %i; read it with that one, or remove it",
-                     m->newer_version, META_VERSION) < 0) {
-                m->reason = NULL;
-                r = -ENOMEM;
-        }
+        if (r >= 0)
+                r = text_format(&m->reason,
+                                "recorded by a newer ftraced: its session.json is of version "
+                                "%" PRIu32 ", and this ftraced knows %i; read it with that one, or "
+                                "remove it",
+                                m->newer_version, META_VERSION);
         if (r >= 0)
                 *ret = TAKE_PTR(m);
         return r;
@@ -409,14 +394,11 @@ int symbol_maps_add(SymbolMaps *m, uint64_t unchanged_ns, uint64_t from_ns, cons
 
         if (m->n >= SYMBOL_MAPS_MAX)
                 return ORIGIN(-ENOSPC);
-        map.symbols = strdup(symbols);
-        map.modules = modules ? strdup(modules) : NULL;
-        if (!map.symbols || (modules && !map.modules) || !ARRAY_GROW(m->items, m->n)) {
-                json_fields_done(&map_table, &map);
-                return -ENOMEM;
-        }
-        m->items[m->n++] = map;
-        return 0;
+        if (text_replace(&map.symbols, symbols) == 0 && text_replace(&map.modules, modules) == 0 &&
+            ARRAY_ADD(m->items, m->n, map))
+                return 0;
+        json_fields_done(&map_table, &map);
+        return -ENOMEM;
 }
 
 void symbol_maps_drop_last(SymbolMaps *m) {

@@ -36,16 +36,6 @@ int session_state_from_name(const char *s);     /* the state, or -EINVAL */
 /* Whether a session in state @s still has anything programmed in the kernel. */
 bool session_state_is_live(SessionState s);
 
-/* A limit that ended a session (daemon/watch/guard.h). */
-typedef enum SessionLimit {
-        SESSION_LIMIT_NONE,
-        SESSION_LIMIT_EVENT_RATE,
-        SESSION_LIMIT_WRITE_RATE,
-        SESSION_LIMIT_CPU,
-        _SESSION_LIMIT_N,
-} SessionLimit;
-extern const char *const session_limit_names[_SESSION_LIMIT_N]; /* "none", "max_event_rate", ... */
-
 /* Whence it is known what the roots call, and so what is hooked. */
 typedef enum TreeOrigin {
         TREE_UNTOLD,  /* another program's recording, or it has not begun */

@@ -115,7 +115,6 @@ static void forget(Profile *p, const char *key) {
 typedef struct Parse {
         Profile *profile;
         const char *file;
-        bool is_foreign; /* in a section that is not ours to judge */
 } Parse;
 
 #define complain(p, line, ...)                                                                     \
@@ -123,13 +122,8 @@ typedef struct Parse {
                  ? TOO_MANY                                                                        \
                  : ini_complain(&(p)->profile->problems, (p)->file, (line), __VA_ARGS__))
 
-static int on_section(const char *name, unsigned line, void *userdata) {
-        Parse *p = userdata;
-
-        p->is_foreign = !streq(name, SECTION);
-        if (!p->is_foreign || startswith(name, "X-"))
-                return 0;
-        return complain(p, line, "unknown section [%s]; it is [" SECTION "]", NAME_QUOTED(name));
+static bool knows(const char *section) {
+        return streq(section, SECTION);
 }
 
 static int on_bad_line(unsigned line, const char *what, void *userdata) {
@@ -149,52 +143,29 @@ static int note(Parse *p, const IniEntry *e, bool adds) {
         return json_array_append_new(p->profile->settings, o) < 0 ? -ENOMEM : 0;
 }
 
-/* The @i-th; NULL: there are no more. */
-static const char *key_at(size_t i) {
-        const SpecMember *m = i < 2 ? NULL : spec_member(i - 2);
-
-        return i == 0 ? DESCRIPTION : i == 1 ? WAIT : m ? m->key : NULL;
-}
-
 static int refuse_key(Parse *p, const IniEntry *e) {
-        size_t best = typo_limit(e->key) + 1;
-        const char *like = NULL, *instead = gone_instead(GONE_KEY, e->key), *key;
+        const char *keys[64] = { DESCRIPTION, WAIT }, *like, *instead;
+        const SpecMember *m;
+        size_t n = 2;
 
+        instead = gone_instead(GONE_KEY, e->key);
         if (instead)
                 return complain(p, e->line, "the key %s= is gone: %s", e->key, instead);
-        for (size_t i = 0; (key = key_at(i)); i++) {
-                size_t d = strcasecmp(e->key, key) == 0 ? 0 : typo_distance(e->key, key, best);
-
-                if (d < best) {
-                        best = d;
-                        like = key;
-                }
-        }
+        while (n < ELEMENTSOF(keys) && (m = spec_member(n - 2)))
+                keys[n++] = m->key;
+        like = typo_nearest(e->key, keys, n);
         return complain(p, e->line, "unknown key %s=%s%s%s", NAME_QUOTED(e->key),
                         like ? "; did you mean " : "; see ftraced.profile(5)", like ?: "",
                         like ? "=?" : "");
 }
 
-/* Takes @value over, or adds it to the words that are there.  Whether there is room for them. */
+/* Takes @value over, or adds it to the list that is there.  Whether there is room for it, and all goes together. */
 static bool put_member(json_t *spec, const char *member, json_t *value) {
         json_t *before = json_object_get(spec, member);
+        json_auto_t *all = json_is_array(before) ? json_copy(before) : json_incref(value);
 
-        if (!json_is_array(before))
-                return json_object_set(spec, member, value) >= 0;
-        return json_array_size(before) + json_array_size(value) <= SPEC_MAX_ROOTS &&
-               json_array_extend(before, value) >= 0;
-}
-
-/* The same for one more line, of which there are few, and not every two go together. */
-static bool put_line(json_t *spec, const char *member, json_t *value) {
-        json_t *all = json_object_get(spec, member);
-
-        if (!put_member(spec, member, value))
-                return false;
-        if (!all || is_member(member, all))
-                return true;
-        (void) json_array_remove(all, json_array_size(all) - 1);
-        return false;
+        return (!json_is_array(before) || json_array_extend(all, value) >= 0) &&
+               is_member(member, all) && json_object_set(spec, member, all) >= 0;
 }
 
 static int set_member(Parse *p, const IniEntry *e, const SpecMember *m) {
@@ -207,14 +178,9 @@ static int set_member(Parse *p, const IniEntry *e, const SpecMember *m) {
         if (!value || !is_member(m->json.key, value))
                 return complain(p, e->line, "%s=%s is %s", m->key, NAME_QUOTED(e->value),
                                 values[m->value].wanted);
-        if (m->value == SPEC_VALUE_LINE) {
-                if (!put_line(p->profile->spec, m->json.key, value))
-                        return complain(p, e->line,
-                                        "%s=%s is one line too many, or there is one for it above",
-                                        m->key, NAME_QUOTED(e->value));
-        } else if (!put_member(p->profile->spec, m->json.key, value))
-                return complain(p, e->line, "%s= comes to more than %d words", m->key,
-                                SPEC_MAX_ROOTS);
+        if (!put_member(p->profile->spec, m->json.key, value))
+                return complain(p, e->line, "%s=%s is one too many, or there is one for it above",
+                                m->key, NAME_QUOTED(e->value));
         return note(p, e, json_is_array(value));
 }
 
@@ -244,8 +210,6 @@ static int on_set(const IniEntry *e, void *userdata) {
         Parse *p = userdata;
         const SpecMember *m;
 
-        if (p->is_foreign)
-                return 0;
         if (*e->section == 0)
                 return complain(p, e->line, "this stands before [" SECTION "]");
         if (streq(e->key, DESCRIPTION))
@@ -277,7 +241,7 @@ int profile_parse(Profile *p, const char *file, char *text, size_t n_text) {
         if (n < n_text)
                 r = complain(&parse, line, "a NUL byte, at which reading ends");
         if (r >= 0)
-                r = ini_parse(text, &(IniHandler){ on_set, on_section, on_bad_line, &parse });
+                r = ini_parse(text, &(IniHandler){ on_set, knows, on_bad_line, &parse });
         return r == TOO_MANY ? 0 : r;
 }
 

@@ -42,6 +42,13 @@ static const char *const on_full_names[] = {
         [SPEC_ON_FULL_STOP] = "stop",
 };
 
+const char *const session_limit_names[_SESSION_LIMIT_N] = {
+        [SESSION_LIMIT_NONE] = "none",
+        [SESSION_LIMIT_EVENT_RATE] = "max_event_rate",
+        [SESSION_LIMIT_WRITE_RATE] = "max_write_rate",
+        [SESSION_LIMIT_CPU] = "max_cpu",
+};
+
 int spec_lean_from_name(const char *s) {
         return text_find(lean_names, _LEAN_N, s);
 }
@@ -150,18 +157,13 @@ json_t *spec_to_json(const Spec *spec) {
 /* Of two filters for one event only one could count. */
 static bool names_an_event_twice(const Strv *events) {
         _cleanup_strv_ Strv names = {};
-        size_t n = 0;
+        EventChoice e;
 
-        for (size_t i = 0; i < events->n; i++) {
-                EventChoice e;
-
-                if (event_choice_parse(&e, events->items[i])) {
-                        n++;
+        for (size_t i = 0; i < events->n; i++)
+                if (event_choice_parse(&e, events->items[i])) /* it is valid */
                         (void) strv_addf(&names, "%s:%s", e.system, e.name);
-                }
-        }
         strv_sort_unique(&names);
-        return names.n < n; /* without memory, too */
+        return names.n < events->n; /* without memory, too */
 }
 
 int spec_member_to_json(json_t *o, const Spec *spec, size_t offset) {

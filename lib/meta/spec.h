@@ -47,6 +47,16 @@ typedef enum SpecLesson {
         _LESSON_N,
 } SpecLesson;
 
+/* A limit that ended a session (daemon/watch/guard.h). */
+typedef enum SessionLimit {
+        SESSION_LIMIT_NONE,
+        SESSION_LIMIT_EVENT_RATE,
+        SESSION_LIMIT_WRITE_RATE,
+        SESSION_LIMIT_CPU,
+        _SESSION_LIMIT_N,
+} SessionLimit;
+extern const char *const session_limit_names[_SESSION_LIMIT_N]; /* "none", "max_event_rate", ... */
+
 typedef struct Spec {
         Strv functions;       /* names and globs whose call trees are recorded; at least one */
         Strv notrace;         /* names and globs that are left out with all below them */

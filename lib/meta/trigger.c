@@ -12,9 +12,8 @@
 
 #include "base/name.h"
 #include "base/unit.h"
+#include "meta/event-choice.h"
 #include "meta/trigger.h"
-
-#define EVENT_NAME_MAX 127
 
 static _printf_(2, 3) int wrong(char why[static TRIGGER_WHY_MAX], const char *format, ...) {
         va_list ap;
@@ -45,17 +44,6 @@ static int read_function(Trigger *t, const char *rest, char why[static TRIGGER_W
         return t->name ? 0 : -ENOMEM;
 }
 
-/* A directory of events/, or one in it. */
-static bool event_name_is_valid(const char *s, size_t n) {
-        if (n == 0 || n > EVENT_NAME_MAX || *s == '.' || *s == '-')
-                return false;
-        for (size_t i = 0; i < n; i++)
-                if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-",
-                            s[i]))
-                        return false;
-        return true;
-}
-
 /* One line of printable characters. */
 static bool filter_is_valid(const char *s) {
         if (*s == 0)
@@ -75,20 +63,15 @@ static int read_filter(Trigger *t, const char *filter, char why[static TRIGGER_W
 }
 
 static int read_event(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
-        size_t n_system = rest ? strcspn(rest, ":") : 0, n_name;
-        const char *name;
+        EventChoice e;
 
-        if (!rest || rest[n_system] != ':' || !event_name_is_valid(rest, n_system))
+        if (!rest || !event_choice_parse(&e, rest))
                 return wrong_word(why, rest, "is not SYSTEM:NAME or SYSTEM:NAME:FILTER");
-        name = rest + n_system + 1;
-        n_name = strcspn(name, ":");
-        if (!event_name_is_valid(name, n_name))
-                return wrong_word(why, rest, "is not SYSTEM:NAME or SYSTEM:NAME:FILTER");
-        t->system = strndup(rest, n_system);
-        t->name = strndup(name, n_name);
+        t->system = strdup(e.system);
+        t->name = strdup(e.name);
         if (!t->system || !t->name)
                 return -ENOMEM;
-        return name[n_name] == ':' ? read_filter(t, name + n_name + 1, why) : 0;
+        return e.filter ? read_filter(t, e.filter, why) : 0;
 }
 
 static int read_return(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
@@ -172,13 +155,10 @@ static const struct {
         [TRIGGER_IN] = { "in", read_duration },
 };
 
-static const struct {
-        const char *word;
-        bool has_delay;
-} actions[_TRIGGER_ACTION_N] = {
-        [TRIGGER_START] = { "start", false },
-        [TRIGGER_STOP] = { "stop", true },
-        [TRIGGER_SNAPSHOT] = { "snapshot", true },
+static const char *const actions[_TRIGGER_ACTION_N] = {
+        [TRIGGER_START] = "start",
+        [TRIGGER_STOP] = "stop",
+        [TRIGGER_SNAPSHOT] = "snapshot",
 };
 
 /* "stop" or "stop:10s" */
@@ -186,15 +166,15 @@ static int read_action(Trigger *t, const char *text, char why[static TRIGGER_WHY
         size_t n = strcspn(text, ":");
 
         for (size_t i = 0; i < ELEMENTSOF(actions); i++) {
-                if (strlen(actions[i].word) != n || strncmp(actions[i].word, text, n) != 0)
+                if (strlen(actions[i]) != n || strncmp(actions[i], text, n) != 0)
                         continue;
                 if (t->does[i])
-                        return wrong(why, "\"%s\" stands there twice", actions[i].word);
+                        return wrong(why, "\"%s\" stands there twice", actions[i]);
                 t->does[i] = true;
                 if (text[n] == 0)
                         return 0;
-                if (!actions[i].has_delay)
-                        return wrong(why, "\"%s\" takes no time behind it", actions[i].word);
+                if (i == TRIGGER_START)
+                        return wrong(why, "\"%s\" takes no time behind it", actions[i]);
                 return read_time(text + n + 1, &t->delay_ns[i], why);
         }
         return wrong_word(why, text,
@@ -279,20 +259,29 @@ bool trigger_is_capture(const Trigger *t) {
 /* A clock that was set back makes times of the future: they count as of now, so that a cap neither opens nor
  * stays shut for longer than it says. */
 
-static const JsonField count_fields[] = {
-        JSON_FIELD(TriggerCount, fired, U64, .max = INT64_MAX),
-        JSON_FIELD(TriggerCount, suppressed, U64, .max = INT64_MAX),
-        JSON_FIELD(TriggerCount, last_ns, U64, .max = INT64_MAX),
-};
+#define NUMBER(object, member) JSON_FIELD(object, member, U64, .max = INT64_MAX)
 
-static const JsonTable count_table = JSON_TABLE(TriggerCount, count_fields, .n_max = TRIGGER_MAX);
+static const JsonField count_fields[] = {
+        NUMBER(TriggerCount, fired),
+        NUMBER(TriggerCount, suppressed),
+        NUMBER(TriggerCount, last_ns),
+};
 
 static const JsonField time_field[] = {
         { .type = JSON_FIELD_U64, .flags = JSON_FIELD_REQUIRED, .max = INT64_MAX },
 };
 
-static const JsonTable time_table =
-        JSON_TABLE(uint64_t, time_field, .n_max = CAPTURES_MAX_A_DAY, .is_plain = true);
+static const JsonTable count_table = JSON_TABLE(TriggerCount, count_fields, .n_max = TRIGGER_MAX),
+                       time_table = JSON_TABLE(uint64_t, time_field, .n_max = CAPTURES_MAX_A_DAY,
+                                               .is_plain = true);
+
+static const JsonField captures_fields[] = {
+        NUMBER(Captures, n),
+        JSON_FIELD(Captures, times_ns, LIST, .table = &time_table),
+        JSON_FIELD(Captures, triggers, LIST, .table = &count_table),
+};
+
+const JsonTable captures_table = JSON_TABLE(Captures, captures_fields);
 
 /* What is left of @length_ns that began at @from_ns. */
 static uint64_t left(uint64_t from_ns, uint64_t length_ns, uint64_t now_ns) {
@@ -301,65 +290,30 @@ static uint64_t left(uint64_t from_ns, uint64_t length_ns, uint64_t now_ns) {
         return gone < length_ns ? length_ns - gone : 0;
 }
 
-uint64_t captures_wait(const Captures *c, const CaptureCaps *caps, uint64_t now_ns) {
-        uint64_t wait = 0, max_a_day = MIN(caps->max_a_day, (uint64_t) CAPTURES_MAX_A_DAY);
+uint64_t captures_wait(const Captures *c, uint64_t max, uint64_t max_a_day, uint64_t min_gap_ns,
+                       uint64_t now_ns) {
+        uint64_t wait = 0;
 
-        if (caps->max > 0 && c->n >= caps->max)
+        max_a_day = MIN(max_a_day, (uint64_t) CAPTURES_MAX_A_DAY);
+        if (max > 0 && c->n >= max)
                 return UINT64_MAX;
-        if (caps->min_gap_ns > 0 && c->n_times > 0)
-                wait = left(c->times_ns[c->n_times - 1], caps->min_gap_ns, now_ns);
+        if (min_gap_ns > 0 && c->n_times > 0)
+                wait = left(c->times_ns[c->n_times - 1], min_gap_ns, now_ns);
         if (max_a_day > 0 && c->n_times >= max_a_day)
                 wait = MAX(wait,
                            left(c->times_ns[c->n_times - max_a_day], CAPTURES_DAY_NS, now_ns));
         return wait;
 }
 
-void captures_note(Captures *c, uint64_t now_ns) {
+int captures_note(Captures *c, uint64_t now_ns) {
         size_t n_old = 0;
 
+        c->n++;
         while (n_old < c->n_times && left(c->times_ns[n_old], CAPTURES_DAY_NS, now_ns) == 0)
                 n_old++;
         if (n_old == 0 && c->n_times == CAPTURES_MAX_A_DAY)
                 n_old = 1;
+        memmove(c->times_ns, c->times_ns + n_old, (c->n_times - n_old) * sizeof(*c->times_ns));
         c->n_times -= n_old;
-        memmove(c->times_ns, c->times_ns + n_old, c->n_times * sizeof(*c->times_ns));
-        c->times_ns[c->n_times++] = now_ns;
-        c->n++;
-}
-
-/* As JSON has it. */
-typedef struct Kept {
-        uint64_t n;
-        JsonList times_ns, triggers;
-} Kept;
-
-static const JsonField kept_fields[] = {
-        JSON_FIELD(Kept, n, U64, .max = INT64_MAX),
-        JSON_FIELD(Kept, times_ns, LIST, .table = &time_table),
-        JSON_FIELD(Kept, triggers, LIST, .table = &count_table),
-};
-
-static const JsonTable kept_table = JSON_TABLE(Kept, kept_fields);
-
-json_t *captures_to_json(const Captures *c) {
-        Kept k = { c->n,
-                   { (void *) c->times_ns, c->n_times },
-                   { (void *) c->triggers, c->n_triggers } };
-
-        return c->n == 0 && c->n_triggers == 0 ? json_null() : json_fields_new(&kept_table, &k);
-}
-
-int captures_from_json(Captures *ret, const json_t *o) {
-        Kept k = {};
-        int r = json_struct_read(&k, &kept_table, o);
-
-        if (r == 0) {
-                *ret = (Captures){ .n = k.n, .n_triggers = k.triggers.n, .n_times = k.times_ns.n };
-                for (size_t i = 0; i < k.triggers.n; i++)
-                        ret->triggers[i] = ((const TriggerCount *) k.triggers.items)[i];
-                for (size_t i = 0; i < k.times_ns.n; i++)
-                        ret->times_ns[i] = ((const uint64_t *) k.times_ns.items)[i];
-        }
-        json_fields_done(&kept_table, &k);
-        return r;
+        return ARRAY_ADD(c->times_ns, c->n_times, now_ns) ? 0 : -ENOMEM;
 }

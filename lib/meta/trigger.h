@@ -106,21 +106,16 @@ typedef struct TriggerCount {
 
 typedef struct Captures {
         uint64_t n; /* made in all */
-        TriggerCount triggers[TRIGGER_MAX];
-        size_t n_triggers;
-        uint64_t times_ns[CAPTURES_MAX_A_DAY]; /* ascending, of the last day */
+        uint64_t *
+                times_ns; /* n_times of them, ascending, of the last day; a JsonList, as the next */
         size_t n_times;
+        TriggerCount *triggers;
+        size_t n_triggers;
 } Captures;
 
-/* How far captures may go; 0: no limit. */
-typedef struct CaptureCaps {
-        uint64_t max, max_a_day, min_gap_ns;
-} CaptureCaps;
-
-/* How long until there may be another [ns]; 0: now; UINT64_MAX: never. */
-uint64_t captures_wait(const Captures *c, const CaptureCaps *caps, uint64_t now_ns);
-void captures_note(Captures *c, uint64_t now_ns); /* one is made now */
-
-json_t *captures_to_json(const Captures *c); /* null if there are none; NULL without memory */
-/* 0, JSON_FIELD_E_INVALID, -ENOMEM.  NULL and null are an empty one. */
-int captures_from_json(Captures *ret, const json_t *o);
+/* How long until there may be another [ns]; 0: now; UINT64_MAX: never.  Of the limits 0 is none. */
+uint64_t captures_wait(const Captures *c, uint64_t max, uint64_t max_a_day, uint64_t min_gap_ns,
+                       uint64_t now_ns);
+int captures_note(Captures *c,
+                  uint64_t now_ns); /* one is made now; 0 or -ENOMEM: no cap knows of it */
+extern const JsonTable captures_table;

@@ -51,9 +51,6 @@ ok 'it is fed' feed 2 20
 stats 30000
 sleep 4.5
 is 'it still records after a look' "$(session good .state)" recording
-exits 'doctor looks at limits' 0 ftracectl doctor --json
-is 'it finds the one that is nearest' "$(jq -r '.[] | select(.name == "limits") | .text' "$out" |
-        grep -c 'good is at [0-9]* % of MaxEventRate=')" 1
 exits 'it stops' 0 ftracectl stop good
 is 'its end was nobody'"'"'s limit' "$(session good .limit)" null
 stats 0

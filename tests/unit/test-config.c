@@ -43,11 +43,11 @@ TEST(every_key_is_read) {
         ck_assert_uint_eq(l.max_segment_ns, 300ULL * 1000000000);
         ck_assert_uint_eq(l.max_retention_ns, 14ULL * 86400 * 1000000000);
         ck_assert_int_eq((int) l.lean, LEAN_OFF);
-        ck_assert_uint_eq(l.max_hooked, 2000);
+        ck_assert_uint_eq(l.spec.max_hooked, 2000);
         ck_assert_uint_eq(l.max_buffer_memory.percent, 30);
-        ck_assert_uint_eq(l.max_event_rate, 1500000);
-        ck_assert_uint_eq(l.max_write_rate, 64 << 20);
-        ck_assert_uint_eq(l.max_cpu_ppm, 125000);
+        ck_assert_uint_eq(l.spec.max_event_rate, 1500000);
+        ck_assert_uint_eq(l.spec.max_write_rate, 64 << 20);
+        ck_assert_uint_eq(l.spec.max_cpu_ppm, 125000);
         ck_assert_uint_eq(l.member_functions->n, 2);
         ck_assert_str_eq(l.member_functions->items[1], "vfs_read");
         ck_assert_str_eq(l.member_events->items[0], "sched:*");
@@ -89,8 +89,8 @@ TEST(defaults_depend_on_the_disk_and_have_bounds) {
         ck_assert_uint_eq(large.max_session_bytes, 512 << 20);
         ck_assert(!large.session_is_limited);
         ck_assert_uint_eq(large.max_retention_ns, 0);
-        ck_assert_uint_eq(large.max_event_rate, 4 * CONFIG_CPU_EVENT_RATE);
-        ck_assert_uint_eq(large.max_hooked, 4096);
+        ck_assert_uint_eq(large.spec.max_event_rate, 4 * CONFIG_CPU_EVENT_RATE);
+        ck_assert_uint_eq(large.spec.max_hooked, 4096);
         ck_assert_uint_eq(large.max_buffer_memory.percent, 50);
 }
 
@@ -154,10 +154,10 @@ TEST(nothing_and_infinity_are_no_limit) {
         ck_assert_uint_eq(l.max_use_bytes, 0);
         ck_assert_uint_eq(l.keep_free_bytes, 0);
         ck_assert_uint_eq(l.max_segment_ns, 0);
-        ck_assert_uint_eq(l.max_event_rate, 0);
+        ck_assert_uint_eq(l.spec.max_event_rate, 0);
         ck_assert_uint_eq(l.max_buffer_memory.percent, 0);
         ck_assert_uint_eq(l.max_buffer_memory.bytes, 0);
-        ck_assert_uint_eq(l.max_cpu_ppm, 0);
+        ck_assert_uint_eq(l.spec.max_cpu_ppm, 0);
         ck_assert(!l.session_is_limited);
 }
 

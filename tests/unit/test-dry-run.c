@@ -521,7 +521,7 @@ TEST(the_list_of_functions_stays_while_a_task_compares_names_with_it) {
                 ck_assert_int_ge(strv_add(&roots, "udp_sendmsg"), 0);
                 ck_assert_int_eq(sem_init(&comparison.has_left, 0, 0), 0);
                 ck_assert_int_eq(sem_init(&comparison.may_return, 0, 0), 0);
-                ck_assert_int_eq(background_run(a, compare_for_a_while, &comparison), 0);
+                background_run(a, compare_for_a_while, &comparison);
                 while (sem_wait(&comparison.has_left) < 0)
                         ;
                 if (has_changed)

@@ -18,7 +18,7 @@ static Guard guard_of(void) {
 
 /* Looks after each of the steps until the end, with this rate of one kind; when it passed a limit,
  * since guard_of()'s beginning, 0 if it never did. */
-static uint64_t passes_after(Guard *g, GuardKind kind, uint64_t rate, uint64_t step_ns,
+static uint64_t passes_after(Guard *g, SessionLimit kind, uint64_t rate, uint64_t step_ns,
                              uint64_t end_ns, GuardVerdict *v) {
         GuardSample now = g->samples[(g->n_samples - 1) % GUARD_SAMPLES];
 
@@ -34,7 +34,7 @@ static uint64_t passes_after(Guard *g, GuardKind kind, uint64_t rate, uint64_t s
 TEST(at_its_limit_a_session_goes_on) {
         GuardVerdict v;
 
-        for (GuardKind k = 0; k < _GUARD_KIND_N; k++) {
+        for (SessionLimit k = SESSION_LIMIT_NONE + 1; k < _SESSION_LIMIT_N; k++) {
                 Guard g = guard_of();
 
                 ck_assert_uint_eq(passes_after(&g, k, g.limits[k], 4 * SEC, 600 * SEC, &v), 0);
@@ -45,7 +45,7 @@ TEST(at_its_limit_a_session_goes_on) {
 TEST(above_it_for_the_whole_window_it_ends) {
         GuardVerdict v;
 
-        for (GuardKind k = 0; k < _GUARD_KIND_N; k++) {
+        for (SessionLimit k = SESSION_LIMIT_NONE + 1; k < _SESSION_LIMIT_N; k++) {
                 Guard g = guard_of();
 
                 ck_assert_uint_eq(passes_after(&g, k, g.limits[k] * 2, 4 * SEC, 600 * SEC, &v),
@@ -61,12 +61,12 @@ TEST(a_flood_ends_it_in_half_a_second_and_otherwise_the_window_is_kept) {
         Guard g = guard_of(), flooded = guard_of();
         GuardVerdict v;
 
-        ck_assert_uint_eq(passes_after(&g, GUARD_EVENTS, 2000, SEC / 10, 600 * SEC, &v), 10 * SEC);
+        ck_assert_uint_eq(passes_after(&g, SESSION_LIMIT_EVENT_RATE, 2000, SEC / 10, 600 * SEC, &v), 10 * SEC);
         ck_assert_uint_eq(v.window_ns, 10 * SEC);
-        ck_assert_uint_eq(passes_after(&flooded, GUARD_BYTES, 500000, SEC / 10, 600 * SEC, &v),
+        ck_assert_uint_eq(passes_after(&flooded, SESSION_LIMIT_WRITE_RATE, 500000, SEC / 10, 600 * SEC, &v),
                           SEC / 2);
         ck_assert_uint_eq(v.limit, 400000);
-        ck_assert_int_eq(v.kind, GUARD_BYTES);
+        ck_assert_int_eq(v.kind, SESSION_LIMIT_WRITE_RATE);
 }
 
 TEST(a_burst_shorter_than_its_window_ends_nothing) {
@@ -74,9 +74,9 @@ TEST(a_burst_shorter_than_its_window_ends_nothing) {
         Guard g = guard_of();
 
         /* 0.4 s of 100 times the limit in 40 s of nothing, seen only afterwards */
-        ck_assert_uint_eq(passes_after(&g, GUARD_EVENTS, 0, 4 * SEC, 40 * SEC, &v), 0);
-        ck_assert_uint_eq(passes_after(&g, GUARD_EVENTS, 3 * 1000, SEC / 4, 42 * SEC, &v), 0);
-        ck_assert_uint_eq(passes_after(&g, GUARD_EVENTS, 0, 4 * SEC, 80 * SEC, &v), 0);
+        ck_assert_uint_eq(passes_after(&g, SESSION_LIMIT_EVENT_RATE, 0, 4 * SEC, 40 * SEC, &v), 0);
+        ck_assert_uint_eq(passes_after(&g, SESSION_LIMIT_EVENT_RATE, 3 * 1000, SEC / 4, 42 * SEC, &v), 0);
+        ck_assert_uint_eq(passes_after(&g, SESSION_LIMIT_EVENT_RATE, 0, 4 * SEC, 80 * SEC, &v), 0);
 }
 
 TEST(after_quiet_times_the_window_is_not_diluted) {
@@ -84,8 +84,8 @@ TEST(after_quiet_times_the_window_is_not_diluted) {
         Guard g = guard_of();
         uint64_t at;
 
-        ck_assert_uint_eq(passes_after(&g, GUARD_EVENTS, 0, 4 * SEC, 4000 * SEC, &v), 0);
-        at = passes_after(&g, GUARD_EVENTS, 2000, SEC / 2, 4100 * SEC, &v);
+        ck_assert_uint_eq(passes_after(&g, SESSION_LIMIT_EVENT_RATE, 0, 4 * SEC, 4000 * SEC, &v), 0);
+        at = passes_after(&g, SESSION_LIMIT_EVENT_RATE, 2000, SEC / 2, 4100 * SEC, &v);
         ck_assert_uint_ge(at, 4005 * SEC);
         ck_assert_uint_le(at, 4010 * SEC);
 }
@@ -103,14 +103,12 @@ TEST(counters_that_go_backwards_end_nothing) {
 TEST(no_limit_is_never_passed) {
         const Spec spec = { .max_event_rate = SPEC_UNLIMITED };
         GuardVerdict v;
-        unsigned percent;
         Guard g;
 
         guard_init(&g, &spec, &(GuardSample){ .at_ns = 100 * SEC });
-        for (GuardKind k = 0; k < _GUARD_KIND_N; k++)
+        for (SessionLimit k = SESSION_LIMIT_NONE + 1; k < _SESSION_LIMIT_N; k++)
                 ck_assert_uint_eq(passes_after(&g, k, UINT64_C(1) << 40, SEC, 200 * SEC, &v), 0);
         ck_assert_uint_eq(guard_look_bytes(&g), UINT64_MAX);
-        ck_assert_int_eq(guard_nearest(&g, &percent), -1);
 }
 
 TEST(the_next_look_is_due_before_a_flood_has_lasted) {
@@ -118,21 +116,10 @@ TEST(the_next_look_is_due_before_a_flood_has_lasted) {
 
         /* 1,000 events of 16 bytes and more, four times that a second, half a second */
         ck_assert_uint_eq(guard_look_bytes(&g), 1000 * 16 * 4 / 2);
-        g.limits[GUARD_EVENTS] = 0;
+        g.limits[SESSION_LIMIT_EVENT_RATE] = 0;
         ck_assert_uint_eq(guard_look_bytes(&g), 100000 * 4 / 2);
-        g.limits[GUARD_BYTES] = 1;
+        g.limits[SESSION_LIMIT_WRITE_RATE] = 1;
         ck_assert_uint_gt(guard_look_bytes(&g), 0);
-}
-
-TEST(the_nearest_limit_is_found) {
-        Guard g = guard_of();
-        GuardVerdict v;
-        unsigned percent = 0;
-
-        ck_assert_uint_eq(passes_after(&g, GUARD_EVENTS, 300, 4 * SEC, 40 * SEC, &v), 0);
-        ck_assert_uint_eq(passes_after(&g, GUARD_BYTES, 85000, 4 * SEC, 80 * SEC, &v), 0);
-        ck_assert_int_eq(guard_nearest(&g, &percent), GUARD_BYTES);
-        ck_assert_uint_eq(percent, 85);
 }
 
 TEST(a_verdict_names_the_rate_the_limit_and_the_way_out) {
@@ -140,13 +127,13 @@ TEST(a_verdict_names_the_rate_the_limit_and_the_way_out) {
                 GuardVerdict verdict;
                 const char *text;
         } cases[] = {
-                { { GUARD_EVENTS, 1203441, 1000000, 10 * SEC },
+                { { SESSION_LIMIT_EVENT_RATE, 1203441, 1000000, 10 * SEC },
                   "1,203,441 events a second over 10 s, more than the 1,000,000 of "
                   "MaxEventRate=; name fewer functions, or raise --set=MaxEventRate=" },
-                { { GUARD_BYTES, 512 << 20, 256 << 20, SEC / 2 },
+                { { SESSION_LIMIT_WRITE_RATE, 512 << 20, 256 << 20, SEC / 2 },
                   "512M stored a second over 500 ms, more than the 256M of MaxWriteRate=; "
                   "name fewer functions, or raise --set=MaxWriteRate=" },
-                { { GUARD_CPU, 723000, 500000, 12 * SEC },
+                { { SESSION_LIMIT_CPU, 723000, 500000, 12 * SEC },
                   "72.3 % of a CPU for storing over 12 s, more than the 50.0 % of MaxCPU=; "
                   "name fewer functions, or raise --set=MaxCPU=" },
         };

@@ -15,7 +15,6 @@ typedef struct Fixture {
         Limits limits;
         Sessions sessions;
         Spec spec;
-        SessionRequest request;
 } Fixture;
 
 static void fixture_init(Fixture *f) {
@@ -35,7 +34,6 @@ static void fixture_init(Fixture *f) {
                                        f->fdstore, &f->limits),
                          0);
         ck_assert_int_eq(strv_add(&f->spec.functions, "udp_sendmsg"), 0);
-        f->request = (SessionRequest){ .name = "a", .spec = &f->spec, .owner_uid = 1000 };
 }
 
 static void fixture_done(Fixture *f) {
@@ -59,14 +57,26 @@ static unsigned n_armed(const Fixture *f) {
         return n;
 }
 
+/* Which is refused. */
+static void start(Fixture *f, Refusal *refusal) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        SessionRequest request = {};
+        Session *session;
+
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        ck_assert_int_eq(text_replace(&m->name, "a"), 0);
+        ck_assert_int_eq(spec_copy(&m->spec, &f->spec), 0);
+        m->owner_uid = 1000;
+        request.meta = m;
+        ck_assert_int_eq(sessions_start(&f->sessions, NULL, &session, &request, refusal), REFUSED);
+}
+
 TEST(a_start_is_admitted_once_and_armed_once) {
         _cleanup_refusal_ Refusal refusal = {};
         _cleanup_fixture_ Fixture f;
-        Session *session;
 
         fixture_init(&f);
         /* It does not get further than to what of tracefs is copied, which is not in the fake. */
-        ck_assert_int_eq(sessions_start(&f.sessions, NULL, &session, &f.request, &refusal),
-                         REFUSED);
+        start(&f, &refusal);
         ck_assert_uint_eq(n_armed(&f), 1);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/unit.h"
+#include "meta/spec.h"
 #include "meta/trigger.h"
 #include "tests/unit/unit.h"
 
@@ -83,8 +84,10 @@ TEST(what_is_wrong_is_quoted) {
                 { "start event:sched", "\"sched\" is not SYSTEM:NAME" },
                 { "start event:..:enable", "is not SYSTEM:NAME" },
                 { "start event:a/b:c", "is not SYSTEM:NAME" },
-                { "start event:a:b:", "\"\" is empty" },
-                { "start event:a:b:x==1\ny", "not one line" },
+                { "start event:a:b:", "is not SYSTEM:NAME" },
+                { "start return:a:", "\"\" is empty" },
+                { "start event:a:b:x==1\ny", "is not SYSTEM:NAME" },
+                { "start return:a:ret==1\ny", "not one line" },
                 { "start slower:0", "\"0\" is not a time" },
                 { "start count:-1", "\"-1\" is not a number" },
                 { "start at:24:00", "\"24:00\" is not a time of the day" },
@@ -130,68 +133,85 @@ TEST(a_rule_shows_its_two_sides) {
 #define S NSEC_PER_SEC
 #define NOW (1000000 * S)
 
+static uint64_t wait_of(const Captures *c, const Spec *caps, uint64_t now_ns) {
+        return captures_wait(c, caps->max_captures, caps->max_captures_a_day, caps->min_gap_ns,
+                             now_ns);
+}
+
 TEST(without_caps_there_is_no_wait) {
         Captures c = {};
 
         for (uint64_t i = 0; i < 2 * CAPTURES_MAX_A_DAY; i++)
-                captures_note(&c, NOW + i);
-        ck_assert_uint_eq(captures_wait(&c, &(CaptureCaps){}, NOW + 3000), 0);
+                ck_assert_int_eq(captures_note(&c, NOW + i), 0);
+        ck_assert_uint_eq(wait_of(&c, &(Spec){}, NOW + 3000), 0);
         ck_assert_uint_eq(c.n, 2 * CAPTURES_MAX_A_DAY);
         ck_assert_uint_eq(c.n_times, CAPTURES_MAX_A_DAY);
+        json_fields_done(&captures_table, &c);
 }
 
 TEST(after_the_last_there_is_none) {
-        CaptureCaps caps = { .max = 2 };
+        Spec caps = { .max_captures = 2 };
         Captures c = {};
 
-        captures_note(&c, NOW);
-        ck_assert_uint_eq(captures_wait(&c, &caps, NOW), 0);
-        captures_note(&c, NOW);
-        ck_assert_uint_eq(captures_wait(&c, &caps, NOW + 2 * CAPTURES_DAY_NS), UINT64_MAX);
+        ck_assert_int_eq(captures_note(&c, NOW), 0);
+        ck_assert_uint_eq(wait_of(&c, &caps, NOW), 0);
+        ck_assert_int_eq(captures_note(&c, NOW), 0);
+        ck_assert_uint_eq(wait_of(&c, &caps, NOW + 2 * CAPTURES_DAY_NS), UINT64_MAX);
+        json_fields_done(&captures_table, &c);
 }
 
 TEST(the_gap_is_from_the_last_one) {
-        CaptureCaps caps = { .min_gap_ns = 10 * S };
+        Spec caps = { .min_gap_ns = 10 * S };
         Captures c = {};
 
-        ck_assert_uint_eq(captures_wait(&c, &caps, NOW), 0);
-        captures_note(&c, NOW - 60 * S);
-        captures_note(&c, NOW);
-        ck_assert_uint_eq(captures_wait(&c, &caps, NOW + 4 * S), 6 * S);
-        ck_assert_uint_eq(captures_wait(&c, &caps, NOW + 10 * S), 0);
+        ck_assert_uint_eq(wait_of(&c, &caps, NOW), 0);
+        ck_assert_int_eq(captures_note(&c, NOW - 60 * S), 0);
+        ck_assert_int_eq(captures_note(&c, NOW), 0);
+        ck_assert_uint_eq(wait_of(&c, &caps, NOW + 4 * S), 6 * S);
+        ck_assert_uint_eq(wait_of(&c, &caps, NOW + 10 * S), 0);
+        json_fields_done(&captures_table, &c);
 }
 
 TEST(a_day_is_any_24_hours) {
-        CaptureCaps caps = { .max_a_day = 2 };
+        Spec caps = { .max_captures_a_day = 2 };
         Captures c = {};
 
-        captures_note(&c, NOW);
-        captures_note(&c, NOW + 3600 * S);
-        ck_assert_uint_eq(captures_wait(&c, &caps, NOW + 7200 * S), CAPTURES_DAY_NS - 7200 * S);
-        ck_assert_uint_eq(captures_wait(&c, &caps, NOW + CAPTURES_DAY_NS), 0);
-        captures_note(&c, NOW + CAPTURES_DAY_NS);
+        ck_assert_int_eq(captures_note(&c, NOW), 0);
+        ck_assert_int_eq(captures_note(&c, NOW + 3600 * S), 0);
+        ck_assert_uint_eq(wait_of(&c, &caps, NOW + 7200 * S), CAPTURES_DAY_NS - 7200 * S);
+        ck_assert_uint_eq(wait_of(&c, &caps, NOW + CAPTURES_DAY_NS), 0);
+        ck_assert_int_eq(captures_note(&c, NOW + CAPTURES_DAY_NS), 0);
         ck_assert_uint_eq(c.n_times, 2);
-        ck_assert_uint_eq(captures_wait(&c, &caps, NOW + CAPTURES_DAY_NS), 3600 * S);
+        ck_assert_uint_eq(wait_of(&c, &caps, NOW + CAPTURES_DAY_NS), 3600 * S);
+        json_fields_done(&captures_table, &c);
 }
 
 TEST(a_clock_that_is_set_back_does_not_shut_it_for_longer) {
-        CaptureCaps caps = { .min_gap_ns = 10 * S };
+        Spec caps = { .min_gap_ns = 10 * S };
         Captures c = {};
 
-        captures_note(&c, NOW);
-        ck_assert_uint_eq(captures_wait(&c, &caps, NOW - 5000 * S), 10 * S);
+        ck_assert_int_eq(captures_note(&c, NOW), 0);
+        ck_assert_uint_eq(wait_of(&c, &caps, NOW - 5000 * S), 10 * S);
+        json_fields_done(&captures_table, &c);
 }
 
 TEST(what_is_written_is_read) {
-        Captures c = { .n_triggers = 2 }, back = {};
+        Captures c = {}, back = {};
         json_t *o;
 
-        c.triggers[1] = (TriggerCount){ 3, 40, NOW };
-        captures_note(&c, NOW);
-        captures_note(&c, NOW + 1);
-        o = captures_to_json(&c);
-        ck_assert_int_eq(captures_from_json(&back, o), 0);
-        ck_assert_mem_eq(&c, &back, sizeof(c));
+        for (unsigned i = 0; i < 2; i++)
+                ck_assert(ARRAY_ADD(c.triggers, c.n_triggers, (TriggerCount){ 3 * i, 40 * i, i * NOW }));
+        ck_assert_int_eq(captures_note(&c, NOW), 0);
+        ck_assert_int_eq(captures_note(&c, NOW + 1), 0);
+        o = json_struct_new(&captures_table, &c);
+        ck_assert_int_eq(json_struct_read(&back, &captures_table, o), 0);
+        ck_assert_uint_eq(back.n, 2);
+        ck_assert_uint_eq(back.n_times, 2);
+        ck_assert_mem_eq(c.times_ns, back.times_ns, 2 * sizeof(*c.times_ns));
+        ck_assert_uint_eq(back.n_triggers, 2);
+        ck_assert_mem_eq(c.triggers, back.triggers, 2 * sizeof(*c.triggers));
+        json_fields_done(&captures_table, &c);
+        json_fields_done(&captures_table, &back);
         json_decref(o);
 }
 
@@ -206,9 +226,10 @@ TEST(what_is_no_captures_is_refused) {
 
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
                 json_t *o = json_loads(bad[i], 0, NULL);
-                Captures c;
+                Captures c = {};
 
-                ck_assert_int_eq(captures_from_json(&c, o), JSON_FIELD_E_INVALID);
+                ck_assert_int_eq(json_struct_read(&c, &captures_table, o), JSON_FIELD_E_INVALID);
+                json_fields_done(&captures_table, &c);
                 json_decref(o);
         }
 }
