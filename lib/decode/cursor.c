@@ -331,10 +331,7 @@ static int advance_to_page(Cursor *c) {
                         if (r <= 0)
                                 return r;
                 }
-                r = page_source_has_page(c->segment, c->i_page);
-                if (r < 0)
-                        return r;
-                if (r > 0) {
+                if (c->i_page < page_source_n_pages(c->segment)) {
                         r = enter_page(c);
                         if (r < 0)
                                 return r;

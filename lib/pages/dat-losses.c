@@ -59,12 +59,9 @@ static int walk_cpu(Walk *w) {
 
         if (r < 0)
                 return r;
-        for (uint64_t i = 0; r >= 0; i += n) {
+        for (uint64_t i = 0; r >= 0 && i < page_source_n_pages(s); i += n) {
                 const uint8_t *pages;
 
-                r = page_source_has_page(s, i);
-                if (r <= 0)
-                        break;
                 r = page_source_read(s, i, (const void **) &pages, &n);
                 for (uint64_t k = 0; r == 0 && k < n; k++)
                         r = note_page(w, pages + k * page_source_page_bytes(s));

@@ -208,16 +208,7 @@ bool page_source_is_closed(const PageSource *s) {
 }
 
 uint64_t page_source_n_pages(const PageSource *s) {
-        if (s->packed) {
-                (void) dat_pages_has(s->packed,
-                                     UINT64_MAX); /* without memory: as many as are known */
-                return s->packed->n_pages;
-        }
-        return s->sealed ? s->sealed->n_pages : s->n_pages;
-}
-
-int page_source_has_page(const PageSource *s, uint64_t i) {
-        return s->packed ? dat_pages_has(s->packed, i) : i < page_source_n_pages(s);
+        return s->packed ? s->packed->n_pages : s->sealed ? s->sealed->n_pages : s->n_pages;
 }
 
 uint64_t page_source_torn_bytes(const PageSource *s) {
@@ -357,32 +348,8 @@ static int read_time(PageSource *s, uint64_t i, bool swap, uint64_t *ret) {
         return 1;
 }
 
-/* So many pages that the next one begins behind @ns, or all.  Of compressed ones no more are looked
- * through than twice as many as are wanted. */
-static int find_bound(PageSource *s, uint64_t ns, bool swap, uint64_t *ret) {
-        for (uint64_t i = 1; s->packed; i *= 2) {
-                int r = page_source_has_page(s, i);
-                uint64_t begin_ns;
-
-                if (r < 0)
-                        return r;
-                if (r == 0)
-                        break;
-                r = read_time(s, i, swap, &begin_ns);
-                if (r < 0)
-                        return r;
-                if (r == 0 || begin_ns > ns) {
-                        *ret = i;
-                        return 0;
-                }
-        }
-        *ret = page_source_n_pages(s);
-        return 0;
-}
-
 int page_source_find(PageSource *s, uint64_t ns, bool swap, uint64_t *ret) {
-        uint64_t low = 0, high;
-        int r;
+        uint64_t low = 0, high = page_source_n_pages(s);
 
         if (s->sealed) { /* the last block that begins at @ns or before */
                 size_t n =
@@ -391,13 +358,10 @@ int page_source_find(PageSource *s, uint64_t ns, bool swap, uint64_t *ret) {
                 *ret = n > 1 ? s->sealed->found[n - 1].entry.first_page : 0;
                 return 0;
         }
-        r = find_bound(s, ns, swap, &high);
-        if (r < 0)
-                return r;
         while (high - low > 1) {
                 uint64_t middle = low + (high - low) / 2, begin_ns;
+                int r = read_time(s, middle, swap, &begin_ns);
 
-                r = read_time(s, middle, swap, &begin_ns);
                 if (r < 0)
                         return r;
                 *(r > 0 && begin_ns <= ns ? &low : &high) = middle;
@@ -421,14 +385,11 @@ static int span_of_blocks(const SealedReader *r, uint64_t *ret_first_ns, uint64_
 }
 
 int page_source_begin(PageSource *s, bool swap, uint64_t *ret_ns) {
-        int r;
-
         if (s->sealed && s->sealed->n_found > 0) {
                 *ret_ns = s->sealed->found[0].entry.first_ns;
                 return 1;
         }
-        r = page_source_has_page(s, 0);
-        return r > 0 ? read_time(s, 0, swap, ret_ns) : r;
+        return page_source_n_pages(s) > 0 ? read_time(s, 0, swap, ret_ns) : 0;
 }
 
 int page_source_span(PageSource *s, bool swap, uint64_t *ret_first_ns, uint64_t *ret_last_ns) {

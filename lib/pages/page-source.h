@@ -46,10 +46,7 @@ uint64_t
 page_source_previous(const PageSource *s); /* the one before it; UINT64_MAX: none, or not known */
 uint32_t page_source_page_bytes(const PageSource *s);
 bool page_source_is_closed(const PageSource *s); /* sealed or closed: no page will be added */
-/* Of a trace.dat that is packed this looks through all of it, unlike the next one. */
 uint64_t page_source_n_pages(const PageSource *s);
-/* Whether there is a page @i: 1, 0, -ENOMEM. */
-int page_source_has_page(const PageSource *s, uint64_t i);
 uint64_t page_source_torn_bytes(const PageSource *s); /* Segment.n_torn; 0 if sealed */
 
 /*
