@@ -356,8 +356,8 @@ static int write_out(const Work *w, DatHead *head, int out_fd, TracedatResult *r
         }
         if (r == 0)
                 *ret = (TracedatResult){ .n_pages = w->plan.n_pages,
-                                         .n_lost = w->plan.n_lost,
-                                         .n_unreadable = w->plan.n_unreadable,
+                                         .n_torn = w->plan.n_torn,
+                                         .damages = w->plan.damages,
                                          .symbols_are_damaged = w->symbols_are_damaged,
                                          .is_packed = head->compressor != DAT_NONE };
         return r;

@@ -90,9 +90,9 @@ static int next_page(PageSource *s, uint64_t *i, const void **ret_page) {
         uint64_t n_read;
         PageInfo info;
 
-        while (*i < page_source_n_pages(s))
+        while (*i < s->n_pages)
                 if (page_source_read(s, (*i)++, ret_page, &n_read) == 0 &&
-                    page_parse(&info, *ret_page, page_source_page_bytes(s), false) == 0)
+                    page_parse(&info, *ret_page, s->page_bytes, false) == 0)
                         return 0;
         return ORIGIN(-ENODATA);
 }
@@ -101,7 +101,7 @@ static int next_page(PageSource *s, uint64_t *i, const void **ret_page) {
 static const void *find_last(PageSource *s) {
         const void *page = NULL;
 
-        for (uint64_t k = page_source_n_pages(s), i; k > 0; k--) {
+        for (uint64_t k = s->n_pages, i; k > 0; k--) {
                 i = k - 1;
                 if (next_page(s, &i, &page) == 0)
                         return page;
@@ -121,7 +121,7 @@ static bool begins_in(const SessionDir *dir, uint32_t cpu, uint64_t old_sequence
             next_page(old, &i, &old_page) < 0)
                 return false;
         while (next_page(s, &k, &page) == 0)
-                if (is_same(page, old_page, page_source_page_bytes(s)))
+                if (is_same(page, old_page, s->page_bytes))
                         return true;
         return false;
 }
@@ -160,7 +160,7 @@ bool rescue_find_seam(const SessionDir *dir, uint32_t cpu, uint64_t ns, uint64_t
                 if (page_source_open(&s, dir, cpu, sequences[i], NULL) != 0)
                         continue;
                 while (next_page(s, &k, &page) == 0 &&
-                       page_parse(&info, page, page_source_page_bytes(s), false) == 0) {
+                       page_parse(&info, page, s->page_bytes, false) == 0) {
                         if (info.timestamp > ns) {
                                 *ret_next_ns = info.timestamp;
                                 return is_before;

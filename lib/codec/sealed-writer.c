@@ -194,14 +194,15 @@ int sealed_write(int out_fd, const SealedSource *source, SealedSize *ret) {
 int sealed_write_check(int out_fd, const SealedSize *size) {
         _cleanup_(sealed_reader_freep) SealedReader *reader = NULL;
         SealedCheck check = {};
-        int r = sealed_reader_take_fd(&reader, out_fd, NULL);
+        Damages damages = {};
+        int r = sealed_reader_take_fd(&reader, out_fd, &damages);
 
         if (r == 0)
                 r = sealed_reader_check(reader, &check);
         if (r != 0)
                 return r < 0 ? r : SEALED_WRITE_E_DIFFERS;
         return reader->n_pages == size->n_pages && check.n_good == size->n_blocks &&
-                               reader->n_damages == 0
+                               damages.n_all == 0
                        ? 0
                        : SEALED_WRITE_E_DIFFERS;
 }

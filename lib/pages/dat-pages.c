@@ -18,10 +18,12 @@
 #define CHUNK_BYTES_MAX ((uint32_t) 64 << 20) /* trace-cmd packs 10 pages at a time */
 #define CHUNK_PACKED_MIN 8U                   /* what nothing of zstd or zlib is shorter than */
 
-static int note(DatPages *p, size_t number, uint64_t n_pages, const char *what) {
-        SealedDamage damage = { SEALED_PART_CHUNK, (uint32_t) number, n_pages > 0, n_pages, what };
-
-        return ARRAY_ADD(p->damages, p->n_damages, damage) ? 0 : -ENOMEM;
+static void note(const DatPages *p, size_t number, uint64_t n_pages, const char *what) {
+        damages_add(p->damages, (Damage){ .part = DAMAGE_CHUNK,
+                                          .block = (uint32_t) number,
+                                          .n_blocks = n_pages > 0,
+                                          .n_pages = n_pages,
+                                          .what = what });
 }
 
 /* @n numbers of the CPU's bytes; false: they are not there. */
@@ -63,13 +65,16 @@ static int walk(DatPages *p) {
                 at = c.at + c.n;
                 p->n_pages += c.n_plain / p->page_bytes;
         }
-        return problem && p->n_torn == 0 ? note(p, p->n_chunks, 0, problem) : 0;
+        if (problem && p->n_torn == 0)
+                note(p, p->n_chunks, 0, problem);
+        return 0;
 }
 
-int dat_pages_new(DatPages **ret, const DatFile *f, const DatCpu *cpu) {
+int dat_pages_new(DatPages **ret, const DatFile *f, const DatCpu *cpu, Damages *damages) {
         _cleanup_(dat_pages_freep) DatPages *p =
                 NEW(DatPages, .f = f, .cpu = cpu, .page_bytes = f->buffers[f->i_chosen].page_bytes,
-                    .n_torn = cpu->n_cut, .zstd = ZSTD_createDCtx(), .i_unpacked = SIZE_MAX);
+                    .n_torn = cpu->n_cut, .zstd = ZSTD_createDCtx(), .i_unpacked = SIZE_MAX,
+                    .damages = damages);
         int r = p && p->zstd ? walk(p) : -ENOMEM;
 
         if (r >= 0)
@@ -79,7 +84,6 @@ int dat_pages_new(DatPages **ret, const DatFile *f, const DatCpu *cpu) {
 
 static int unpack(DatPages *p, size_t i) {
         const DatChunk *c = &p->chunks[i];
-        int r;
 
         p->i_unpacked = SIZE_MAX;
         if (!ARRAY_ROOM(p->packed, p->n_packed_room, c->n) ||
@@ -90,8 +94,8 @@ static int unpack(DatPages *p, size_t i) {
                 p->i_unpacked = i;
                 return 0;
         }
-        r = note(p, i, c->n_plain / p->page_bytes, "does not unpack");
-        return r < 0 ? r : DAT_PAGES_E_LOST;
+        note(p, i, c->n_plain / p->page_bytes, "does not unpack");
+        return SEGMENT_E_LOST;
 }
 
 int dat_pages_read(DatPages *p, uint64_t page, const void **ret, uint64_t *ret_n) {
@@ -111,7 +115,6 @@ DatPages *dat_pages_free(DatPages *p) {
         free(p->chunks);
         free(p->packed);
         free(p->pages);
-        free(p->damages);
         (void) ZSTD_freeDCtx(p->zstd);
         return mfree(p);
 }

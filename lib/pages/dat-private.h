@@ -113,20 +113,17 @@ typedef struct DatPages {
         uint8_t *packed, *pages;
         uint32_t n_packed_room, n_room;
         ZSTD_DCtx *zstd;
-        SealedDamage *damages; /* found so far; a block is a chunk */
-        size_t n_damages;
+        Damages *damages; /* borrowed; NULL: nobody wants them */
 } DatPages;
 
-enum { DAT_PAGES_E_LOST = 1 };
-
-/* @f, @cpu: borrowed.  0 or -ENOMEM. */
-int dat_pages_new(DatPages **ret, const DatFile *f, const DatCpu *cpu);
+/* @f, @cpu, @damages: borrowed.  0 or -ENOMEM. */
+int dat_pages_new(DatPages **ret, const DatFile *f, const DatCpu *cpu, Damages *damages);
 /*
  * dat_pages_read() - a page of those that there are, and those that lie behind it in memory
  * @ret:   set with 0; valid until a page of another chunk is asked for
- * @ret_n: how many they are; with DAT_PAGES_E_LOST how many are in the chunk that is damaged
+ * @ret_n: how many they are; with SEGMENT_E_LOST how many are in the chunk that is damaged
  *
- * Return: 0, DAT_PAGES_E_LOST (and noted), -ENOMEM.
+ * Return: 0, SEGMENT_E_LOST (and noted), -ENOMEM.
  */
 int dat_pages_read(DatPages *p, uint64_t page, const void **ret, uint64_t *ret_n);
 DatPages *dat_pages_free(DatPages *p);

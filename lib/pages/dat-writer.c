@@ -43,7 +43,7 @@ static int plan_page(DatPlan *p, const DatChoice *choice, const DatTimes *times,
         int r = page_parse(&info, page, p->page_bytes, p->swap);
 
         if (r != 0) {
-                p->n_lost += r != PAGE_E_EMPTY;
+                p->n_torn += r != PAGE_E_EMPTY;
                 return 0;
         }
         if (choice->to_ns > 0 && (times ? dat_times_apply(times, at->cpu, info.timestamp)
@@ -60,27 +60,24 @@ static int plan_segment(DatPlan *p, const SessionDir *dir, const DatChoice *choi
         const DatTimes *times = file ? dat_file_times(file) : NULL;
         _cleanup_(page_source_freep) PageSource *s = NULL;
         DatRun at = { .cpu = cpu, .sequence = sequence };
-        int r = page_source_open(&s, dir, cpu, sequence, NULL);
+        int r = page_source_open(&s, dir, cpu, sequence, &p->damages);
         uint64_t n;
 
-        if (r < 0)
-                return r == -ENOENT ? 0 : r; /* a ring goes on while it is read */
-        if (r == PAGE_SOURCE_E_UNBEGUN)
-                return 0;
-        if (r > 0 || page_source_page_bytes(s) != p->page_bytes) {
-                p->n_unreadable++;
+        if (r != 0)
+                return r == -ENOENT ? 0 : MIN(r, 0); /* a ring goes on while it is read */
+        if (s->page_bytes != p->page_bytes) {
+                damages_add(&p->damages, DAMAGE_NO_SEGMENT);
                 return 0;
         }
         if (choice->from_ns > 0)
                 r = page_source_find(
                         s, times ? dat_times_find(times, choice->from_ns) : choice->from_ns,
                         p->swap, &at.first);
-        for (uint64_t end; r == 0 && at.first < page_source_n_pages(s);) {
+        for (uint64_t end; r == 0 && at.first < s->n_pages;) {
                 const uint8_t *pages;
 
                 r = page_source_read(s, at.first, (const void **) &pages, &n);
-                if (r == PAGE_SOURCE_E_LOST) {
-                        p->n_lost += n;
+                if (r == SEGMENT_E_LOST) {
                         at.first += n;
                         r = 0;
                         continue;
@@ -109,10 +106,6 @@ int dat_plan_make(DatPlan *ret, const SessionDir *dir, const DatChoice *choice) 
         int r = session_dir_list_cpus(dir, &cpus, &n_cpus);
 
         for (size_t i = 0; r >= 0 && i < n_cpus; i++) {
-                if (cpus[i] >= STORE_MAX_CPUS) {
-                        ret->n_unreadable++;
-                        continue;
-                }
                 ret->n_cpus = cpus[i] + 1;
                 if (!choice->cpus || (cpus[i] < choice->n_cpus && choice->cpus[cpus[i]]))
                         r = plan_cpu(ret, dir, choice, cpus[i]);
@@ -221,14 +214,13 @@ static int pack(Writer *w, const uint8_t *pages, size_t n) {
 static int open_run(Writer *w, const DatRun *run) {
         int r;
 
-        if (w->source && page_source_cpu(w->source) == run->cpu &&
-            page_source_sequence(w->source) == run->sequence)
+        if (w->source && w->source->cpu == run->cpu && w->source->sequence == run->sequence)
                 return 0;
         w->source = page_source_free(w->source);
         r = page_source_open(&w->source, w->dir, run->cpu, run->sequence, NULL);
         if (r != 0)
                 return r == -ENOENT || r > 0 ? -ESTALE : r;
-        return page_source_page_bytes(w->source) == w->plan->page_bytes ? 0 : -ESTALE;
+        return w->source->page_bytes == w->plan->page_bytes ? 0 : -ESTALE;
 }
 
 static int put_run(Writer *w, const DatRun *run) {
@@ -236,7 +228,7 @@ static int put_run(Writer *w, const DatRun *run) {
 
         if (r < 0)
                 return r;
-        if (page_source_n_pages(w->source) < run->first + run->n)
+        if (w->source->n_pages < run->first + run->n)
                 return ORIGIN(-ESTALE);
         for (uint64_t i = run->first, end = run->first + run->n, n; r == 0 && i < end; i += n) {
                 const void *pages;

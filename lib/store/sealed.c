@@ -73,21 +73,21 @@ static int parse_header(SealedHeader *ret, const void *data, size_t n) {
         SealedHeader h;
 
         if (n < sizeof(h))
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         memcpy(&h, data, sizeof(h));
         if (memcmp(h.magic, SEGMENT_MAGIC, sizeof(h.magic)) != 0 ||
             le64toh(h.checksum) != own_checksum(&h))
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         header_swap(&h);
         if (h.version > SEALED_VERSION) {
                 *ret = h;
-                return SEALED_E_NEWER;
+                return SEGMENT_E_NEWER;
         }
         if (h.version != SEALED_VERSION || h.header_bytes != SEALED_HEADER_BYTES ||
             !page_bytes_are_valid(h.page_bytes) || h.cpu >= STORE_MAX_CPUS ||
             h.sequence > UINT32_MAX || h.previous > h.sequence ||
             h.n_pages > UINT64_MAX / h.page_bytes)
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         *ret = h;
         return 0;
 }
@@ -103,18 +103,18 @@ int sealed_block_parse(SealedBlock *ret, const void *data, size_t n) {
         SealedBlock b;
 
         if (n < sizeof(b))
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         memcpy(&b, data, sizeof(b));
         if (memcmp(b.magic, SEALED_BLOCK_MAGIC, sizeof(b.magic)) != 0 ||
             le64toh(b.checksum) != own_checksum(&b))
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         block_swap(&b);
         if (b.version != SEALED_VERSION || !page_bytes_are_valid(b.page_bytes) ||
             b.cpu >= STORE_MAX_CPUS || b.sequence > UINT32_MAX || b.n_pages == 0 ||
             b.n_pages > SEALED_BLOCK_RAW_MAX / b.page_bytes ||
             b.n_raw != b.n_pages * b.page_bytes || b.n_body > SEALED_BLOCK_BODY_MAX ||
             b.first_page > UINT64_MAX / b.page_bytes - b.n_pages)
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         *ret = b;
         return 0;
 }
@@ -124,16 +124,16 @@ int sealed_footer_parse(SealedFooter *ret, const void *data, size_t n, uint64_t 
         uint64_t n_index;
 
         if (n < sizeof(f))
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         memcpy(&f, data, sizeof(f));
         if (memcmp(f.magic, SEALED_FOOTER_MAGIC, sizeof(f.magic)) != 0 ||
             le64toh(f.checksum) != own_checksum(&f))
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         footer_swap(&f);
         n_index = (uint64_t) f.n_blocks * sizeof(SealedEntry) + sizeof(f);
         if (f.index_offset < SEALED_HEADER_BYTES || f.index_offset > n_file ||
             n_file - f.index_offset != n_index)
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         *ret = f;
         return 0;
 }
@@ -143,7 +143,7 @@ int sealed_index_parse(SealedEntry *data, size_t n, const SealedFooter *footer) 
 
         if (n != footer->n_blocks * sizeof(*data) ||
             sealed_checksum(data, n) != footer->index_checksum)
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         for (uint32_t i = 0; i < footer->n_blocks; i++) {
                 SealedEntry *e = &data[i];
 
@@ -151,11 +151,11 @@ int sealed_index_parse(SealedEntry *data, size_t n, const SealedFooter *footer) 
                 if (e->offset != offset || e->first_page != page || e->n_pages == 0 ||
                     e->n_pages > SEALED_BLOCK_RAW_MAX / PAGE_BYTES_MIN ||
                     e->n_body > SEALED_BLOCK_BODY_MAX)
-                        return SEALED_E_DAMAGED;
+                        return SEGMENT_E_DAMAGED;
                 offset += SEALED_BLOCK_HEADER_BYTES + e->n_body;
                 page += e->n_pages;
         }
-        return offset == footer->index_offset && page == footer->n_pages ? 0 : SEALED_E_DAMAGED;
+        return offset == footer->index_offset && page == footer->n_pages ? 0 : SEGMENT_E_DAMAGED;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

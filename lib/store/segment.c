@@ -38,22 +38,15 @@ static int tell_others_apart(SegmentHeader *ret, int fd) {
         SealedHeader h;
         int r = sealed_header_read(&h, fd);
 
-        switch (r) {
-        case 0:
-                *ret = (SegmentHeader){
-                        .page_bytes = h.page_bytes,
-                        .cpu = h.cpu,
-                        .sequence = h.sequence,
-                        .n_pages = h.n_pages,
-                };
-                return SEGMENT_E_SEALED;
-        case SEALED_E_NEWER:
-                return SEGMENT_E_NEWER;
-        case SEALED_E_DAMAGED:
-                return SEGMENT_E_DAMAGED;
-        default:
+        if (r != 0)
                 return r;
-        }
+        *ret = (SegmentHeader){
+                .page_bytes = h.page_bytes,
+                .cpu = h.cpu,
+                .sequence = h.sequence,
+                .n_pages = h.n_pages,
+        };
+        return SEGMENT_E_SEALED;
 }
 
 int segment_read_header(int fd, SegmentHeader *ret) {

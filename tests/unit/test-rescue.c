@@ -164,8 +164,8 @@ static uint64_t read_segment(World *w, uint32_t cpu, uint64_t sequence, uint8_t 
         uint64_t n_pages;
 
         ck_assert_int_eq(page_source_open(&s, dir, cpu, sequence, NULL), 0);
-        ck_assert(page_source_is_closed(s));
-        n_pages = page_source_n_pages(s);
+        ck_assert(s->is_closed);
+        n_pages = s->n_pages;
         for (uint64_t i = 0; i < n_pages && i < max_pages; i++) {
                 const void *page;
                 uint64_t n;

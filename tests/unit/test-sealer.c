@@ -128,7 +128,7 @@ static bool check_segment(const Fixture *f, uint64_t sequence) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
 
         ck_assert_int_eq(page_source_open(&s, f->dir, 0, sequence, NULL), 0);
-        ck_assert_uint_eq(page_source_n_pages(s), N_PAGES);
+        ck_assert_uint_eq(s->n_pages, N_PAGES);
         for (uint64_t i = 0; i < N_PAGES; i++) {
                 const void *p;
                 uint64_t n;
@@ -136,7 +136,7 @@ static bool check_segment(const Fixture *f, uint64_t sequence) {
                 ck_assert_int_eq(page_source_read(s, i, &p, &n), 0);
                 ck_assert_mem_eq(p, f->pages[i].bytes, BUILT_PAGE_BYTES);
         }
-        return page_source_sealed(s);
+        return s->sealed;
 }
 
 /* Files in the CPU's directory, as a temporary that was left behind would be one. */

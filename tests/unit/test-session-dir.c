@@ -205,9 +205,9 @@ TEST(a_segment_of_another_cpu_is_damaged) {
         ck_assert_int_eq(page_source_open(&none, d, 1, UINT64_C(1) << 32, NULL), -EINVAL);
         fd = session_dir_fd(d);
         ck_assert_int_eq(renameat(fd, "cpu0/00000000.seg", fd, "cpu1/00000000.seg"), 0);
-        ck_assert_int_eq(page_source_open(&none, d, 1, 0, NULL), PAGE_SOURCE_E_DAMAGED);
+        ck_assert_int_eq(page_source_open(&none, d, 1, 0, NULL), SEGMENT_E_DAMAGED);
         ck_assert_int_eq(renameat(fd, "cpu1/00000000.seg", fd, "cpu0/00000001.seg"), 0);
-        ck_assert_int_eq(page_source_open(&none, d, 0, 1, NULL), PAGE_SOURCE_E_DAMAGED);
+        ck_assert_int_eq(page_source_open(&none, d, 0, 1, NULL), SEGMENT_E_DAMAGED);
         ck_assert_ptr_null(none);
 }
 
