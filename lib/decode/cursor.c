@@ -431,8 +431,8 @@ int cursor_open(Cursor **ret, const SessionDir *dir, const Formats *formats, uin
         c = NEW(Cursor, .head.cpu = cpu, .dir = dir, .formats = formats);
         if (!c)
                 return -ENOMEM;
-        if (file && !dat_times_are_plain(dat_file_times(file)))
-                c->times = dat_file_times(file);
+        if (file && !dat_times_are_plain(&file->times))
+                c->times = &file->times;
         for (size_t i = 0; i < BATCH_EVENTS; i++)
                 c->batches[0][i].cpu = c->batches[1][i].cpu = cpu;
         r = list_sequences(c) ?: cursor_advance(c);

@@ -273,20 +273,6 @@ const DatFile *dat_file_of_dir(const SessionDir *d) {
         return session_dir_files(d, &dat_files);
 }
 
-const DatFormat *dat_file_formats(const DatFile *f, size_t *ret_n) {
-        *ret_n = f ? f->n_formats : 0;
-        return f ? f->formats : NULL;
-}
-
-const DatTimes *dat_file_times(const DatFile *f) {
-        return &f->times;
-}
-
-const DatBuffer *dat_file_buffers(const DatFile *f, size_t *ret_n) {
-        *ret_n = f->n_buffers;
-        return f->buffers;
-}
-
 int dat_file_choose_buffer(DatFile *f, const char *name) {
         for (size_t i = 0; i < f->n_buffers; i++)
                 if (streq(f->buffers[i].name, name)) {

@@ -38,34 +38,6 @@ const char *dat_bytes_string(DatBytes *b, const char *what);
 /* Whether the next bytes are these, which are then passed. */
 bool dat_bytes_are(DatBytes *b, const void *what, size_t n);
 
-/* A text that is read when it is asked for. */
-typedef struct DatText {
-        const uint8_t *data; /* mapped; NULL: there is none */
-        uint64_t n;          /* bytes in the file */
-        uint64_t n_plain;    /* unpacked; only if it is packed */
-        bool is_packed;
-} DatText;
-
-struct DatFile {
-        char *name; /* of the recording; NULL until it stands in for a directory */
-        int fd;
-        uint8_t *map;
-        uint64_t n_map;
-        bool big_endian, swap;
-        unsigned version;
-        uint32_t page_bytes;
-        DatCompressor compressor; /* of whatever is packed */
-        DatText kallsyms, printk, cmdlines;
-        DatFormat *formats; /* header_page and header_event among them */
-        size_t n_formats;
-        DatBuffer *buffers; /* the top-level one first */
-        size_t n_buffers, i_chosen;
-        uint32_t n_possible_cpus;
-        char *clock, *uname, *origin;
-        DatTimes times;
-        uint64_t first_option; /* of version 7 */
-};
-
 /* As SessionFiles has them: @file is a DatFile. */
 /* What is known of the recording.  0 or -ENOMEM. */
 int dat_file_meta(const void *file, SessionMeta **ret);

@@ -57,7 +57,7 @@ static int plan_page(DatPlan *p, const DatChoice *choice, const DatTimes *times,
 static int plan_segment(DatPlan *p, const SessionDir *dir, const DatChoice *choice, uint32_t cpu,
                         uint64_t sequence) {
         const DatFile *file = dat_file_of_dir(dir);
-        const DatTimes *times = file ? dat_file_times(file) : NULL;
+        const DatTimes *times = file ? &file->times : NULL;
         _cleanup_(page_source_freep) PageSource *s = NULL;
         DatRun at = { .cpu = cpu, .sequence = sequence };
         int r = page_source_open(&s, dir, cpu, sequence, &p->damages);
@@ -247,15 +247,12 @@ static int put_run(Writer *w, const DatRun *run) {
 }
 
 static int align(Writer *w) {
-        static const uint8_t zeros[512];
         uint64_t n = (w->plan->page_bytes - w->at % w->plan->page_bytes) % w->plan->page_bytes;
-        int r = 0;
 
-        for (size_t n_now; r == 0 && n > 0; n -= n_now) {
-                n_now = MIN(n, sizeof(zeros));
-                r = put(w, zeros, n_now);
-        }
-        return r;
+        w->at += n;
+        if (!w->counts)
+                buf_pad(&w->out, n, 0);
+        return w->out.error;
 }
 
 static int put_cpu(Writer *w, uint32_t cpu, const DatRun *runs, size_t n_runs) {
@@ -287,19 +284,14 @@ static int put_pages(Writer *w) {
         return r;
 }
 
-static int put_head(Writer *w) {
+/* @again: in the place of the first one. */
+static int put_head(Writer *w, bool again) {
         _cleanup_buf_ Buf head = BUF_INIT;
         int r = dat_head_put(&head, w->head, w->places);
 
-        return r ?: put(w, head.data, head.n_data);
-}
-
-/* The same in the place of the first one. */
-static int replace_head(Writer *w) {
-        _cleanup_buf_ Buf head = BUF_INIT;
-        int r = dat_head_put(&head, w->head, w->places);
-
-        return r ?: pwrite_full(w->target->fd, head.data, head.n_data, 0);
+        return r       ? r
+               : again ? pwrite_full(w->target->fd, head.data, head.n_data, 0)
+                       : put(w, head.data, head.n_data);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -325,7 +317,7 @@ static int count_packed(Writer *w) {
         int r;
 
         w->counts = true;
-        r = put_head(w) ?: put_pages(w);
+        r = put_head(w, false) ?: put_pages(w);
         w->counts = false;
         w->at = 0;
         return r;
@@ -340,10 +332,10 @@ static int write_all(Writer *w) {
         return place_plain(w)
                        ?: (is_packed ? writer_init_zstd(w) : 0)
                        ?: (is_packed && !can_seek ? count_packed(w) : 0)
-                       ?: put_head(w)
+                       ?: put_head(w, false)
                        ?: put_pages(w)
                        ?: buf_flush(&w->out)
-                       ?: (is_packed && can_seek ? replace_head(w) : 0);
+                       ?: (is_packed && can_seek ? put_head(w, true) : 0);
 }
 
 int dat_write(const DatTarget *target, const DatHead *head, const DatPlan *plan,
