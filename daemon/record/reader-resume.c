@@ -151,7 +151,7 @@ void reader_add_pages(Reader *r, uint64_t n_pages, uint64_t n_lost) {
         uint64_t n_bytes = n_pages * r->shared->page_bytes;
 
         if (r->segment)
-                n_bytes += segment_writer_n_bytes(r->segment) % r->shared->page_bytes;
+                n_bytes += r->segment->n_bytes % r->shared->page_bytes;
         atomic_fetch_add(&r->counters.n_pages, n_pages);
         atomic_fetch_add(&r->counters.n_bytes, n_bytes);
         atomic_fetch_add(&r->counters.pages_lost, n_lost);

@@ -196,7 +196,7 @@ int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *
         if (n > 0 && page_source_open(&before, dir, cpu, sequences[n - 1], NULL) == 0)
                 last = find_last(before);
         r = move_all(w, raw_fd, max_pages, m->page_bytes, last, &n_pages);
-        k = segment_writer_end(w, NULL, &segment_fd);
+        k = segment_writer_close(w, NULL, &segment_fd);
         if (k >= 0 && fsync(segment_fd) < 0)
                 k = ORIGIN(-errno);
         if (n_pages == 0) { /* somebody has emptied it meanwhile */

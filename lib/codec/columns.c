@@ -41,14 +41,13 @@ static uint8_t *map_memory(void) {
         return p;
 }
 
-int columns_init(Columns *ret, int level) {
+int columns_init(Columns *ret) {
         uint8_t *memory = map_memory();
 
         *ret = (Columns){
                 .memory = memory,
                 .compressor = ZSTD_createCCtx(),
                 .decompressor = ZSTD_createDCtx(),
-                .level = level,
         };
         if (!memory || !ret->compressor || !ret->decompressor)
                 return -ENOMEM;
@@ -74,7 +73,7 @@ static void set_effort(Columns *c, bool tokens) {
         ZSTD_CCtx *z = c->compressor;
 
         (void) ZSTD_CCtx_reset(z, ZSTD_reset_session_and_parameters);
-        (void) ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, c->level);
+        (void) ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, COLUMNS_LEVEL);
         (void) ZSTD_CCtx_setParameter(z, ZSTD_c_contentSizeFlag, 0);
         if (!tokens)
                 return;

@@ -308,7 +308,7 @@ static int make_room(SealedReader *r, size_t n_file_block, size_t n_raw) {
         if (!ARRAY_ROOM(r->pages, r->n_pages_room, n_raw) ||
             !ARRAY_ROOM(r->file_block, r->n_file_block_room, n_file_block))
                 return -ENOMEM;
-        return r->codec ? 0 : block_codec_new(&r->codec, r->identity.page_bytes, swap, 0);
+        return r->codec ? 0 : block_codec_new(&r->codec, r->identity.page_bytes, swap);
 }
 
 /* 0; 1 and why not; -errno. */

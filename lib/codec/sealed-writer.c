@@ -74,7 +74,7 @@ static int prepare(SealedWriter *w) {
         w->pages = malloc((size_t) w->block_pages * page_bytes);
         if (!w->pages)
                 return -ENOMEM;
-        r = block_codec_new(&w->codec, page_bytes, w->swap, s->level);
+        r = block_codec_new(&w->codec, page_bytes, w->swap);
         while (r >= 0 && at < s->n_formats) {
                 size_t n = strnlen(s->formats + at, s->n_formats - at);
 

@@ -35,3 +35,6 @@ void sealed_entry_format(SealedEntry *x);
 void sealed_footer_format(SealedFooter *x, const SealedEntry *index);
 
 uint64_t sealed_checksum(const void *data, size_t n);
+/* Little endian <-> this machine: numbers of 4 and 8 bytes, one after the other, and with '-' 8 bytes that are none. */
+void segment_swap(void *p, const char *widths);
+#define SEGMENT_WIDTHS "-44448--448" /* of a SegmentHeader */

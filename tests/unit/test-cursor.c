@@ -242,12 +242,12 @@ static SegmentWriter *begin(const Walk *w, int fd, uint64_t sequence) {
 static void publish(SegmentWriter *w, uint64_t at_ns) {
         Page p = page_of(at_ns, 2);
 
-        ck_assert_int_eq(write_full(segment_writer_fd(w), p.bytes, sizeof(p.bytes)), 0);
+        ck_assert_int_eq(write_full(w->fd, p.bytes, sizeof(p.bytes)), 0);
         segment_publish(w, sizeof(p.bytes));
 }
 
 static void end(SegmentWriter *w) {
-        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+        ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
 }
 
 static CursorCount expect_more(Walk *w, const char *times) {

@@ -43,15 +43,14 @@ static SegmentWriter *write_segment(Fixture *f, uint64_t sequence) {
                                         f->recording.meta->id),
                          0);
         for (unsigned i = 0; i < N_PAGES; i++) {
-                ck_assert_int_eq(
-                        write_full(segment_writer_fd(w), f->pages[i].bytes, BUILT_PAGE_BYTES), 0);
+                ck_assert_int_eq(write_full(w->fd, f->pages[i].bytes, BUILT_PAGE_BYTES), 0);
                 segment_publish(w, BUILT_PAGE_BYTES);
         }
         return w;
 }
 
 static void add_segment(Fixture *f, uint64_t sequence) {
-        ck_assert_int_eq(segment_writer_close(write_segment(f, sequence), NULL), 0);
+        ck_assert_int_eq(segment_writer_close(write_segment(f, sequence), NULL, NULL), 0);
 }
 
 /* @worker: a shell's, or NULL for the real one. */
@@ -197,7 +196,7 @@ TEST(all_that_are_closed_are_sealed_and_what_was_left_half_done_goes) {
         for (uint64_t i = 0; i < 5; i++)
                 ck_assert(check_segment(&f, i));
         ck_assert(!check_segment(&f, 5));
-        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+        ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
 }
 
 TEST(a_worker_that_fails_leaves_the_segment_as_it_was) {

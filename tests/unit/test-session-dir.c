@@ -32,10 +32,10 @@ static void add_segment(SessionDir *d, uint32_t cpu, uint64_t sequence, unsigned
         ck_assert_int_ge(fd, 0);
         ck_assert_int_eq(segment_create(&w, fd, sequence, UINT64_MAX, cpu, sizeof(page), ID), 0);
         for (unsigned i = 0; i < n_pages; i++) {
-                ck_assert_int_eq(write_full(segment_writer_fd(w), page, sizeof(page)), 0);
+                ck_assert_int_eq(write_full(w->fd, page, sizeof(page)), 0);
                 segment_publish(w, sizeof(page));
         }
-        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+        ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
 }
 
 TEST(names_that_lead_elsewhere_are_refused) {

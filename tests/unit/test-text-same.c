@@ -142,7 +142,7 @@ static void write_page(SegmentWriter *w, PageMaker *m) {
 
         memset(m->page + m->n, 0, m->page_bytes - m->n);
         memcpy(m->page, header, sizeof(header));
-        ck_assert_int_eq(write_full(segment_writer_fd(w), m->page, m->page_bytes), 0);
+        ck_assert_int_eq(write_full(w->fd, m->page, m->page_bytes), 0);
         segment_publish(w, m->page_bytes);
         m->n = 0;
 }
@@ -180,7 +180,7 @@ static void repage(const char *session, unsigned cpu, uint32_t page_bytes) {
                 }
         }
         write_page(w, &m);
-        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+        ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
 }
 
 /* As arm64 and ppc64 can have them; no kernel of Debian's has.  The store is a shell's copy. */
