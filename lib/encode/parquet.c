@@ -24,7 +24,7 @@ enum { CODEC_ZSTD = 6 };
 /* How a column could be written. */
 typedef struct Way {
         Buf items, page; /* before and after they are compressed, one after the other */
-        size_t n_items, n_items_packed, n_levels, n_page, n_page_packed;
+        size_t n_items, n_levels, n_page; /* bytes before */
         size_t n_in_dictionary;
         int encoding;
 } Way;
@@ -141,7 +141,6 @@ static int try_way(Parquet *p, ParquetValues *c, size_t n, int encoding, Way *w)
                 add_items(p, c, w->n_in_dictionary, &w->items);
                 w->n_items = w->items.n_data;
                 r = pack(p, &w->items, 0);
-                w->n_items_packed = w->items.n_data;
         }
         if (c->has)
                 parquet_encode_levels(&w->page, c->has, p->n_rows);
@@ -155,14 +154,11 @@ static int try_way(Parquet *p, ParquetValues *c, size_t n, int encoding, Way *w)
         else
                 parquet_encode_plain(&w->page, p->present, n, bytes_of(type));
         w->n_page = w->page.n_data;
-        if (r >= 0)
-                r = pack(p, &w->page, w->n_levels);
-        w->n_page_packed = w->page.n_data;
-        return r;
+        return r < 0 ? r : pack(p, &w->page, w->n_levels);
 }
 
 static size_t size_of(const Way *w) {
-        return (w->encoding == ENCODING_DICTIONARY ? w->n_items_packed : 0) + w->n_page_packed;
+        return w->items.n_data + w->page.n_data;
 }
 
 /* The least of what can be; @best and @other are rooms. */
@@ -215,7 +211,7 @@ static void put_dictionary(Parquet *p, const Way *w, ParquetChunk *chunk) {
         _cleanup_buf_ Buf header = BUF_INIT;
         Thrift t = THRIFT_TO(&header);
 
-        begin_page(&t, PAGE_DICTIONARY, w->n_items, w->n_items_packed);
+        begin_page(&t, PAGE_DICTIONARY, w->n_items, w->items.n_data);
         thrift_begin(&t, 7);
         thrift_i32(&t, 1, (int32_t) w->n_in_dictionary);
         thrift_i32(&t, 2, ENCODING_PLAIN);
@@ -223,7 +219,7 @@ static void put_dictionary(Parquet *p, const Way *w, ParquetChunk *chunk) {
         thrift_end(&t);
         chunk->dictionary_at = p->offset;
         chunk->n_plain += header.n_data + w->n_items;
-        chunk->n_packed += header.n_data + w->n_items_packed;
+        chunk->n_packed += header.n_data + w->items.n_data;
         put(p, header.data, header.n_data);
         put(p, w->items.data, w->items.n_data);
 }
@@ -232,7 +228,7 @@ static void put_page(Parquet *p, const Way *w, ParquetChunk *chunk) {
         _cleanup_buf_ Buf header = BUF_INIT;
         Thrift t = THRIFT_TO(&header);
 
-        begin_page(&t, PAGE_DATA_V2, w->n_page, w->n_page_packed);
+        begin_page(&t, PAGE_DATA_V2, w->n_page, w->page.n_data);
         thrift_begin(&t, 8);
         thrift_i32(&t, 1, (int32_t) p->n_rows);
         thrift_i32(&t, 2, (int32_t) chunk->n_nulls);
@@ -245,7 +241,7 @@ static void put_page(Parquet *p, const Way *w, ParquetChunk *chunk) {
         thrift_end(&t);
         chunk->data_at = p->offset;
         chunk->n_plain += header.n_data + w->n_page;
-        chunk->n_packed += header.n_data + w->n_page_packed;
+        chunk->n_packed += header.n_data + w->page.n_data;
         put(p, header.data, header.n_data);
         put(p, w->page.data, w->page.n_data);
 }

@@ -237,14 +237,16 @@ static int is_new_track(Perfetto *p, uint64_t uuid) {
 /* The track of a task, described if it is new. */
 static int task_track(Perfetto *p, const SpansTask *task, uint64_t *ret) {
         uint64_t uuid = task->pid == 0 ? UUID_IDLE(task->cpu) : UUID_TASK(task->pid);
-        char name[SPANS_NAME_MAX];
-        int r = is_new_track(p, uuid);
+        const char *comm = task->comm && *task->comm ? task->comm : "task";
+        int r = is_new_track(p, uuid), n;
+        char name[48];
 
         *ret = uuid;
         if (r <= 0)
                 return r;
-        spans_name_task(name, task);
-        return write_track(p, uuid, UUID_TASKS, name, strlen(name));
+        n = task->pid > 0 ? snprintf(name, sizeof(name), "%.15s %d", comm, task->pid)
+                          : snprintf(name, sizeof(name), "%.15s CPU %u", comm, task->cpu);
+        return write_track(p, uuid, UUID_TASKS, name, (size_t) n);
 }
 
 static int describe_cpu(Perfetto *p, uint32_t cpu, bool is_irq) {

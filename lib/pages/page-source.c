@@ -16,7 +16,7 @@
 #include "store/page.h"
 #include "store/segment.h"
 
-/* Of plain pages so much is read at once, and less until it is known that they are read in order. */
+/* Of plain pages so much is read at once. */
 #define WINDOW_BYTES ((uint64_t) 64 << 10) /* stays in the cache */
 
 static PageSource *page_source_new(Damages *damages) {
@@ -198,12 +198,9 @@ static _cold_ uint64_t n_in_hole(PageSource *s, uint64_t i) {
 /* 1: there is nothing at @i any more. */
 static int fill_window(PageSource *s, uint64_t i) {
         const size_t page_bytes = s->page_bytes;
-        uint64_t n = 1;
+        uint64_t n = MIN(WINDOW_BYTES / page_bytes, s->data_to - i);
         ssize_t n_read;
 
-        if (s->n_window > 0 && i == s->first_in_window + s->n_window)
-                n = MIN(2 * s->n_window, WINDOW_BYTES / page_bytes);
-        n = MIN(n, s->data_to - i);
         n = MAX(n, (uint64_t) 1);
         s->n_window = 0;
         if (!ARRAY_ROOM(s->window, s->n_window_room, n * page_bytes))

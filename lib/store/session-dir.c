@@ -99,21 +99,13 @@ SessionDir *session_dir_free(SessionDir *d) {
         return mfree(d);
 }
 
-static int write_meta(SessionDir *d, const SessionMeta *m, bool synced) {
+int session_dir_write_meta(SessionDir *d, const SessionMeta *m, bool synced) {
         json_auto_t *o = session_meta_to_json(m);
         _cleanup_free_ char *text = o ? json_dumps(o, JSON_INDENT(2)) : NULL;
 
         if (m->newer_version > 0) /* it holds what is not in @m */
                 return ORIGIN(-EROFS);
         return text ? entry_replace(d->fd, META_NAME, text, strlen(text), synced) : -ENOMEM;
-}
-
-int session_dir_write_meta(SessionDir *d, const SessionMeta *m) {
-        return write_meta(d, m, false);
-}
-
-int session_dir_write_meta_synced(SessionDir *d, const SessionMeta *m) {
-        return write_meta(d, m, true);
 }
 
 static int read_meta(const SessionDir *d, const char *newer_name, SessionMeta **ret) {

@@ -523,17 +523,10 @@ int store_settle_session(Store *s, const char *name) {
         return renameat(s->sessions_fd, made, s->sessions_fd, name) < 0 ? ORIGIN(-errno) : 0;
 }
 
-/* To a name that nothing has, for who has it may be being cleared.  Nobody else writes here. */
-static int rename_free(int dir_fd, const char *from, const char *to) {
-        if (faccessat(dir_fd, to, F_OK, AT_SYMLINK_NOFOLLOW) >= 0)
-                return ORIGIN(-EEXIST);
-        return renameat(dir_fd, from, dir_fd, to) < 0 ? ORIGIN(-errno) : 0;
-}
-
 int store_hide_session(Store *s, const char *name, char **ret_hidden) {
         char made[HIDDEN_NAME_MAX];
         const char *from = name;
-        int fd, r = -EEXIST;
+        int fd, r;
 
         assert(s->lock_fd >= 0);
 
@@ -547,19 +540,22 @@ int store_hide_session(Store *s, const char *name, char **ret_hidden) {
                 return fd;
         safe_close(fd);
 
-        /* Earlier sessions of that name may be being removed still. */
-        for (unsigned i = 0; r == -EEXIST && i < HIDDEN_TRIES; i++) {
+        /* Earlier sessions of that name may be being removed still.  Nobody else writes here. */
+        for (unsigned i = 0; i < HIDDEN_TRIES; i++) {
                 _cleanup_free_ char *hidden = NULL;
 
                 r = i == 0 ? text_format(&hidden, REMOVED_PREFIX "%s", name)
                            : text_format(&hidden, REMOVED_PREFIX "%s.%u", name, i);
                 if (r < 0)
                         return r;
-                r = rename_free(s->sessions_fd, from, hidden);
-                if (r == 0)
-                        *ret_hidden = TAKE_PTR(hidden);
+                if (faccessat(s->sessions_fd, hidden, F_OK, AT_SYMLINK_NOFOLLOW) >= 0)
+                        continue;
+                if (renameat(s->sessions_fd, from, s->sessions_fd, hidden) < 0)
+                        return ORIGIN(-errno);
+                *ret_hidden = TAKE_PTR(hidden);
+                return 0;
         }
-        return r;
+        return ORIGIN(-EEXIST);
 }
 
 int store_clear_hidden(const Store *s, const char *hidden, uint64_t until_ns,

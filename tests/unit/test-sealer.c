@@ -85,7 +85,7 @@ static void fixture_init(Fixture *f, const char *worker) {
         ck_assert_int_eq(store_open_for_writing(&f->store, path, NULL), 0);
         ck_assert_int_eq(session_dir_create(&f->dir, store_sessions_fd(f->store), SESSION), 0);
         ck_assert_int_eq(strv_add(&f->recording.meta->spec.functions, "udp_sendmsg"), 0);
-        ck_assert_int_eq(session_dir_write_meta(f->dir, f->recording.meta), 0);
+        ck_assert_int_eq(session_dir_write_meta(f->dir, f->recording.meta, false), 0);
         for (unsigned i = 0; i < N_PAGES; i++) {
                 page_begin(&f->pages[i], &layouts[LAYOUT_6_12], 1000 * i);
                 page_enter(&f->pages[i], 1000 * i + 1, 17, F_ROOT, 0);

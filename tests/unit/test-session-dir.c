@@ -73,9 +73,9 @@ TEST(meta_is_replaced_and_read_back) {
         _cleanup_(session_meta_freep) SessionMeta *m = small_meta(), *again = NULL;
 
         ck_assert_int_eq(session_dir_read_meta(d, &again), -ENOENT);
-        ck_assert_int_eq(session_dir_write_meta(d, m), 0);
+        ck_assert_int_eq(session_dir_write_meta(d, m, false), 0);
         m->state = SESSION_SEALED;
-        ck_assert_int_eq(session_dir_write_meta(d, m), 0);
+        ck_assert_int_eq(session_dir_write_meta(d, m, false), 0);
         ck_assert_int_eq(session_dir_read_meta(d, &again), 0);
         ck_assert_int_eq(again->state, SESSION_SEALED);
         ck_assert_str_eq(again->spec.functions.items[0], "vfs_read");

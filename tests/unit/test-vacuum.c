@@ -60,7 +60,7 @@ static void add(const char *name, uint64_t ended_ns, bool pinned) {
         memset(page, 1, sizeof(page));
         m->pinned = pinned;
         ck_assert_int_eq(session_dir_create(&d, store_sessions_fd(store), name), 0);
-        ck_assert_int_eq(session_dir_write_meta(d, m), 0);
+        ck_assert_int_eq(session_dir_write_meta(d, m, false), 0);
         ck_assert_int_eq(session_dir_write_tracing(d, "events/header_page", "x", 1, false), 0);
         ck_assert_int_eq(
                 session_dir_write_tracing(d, "events/ftrace/funcgraph_entry/format", "x", 1, false),
