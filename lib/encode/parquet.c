@@ -30,7 +30,7 @@ typedef struct Way {
 } Way;
 
 static int compare_texts(const ParquetText *a, const ParquetText *b) {
-        return memcmp(a->data, b->data, MIN(a->n, b->n)) ?: (a->n > b->n) - (a->n < b->n);
+        return memcmp(a->data, b->data, MIN(a->n, b->n)) ?: CMP(a->n, b->n);
 }
 
 /* --- a column --------------------------------------------------------------------------------- */

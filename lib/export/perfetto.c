@@ -17,6 +17,8 @@
  * track_descriptor.proto, interned_data.proto, debug_annotation.proto (2026).
  */
 
+#include <endian.h>
+
 #include "analyze/sched.h"
 #include "base/array.h"
 #include "encode/escape.h"
@@ -123,12 +125,9 @@ static void proto_u64(Buf *b, unsigned field, uint64_t v) {
 }
 
 static void proto_fixed64(Buf *b, unsigned field, uint64_t v) {
-        char bytes[8];
-
-        for (size_t i = 0; i < sizeof(bytes); i++)
-                bytes[i] = (char) (v >> 8 * i);
+        v = htole64(v);
         buf_add_varint(b, field << 3 | 1);
-        buf_add(b, bytes, sizeof(bytes));
+        buf_add(b, &v, sizeof(v));
 }
 
 /* string, bytes; a string must be UTF-8. */
@@ -337,11 +336,7 @@ static int perfetto_span(void *userdata, const SpansTask *task, const Frame *fra
 static int compare_runs(const void *a, const void *b) {
         const IrqRun *x = a, *y = b;
 
-        if (x->cpu != y->cpu)
-                return x->cpu < y->cpu ? -1 : 1;
-        if (x->begin_ns != y->begin_ns)
-                return x->begin_ns < y->begin_ns ? -1 : 1;
-        return (x->first > y->first) - (x->first < y->first);
+        return CMP(x->cpu, y->cpu) ?: CMP(x->begin_ns, y->begin_ns) ?: CMP(x->first, y->first);
 }
 
 /* Tasks' trees do not come in the order of a CPU's time. */
@@ -349,8 +344,7 @@ static int write_irqs(Perfetto *p) {
         uint64_t last_ns = 0, shift_ns;
         int r = 0;
 
-        if (p->n_irq_runs > 0)
-                qsort(p->irq_runs, p->n_irq_runs, sizeof(*p->irq_runs), compare_runs);
+        SORT(p->irq_runs, p->n_irq_runs, compare_runs);
         for (size_t i = 0; i < p->n_irq_runs && r >= 0; i++) {
                 const IrqRun *run = &p->irq_runs[i];
 

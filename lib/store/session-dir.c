@@ -188,9 +188,7 @@ static bool parse_cpu_name(const char *name, uint64_t *ret) {
 }
 
 static int compare_numbers(const void *a, const void *b) {
-        uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
-
-        return x < y ? -1 : x > y;
+        return CMP(*(const uint64_t *) a, *(const uint64_t *) b);
 }
 
 /* Without a look at the file where the file system tells: there may be tens of thousands. */
@@ -229,8 +227,7 @@ static int list_numbers(int dir_fd, const char *name, NameParser parse, mode_t t
                 if (!ARRAY_ADD(numbers, n, number))
                         return -ENOMEM;
         }
-        if (n > 0)
-                qsort(numbers, n, sizeof(*numbers), compare_numbers);
+        SORT(numbers, n, compare_numbers);
         *ret = TAKE_PTR(numbers);
         *ret_n = n;
         return 0;

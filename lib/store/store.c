@@ -168,16 +168,13 @@ Store *store_free(Store *s) {
 }
 
 static int store_new(Store **ret, const char *path) {
-        Store *s = NEW(Store, .path = strdup(path), .fd = -EBADF, .sessions_fd = -EBADF,
-                       .symbols_fd = -EBADF, .lock_fd = -EBADF);
+        _cleanup_(store_freep) Store *s =
+                NEW(Store, .path = strdup(path), .fd = -EBADF, .sessions_fd = -EBADF,
+                    .symbols_fd = -EBADF, .lock_fd = -EBADF);
 
-        if (!s)
+        if (!s || !s->path)
                 return -ENOMEM;
-        if (!s->path) {
-                store_free(s);
-                return -ENOMEM;
-        }
-        *ret = s;
+        *ret = TAKE_PTR(s);
         return 0;
 }
 
