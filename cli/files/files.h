@@ -15,6 +15,7 @@
 #include "cli/terminal/progress.h"
 #include "export/exporter.h"
 #include "retention/retain.h"
+#include "store/damage.h"
 #include "store/session-dir.h"
 
 /* Does it to each session that the command line names; the first failure is the exit status. */
@@ -110,8 +111,8 @@ typedef struct TracedatSpec {
 
 typedef struct TracedatResult {
         uint64_t n_pages;
-        uint64_t n_lost;          /* pages that are damaged: left out */
-        uint64_t n_unreadable;    /* segments, the same */
+        uint64_t n_torn; /* DatPlan's, like the next */
+        Damages damages;
         bool symbols_are_damaged; /* and not in it */
         bool is_packed;
 } TracedatResult;

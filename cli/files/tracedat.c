@@ -220,12 +220,10 @@ static int add_copied(void *userdata, const char *path, TracingFormat kind) {
 
 static int read_formats(Work *w) {
         const DatFile *file = dat_file_of_dir(w->dir);
-        size_t n_of_file;
-        const DatFormat *of_file = dat_file_formats(file, &n_of_file);
         int r = file ? 0 : tracing_formats_walk(w->meta, add_copied, w);
 
-        for (size_t i = 0; r == 0 && i < n_of_file; i++)
-                r = add_format(w, of_file[i].path, false);
+        for (size_t i = 0; r == 0 && file && i < file->n_formats; i++)
+                r = add_format(w, file->formats[i].path, false);
         if (w->n_formats > 0)
                 qsort(w->formats, w->n_formats, sizeof(*w->formats), compare_systems);
         return r;
@@ -295,7 +293,7 @@ static int resolve_window(Work *w) {
 static uint64_t time_of(const Work *w, uint32_t cpu, uint64_t raw) {
         const DatFile *file = dat_file_of_dir(w->dir);
 
-        return file ? dat_times_apply(dat_file_times(file), cpu, raw) : raw;
+        return file ? dat_times_apply(&file->times, cpu, raw) : raw;
 }
 
 static int look(void *userdata, uint32_t cpu, const PageInfo *info, const void *page) {
@@ -356,8 +354,8 @@ static int write_out(const Work *w, DatHead *head, int out_fd, TracedatResult *r
         }
         if (r == 0)
                 *ret = (TracedatResult){ .n_pages = w->plan.n_pages,
-                                         .n_lost = w->plan.n_lost,
-                                         .n_unreadable = w->plan.n_unreadable,
+                                         .n_torn = w->plan.n_torn,
+                                         .damages = w->plan.damages,
                                          .symbols_are_damaged = w->symbols_are_damaged,
                                          .is_packed = head->compressor != DAT_NONE };
         return r;
@@ -384,7 +382,7 @@ static int gather_and_write(const Work *w, int out_fd, TracedatResult *ret) {
                 .clock = m->clock ?: "local",
                 .uname = w->uname,
                 .origin = w->origin,
-                .times = file ? dat_file_times(file) : NULL,
+                .times = file ? &file->times : NULL,
         };
 
         if (!events)

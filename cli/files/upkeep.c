@@ -152,7 +152,7 @@ int upkeep_pin(const Options *o, Client *c, const char *name, bool pinned) {
         if (w.meta->newer_version > 0)
                 return failed(STATUS_FAILED, "session \"%s\" was %s.", name, w.meta->reason);
         w.meta->pinned = pinned;
-        r = session_dir_write_meta(w.dir, w.meta);
+        r = session_dir_write_meta(w.dir, w.meta, false);
         return r < 0 ? failure(options_store(o), "pin", name, r) : STATUS_OK;
 }
 

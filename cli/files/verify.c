@@ -253,43 +253,24 @@ void verify_result_done(VerifyResult *v) {
 
 /* --- blocks: a walk that knows nothing of events ---------------------------------------------- */
 
-static int check_blocks(VerifyBlocks *c, PageSource *s) {
-        const SealedDamage *damages;
-        SealedCheck check;
-        size_t n;
-        int r = page_source_check(s, &check);
-
-        if (r <= 0)
-                return r;
-        c->n_sealed++;
-        c->n_blocks += check.n_blocks;
-        c->n_blocks_good += check.n_good;
-        c->n_pages += check.n_pages;
-        damages = page_source_damages(s, &n);
-        for (size_t i = 0; r >= 0 && i < n; i++)
-                r = damage_add_part(&c->damages, page_source_cpu(s), page_source_sequence(s),
-                                    &damages[i]);
-        return MIN(r, 0);
-}
-
 static int check_segment(VerifyBlocks *c, const SessionDir *dir, uint32_t cpu, uint64_t sequence) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
-        uint32_t version = 0;
-        int r = page_source_open(&s, dir, cpu, sequence, &version);
+        SealedCheck check = {};
+        Damages damages = {};
+        int r = page_source_open(&s, dir, cpu, sequence, &damages);
 
-        if (r == -ENOENT || r == PAGE_SOURCE_E_UNBEGUN) /* dropped by a ring meanwhile; to come */
+        if (r == -ENOENT || r == SEGMENT_E_UNBEGUN) /* dropped by a ring meanwhile; to come */
                 return 0;
+        if (r == 0 && s->sealed)
+                r = sealed_reader_check(s->sealed, &check);
         if (r < 0)
                 return r;
         c->n_segments++;
-        if (r == PAGE_SOURCE_E_NEWER)
-                return damage_add_newer(&c->damages, cpu, sequence, version);
-        if (r > 0)
-                return strv_addf(&c->damages,
-                                 "cpu%" PRIu32 "/%08" PRIx64
-                                 ".seg: not a segment, or one that was put there",
-                                 cpu, sequence);
-        return check_blocks(c, s);
+        c->n_sealed += r == 0 && s->sealed;
+        c->n_blocks += check.n_blocks;
+        c->n_blocks_good += check.n_good;
+        c->n_pages += check.n_pages;
+        return damage_describe_each(&damages, &c->damages);
 }
 
 int verify_blocks(const SessionDir *dir, Progress *progress, VerifyBlocks *ret) {

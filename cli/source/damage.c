@@ -21,12 +21,12 @@ int damage_add_counts(Strv *ret, const char *where, const DamageCount *counts, s
         return r;
 }
 
-static const char *which_part(char text[static WHICH_MAX], const SealedDamage *d) {
-        if (d->part == SEALED_PART_HEADER)
+static const char *which_part(char text[static WHICH_MAX], const Damage *d) {
+        if (d->part == DAMAGE_HEADER)
                 return "header";
-        if (d->part == SEALED_PART_INDEX)
+        if (d->part == DAMAGE_INDEX)
                 return "index";
-        if (d->part == SEALED_PART_HOLE || d->part == SEALED_PART_CPU)
+        if (d->part == DAMAGE_HOLE || d->part == DAMAGE_CPU)
                 return "pages";
         if (d->n_blocks == 0)
                 (void) snprintf(text, WHICH_MAX, "all from block %" PRIu32 " on", d->block);
@@ -38,50 +38,41 @@ static const char *which_part(char text[static WHICH_MAX], const SealedDamage *d
         return text;
 }
 
-int damage_add_part(Strv *ret, uint32_t cpu, uint64_t sequence, const SealedDamage *part) {
+static int describe_one(Strv *ret, const Damage *d) {
         char which[WHICH_MAX], lost[UNIT_TEXT_MAX + 16] = "";
 
-        if (part->n_pages > 0)
-                (void) snprintf(lost, sizeof(lost), ", %s %s lost", FORMAT_COUNT(part->n_pages),
-                                part->n_pages == 1 ? "page" : "pages");
-        if (part->part == SEALED_PART_CHUNK) /* of a trace.dat, whose parts have no names */
-                return strv_addf(ret, "CPU %" PRIu32 ": %schunk %" PRIu32 ": %s%s", cpu,
-                                 part->n_blocks == 0 ? "all from " : "", part->block, part->what,
-                                 lost);
-        if (part->part == SEALED_PART_SEGMENT)
-                return strv_addf(ret, "cpu%" PRIu32 "/%08" PRIx64 ".seg: %s", cpu, sequence,
-                                 part->what);
-        if (part->part == SEALED_PART_CPU)
-                return strv_addf(ret, "CPU %" PRIu32 ": %s%s", cpu, part->what, lost);
-        return strv_addf(ret, "cpu%" PRIu32 "/%08" PRIx64 ".seg: %s: %s%s", cpu, sequence,
-                         which_part(which, part), part->what, lost);
-}
-
-int damage_add_newer(Strv *ret, uint32_t cpu, uint64_t sequence, uint32_t version) {
-        return strv_addf(ret,
-                         "cpu%" PRIu32 "/%08" PRIx64
-                         ".seg: written by a newer ftraced, format %" PRIu32
-                         ", and skipped; read it with that version",
-                         cpu, sequence, version);
-}
-
-/* Each by its name, as far as the cursor has kept them. */
-static int describe_damages(Strv *ret, const Cursor *cursor, uint64_t n_all) {
-        uint32_t cpu = cursor_cpu(cursor);
-        size_t n;
-        const CursorDamage *d = cursor_damages(cursor, &n);
-
-        for (size_t i = 0; i < n; i++) {
-                int r = d[i].newer_version > 0
-                                ? damage_add_newer(ret, cpu, d[i].sequence, d[i].newer_version)
-                                : damage_add_part(ret, cpu, d[i].sequence, &d[i].part);
-
-                if (r < 0)
-                        return r;
+        if (d->n_pages > 0)
+                (void) snprintf(lost, sizeof(lost), ", %s %s lost", FORMAT_COUNT(d->n_pages),
+                                d->n_pages == 1 ? "page" : "pages");
+        switch (d->part) {
+        case DAMAGE_CHUNK: /* of a trace.dat, whose parts have no names */
+                return strv_addf(ret, "CPU %" PRIu32 ": %schunk %" PRIu32 ": %s%s", d->cpu,
+                                 d->n_blocks == 0 ? "all from " : "", d->block, d->what, lost);
+        case DAMAGE_CPU:
+                return strv_addf(ret, "CPU %" PRIu32 ": %s%s", d->cpu, d->what, lost);
+        case DAMAGE_SEGMENT:
+                return strv_addf(ret, "cpu%" PRIu32 "/%08" PRIx64 ".seg: %s", d->cpu, d->sequence,
+                                 d->what);
+        case DAMAGE_NEWER:
+                return strv_addf(ret,
+                                 "cpu%" PRIu32 "/%08" PRIx64
+                                 ".seg: written by a newer ftraced, format %" PRIu32
+                                 ", and skipped; read it with that version",
+                                 d->cpu, d->sequence, d->block);
+        default:
+                return strv_addf(ret, "cpu%" PRIu32 "/%08" PRIx64 ".seg: %s: %s%s", d->cpu,
+                                 d->sequence, which_part(which, d), d->what, lost);
         }
-        return n_all > n ? strv_addf(ret, "CPU %" PRIu32 ": %s more places are damaged", cpu,
-                                     FORMAT_COUNT(n_all - n))
-                         : 0;
+}
+
+int damage_describe_each(const Damages *d, Strv *ret) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < d->n; i++)
+                r = describe_one(ret, &d->items[i]);
+        return r >= 0 && d->n_all > d->n
+                       ? strv_addf(ret, "%s more places are damaged", FORMAT_COUNT(d->n_all - d->n))
+                       : r;
 }
 
 static int describe_cpu(Strv *ret, uint32_t cpu, const CursorCount *c, bool live) {
@@ -179,9 +170,7 @@ int damage_describe(Playback *p, bool live, Strv *ret) {
                 if (r >= 0 && !live)
                         r = describe_missed(ret, p->meta, cursor_cpu(cursor), &c);
                 if (r >= 0)
-                        r = describe_damages(ret, cursor,
-                                             c.n_parts_damaged + c.n_segments_newer +
-                                                     c.n_segments_damaged);
+                        r = damage_describe_each(cursor_damages(cursor), ret);
         }
         if (r >= 0 && p->counts)
                 r = damage_describe_pairs(&p->census, p->meta, ret);

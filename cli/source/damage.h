@@ -18,11 +18,9 @@ typedef struct DamageCount {
 
 /* "CPU 3: 2,646 pages WHAT", with @where in front, of each that was found.  0 or -ENOMEM. */
 int damage_add_counts(Strv *ret, const char *where, const DamageCount *counts, size_t n);
-/* "cpu0/00000003.seg: written by a newer ftraced, format 3".  0 or -ENOMEM. */
-int damage_add_newer(Strv *ret, uint32_t cpu, uint64_t sequence, uint32_t version);
-/* "cpu0/00000003.seg: block 5: the body does not match its checksum, 256 pages lost".
+/* "cpu0/00000003.seg: block 5: the body does not match its checksum, 256 pages lost", of each.
  * 0 or -ENOMEM. */
-int damage_add_part(Strv *ret, uint32_t cpu, uint64_t sequence, const SealedDamage *part);
+int damage_describe_each(const Damages *d, Strv *ret);
 
 /*
  * damage_describe() - a sentence for each kind of damage, of the files, the symbols and on each CPU

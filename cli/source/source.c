@@ -372,9 +372,8 @@ const char *source_buffer_name(char text[static NAME_QUOTE_MAX], const DatBuffer
 static char *list_buffers(const DatFile *f, bool but_chosen) {
         _cleanup_strv_ Strv names = {};
         char text[NAME_QUOTE_MAX];
-        size_t n;
 
-        for (const DatBuffer *all = dat_file_buffers(f, &n), *b = all; b < all + n; b++)
+        for (const DatBuffer *b = f->buffers; b < f->buffers + f->n_buffers; b++)
                 if (b->n_cpus > 0 && !(but_chosen && b == dat_file_buffer(f)) &&
                     strv_add(&names, source_buffer_name(text, b)) < 0)
                         return NULL;

@@ -26,8 +26,8 @@ typedef struct Sources {
 } Sources;
 
 static int count_segment(FunctionCounts *t, PageSource *s) {
-        uint64_t n_pages = page_source_n_pages(s), n;
-        size_t page_bytes = page_source_page_bytes(s);
+        uint64_t n_pages = s->n_pages, n;
+        size_t page_bytes = s->page_bytes;
 
         for (uint64_t i = 0; i < n_pages; i += n) {
                 const void *pages;

@@ -72,7 +72,7 @@ static void reader_resume_sequence(Reader *r, uint64_t last) {
         uint64_t next = r->segment ? last : last + 1;
 
         if (r->segment) {
-                uint64_t n_begun = segment_writer_n_bytes(r->segment) % r->shared->page_bytes;
+                uint64_t n_begun = r->segment->n_bytes % r->shared->page_bytes;
 
                 r->sequence = last;
                 atomic_store(&r->counters.open_sequence, last);

@@ -153,9 +153,9 @@ static int reader_close_segment(Reader *r) {
         if (!r->segment)
                 return 0;
 
-        is_empty = segment_writer_n_bytes(r->segment) == 0;
+        is_empty = r->segment->n_bytes == 0;
         n_pages = segment_writer_n_pages(r->segment);
-        k = segment_writer_end(TAKE_PTR(r->segment), &n_torn, &fd);
+        k = segment_writer_close(TAKE_PTR(r->segment), &n_torn, &fd);
         if (n_torn > 0) {
                 atomic_fetch_add(&r->counters.pages_lost, 1);
                 atomic_fetch_sub(&r->counters.n_bytes, n_torn);
@@ -190,7 +190,7 @@ static int reader_open_segment(Reader *r) {
         int k;
 
         if (r->segment) {
-                uint64_t n = segment_writer_n_bytes(r->segment);
+                uint64_t n = r->segment->n_bytes;
 
                 if (n % r->shared->page_bytes != 0)
                         return 0;
@@ -220,7 +220,7 @@ static int reader_open_segment(Reader *r) {
 /* After a cut a reader that has nothing to store closes what it holds. */
 static int reader_follow_cut(Reader *r) {
         if (!r->segment || r->tail || r->sequence == atomic_load(&r->shared->sequence) ||
-            segment_writer_n_bytes(r->segment) % r->shared->page_bytes != 0)
+            r->segment->n_bytes % r->shared->page_bytes != 0)
                 return 0;
         return reader_close_segment(r);
 }
@@ -250,8 +250,7 @@ static int reader_empty_pipe(Reader *r) {
                         return k;
 
                 n_pages = segment_writer_n_pages(r->segment);
-                n = splice(r->pipe_fds[0], NULL, segment_writer_fd(r->segment), NULL, r->n_piped,
-                           SPLICE_F_MOVE);
+                n = splice(r->pipe_fds[0], NULL, r->segment->fd, NULL, r->n_piped, SPLICE_F_MOVE);
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n <= 0)

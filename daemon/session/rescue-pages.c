@@ -100,9 +100,9 @@ static int next_page(PageSource *s, uint64_t *i, const void **ret_page) {
         uint64_t n_read;
         PageInfo info;
 
-        while (*i < page_source_n_pages(s))
+        while (*i < s->n_pages)
                 if (page_source_read(s, (*i)++, ret_page, &n_read) == 0 &&
-                    page_parse(&info, *ret_page, page_source_page_bytes(s), false) == 0)
+                    page_parse(&info, *ret_page, s->page_bytes, false) == 0)
                         return 0;
         return ORIGIN(-ENODATA);
 }
@@ -115,7 +115,7 @@ static int add_earlier(Earlier *e, const SessionDir *dir, uint32_t cpu, uint64_t
         if (page_source_open(&s, dir, cpu, sequence, NULL) != 0)
                 return 0;
         while (next_page(s, &i, &page) == 0)
-                if (!ARRAY_ADD(e->hashes, e->n, hash_of(page, page_source_page_bytes(s))))
+                if (!ARRAY_ADD(e->hashes, e->n, hash_of(page, s->page_bytes)))
                         return -ENOMEM;
         return 0;
 }
@@ -137,7 +137,7 @@ bool rescue_find_seam(const SessionDir *dir, uint32_t cpu, uint64_t ns, uint64_t
                 if (page_source_open(&s, dir, cpu, sequences[i], NULL) != 0)
                         continue;
                 while (next_page(s, &k, &page) == 0 &&
-                       page_parse(&info, page, page_source_page_bytes(s), false) == 0) {
+                       page_parse(&info, page, s->page_bytes, false) == 0) {
                         if (info.timestamp > ns) {
                                 *ret_next_ns = info.timestamp;
                                 return is_before;
@@ -173,7 +173,7 @@ int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *
         if (r < 0)
                 return r;
         r = move_all(w, raw_fd, max_pages, m->page_bytes, &earlier, &n_pages);
-        k = segment_writer_end(w, NULL, &segment_fd);
+        k = segment_writer_close(w, NULL, &segment_fd);
         if (k >= 0 && fsync(segment_fd) < 0)
                 k = ORIGIN(-errno);
         if (n_pages == 0) { /* somebody has emptied it meanwhile */

@@ -166,7 +166,7 @@ static int make_session(const Rescue *x, SessionDir **ret, SessionMeta **ret_met
                 return r;
         r = tracing_link(x->origin_dir, dir);
         if (r >= 0)
-                r = session_dir_write_meta(dir, m);
+                r = session_dir_write_meta(dir, m, false);
         if (r >= 0 && syncfs(session_dir_fd(dir)) < 0)
                 r = ORIGIN(-errno);
         if (r >= 0)
@@ -273,7 +273,7 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
         m->kept_realtime_ns = now_ns(CLOCK_REALTIME);
         if (syncfs(session_dir_fd(dir)) < 0)
                 return ORIGIN(-errno);
-        r = session_dir_write_meta(dir, m);
+        r = session_dir_write_meta(dir, m, false);
         return r < 0 ? r : syncfs(session_dir_fd(dir)) < 0 ? ORIGIN(-errno) : 0;
 }
 
@@ -295,7 +295,7 @@ static int end_origin(Rescue *x, const SessionMeta *made, const char *why) {
         disk_usage_release(x->origin_dir);
         r = disk_usage_count(x->origin_dir, m);
         if (r >= 0)
-                r = session_dir_write_meta_synced(x->origin_dir, m);
+                r = session_dir_write_meta(x->origin_dir, m, true);
         if (r >= 0) /* by which it is found */
                 live_remove(x->origin_dir);
         return r;

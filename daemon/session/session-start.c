@@ -192,7 +192,7 @@ static int session_begin(Session *s, Refusal *refusal) {
         bool waits = s->triggers.start_queue;
         const char *what;
         ClockTuple now;
-        int r = session_dir_write_meta(s->dir, s->meta);
+        int r = session_dir_write_meta(s->dir, s->meta, false);
 
         if (r < 0)
                 return refuse_store(s, refusal, r, "writing session.json in");

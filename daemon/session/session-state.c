@@ -51,8 +51,8 @@ int session_write_meta(Session *s) {
                 return r;
         /* Of this one a crash is expected, which else can leave a file of zeros: ext4, a rename before the data. */
         return s->meta->spec.black_box && session_is_live(s)
-                       ? session_dir_write_meta_synced(s->dir ?: dir, s->meta)
-                       : session_dir_write_meta(s->dir ?: dir, s->meta);
+                       ? session_dir_write_meta(s->dir ?: dir, s->meta, true)
+                       : session_dir_write_meta(s->dir ?: dir, s->meta, false);
 }
 
 void session_save(Session *s) {

@@ -35,7 +35,7 @@ static int count_pages(const SessionDir *dir, const char *path, uint64_t *ret) {
                 return fd == -EISDIR || fd == -EBADFD ? 0 : fd;
         r = page_source_take_fd(&g, fd, NULL);
         if (r == 0)
-                *ret = page_source_n_pages(g);
+                *ret = g->n_pages;
         return MIN(r, 0);
 }
 

@@ -176,7 +176,7 @@ static int fill(const SnapshotConfig *c, SessionDir *dir, const char *name) {
         if (r >= 0)
                 r = fill_meta(m, c, dir);
         if (r >= 0)
-                r = session_dir_write_meta(dir, m);
+                r = session_dir_write_meta(dir, m, false);
         return r < 0 ? r : store_settle_session(c->store, name);
 }
 

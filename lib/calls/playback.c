@@ -88,15 +88,13 @@ static int add_values(Playback *p, const EventChoice *e, const char *format) {
 
 /* A trace.dat has formats of all events that its kernel had. */
 static int add_all_of_file(Playback *p, const DatFile *file) {
-        size_t n;
-        const DatFormat *formats = dat_file_formats(file, &n);
         int r = 0;
 
-        for (size_t i = 0; r >= 0 && i < n; i++) {
-                const char *text = formats[i].text;
+        for (size_t i = 0; r >= 0 && i < file->n_formats; i++) {
+                const char *text = file->formats[i].text;
                 EventChoice e;
 
-                if (!event_choice_from_path(&e, formats[i].path))
+                if (!event_choice_from_path(&e, file->formats[i].path))
                         continue;
                 r = foreign_add_later(p->foreign, e.system, text);
                 if (r >= 0 && values_takes(e.system, e.name))

@@ -15,13 +15,9 @@
 #include "codec/record.h"
 #include "store/format.h"
 
-#define LEVEL_DEFAULT 1
-#define LEVEL_MAX 19
-
 struct BlockCodec {
         uint32_t page_bytes;
-        bool little_endian; /* the pages to encode */
-        int level;
+        bool little_endian;             /* the pages to encode */
         RecordKind kinds[LAYOUT_KINDS]; /* as the formats have them: without a length */
         unsigned n_kinds;
         Columns columns;
@@ -36,18 +32,18 @@ typedef struct BlockHeader {
 
 _Static_assert(sizeof(BlockHeader) == BLOCK_HEADER_BYTES, "the header is a file format");
 
-int block_codec_new(BlockCodec **ret, uint32_t page_bytes, bool swap, int level) {
+int block_codec_new(BlockCodec **ret, uint32_t page_bytes, bool swap) {
         _cleanup_(block_codec_freep) BlockCodec *c = NULL;
         int r;
 
-        if (!page_bytes_are_valid(page_bytes) || level < 0 || level > LEVEL_MAX)
+        if (!page_bytes_are_valid(page_bytes))
                 return ORIGIN(-EINVAL);
         c = NEW(BlockCodec, .page_bytes = page_bytes,
                 .little_endian = swap != (__BYTE_ORDER == __LITTLE_ENDIAN),
-                .level = level ?: LEVEL_DEFAULT, .model = malloc(sizeof(Model)));
+                .model = malloc(sizeof(Model)));
         if (!c)
                 return -ENOMEM;
-        r = columns_init(&c->columns, c->level);
+        r = columns_init(&c->columns);
         if (r < 0)
                 return r;
         if (!c->model)
@@ -155,7 +151,7 @@ static int encode_zstd(BlockCodec *c, const void *pages, size_t n_raw, Buf *out)
 
         if (!body)
                 return out->error;
-        n = ZSTD_compressCCtx(c->columns.compressor, body, n_room, pages, n_raw, c->level);
+        n = ZSTD_compressCCtx(c->columns.compressor, body, n_room, pages, n_raw, COLUMNS_LEVEL);
         if (ZSTD_isError(n))
                 return -ENOMEM; /* with that room its only failure */
         out->n_data += n;

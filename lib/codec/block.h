@@ -46,11 +46,10 @@ enum {
  * block_codec_new() - a codec for pages of one size
  * @page_bytes: a power of two, PAGE_BYTES_MIN..PAGE_BYTES_MAX (store/format.h)
  * @swap:       the pages' byte order is not this machine's; concerns encoding only
- * @level:      zstd's, 1..19; 0: the default
  *
  * Return: 0, -EINVAL, -ENOMEM.
  */
-int block_codec_new(BlockCodec **ret, uint32_t page_bytes, bool swap, int level);
+int block_codec_new(BlockCodec **ret, uint32_t page_bytes, bool swap);
 BlockCodec *block_codec_free(BlockCodec *c);
 DEFINE_CLEANUP(BlockCodec *, block_codec_free);
 

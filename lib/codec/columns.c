@@ -26,31 +26,17 @@ enum {
 /* Of whole pages of any size, so that the last column ends where they do. */
 #define MEMORY_BYTES ((COLUMN_N * STRIDE + 65535) / 65536 * 65536)
 
-/* NULL without memory. */
-static uint8_t *map_memory(void) {
-        size_t n_guard = (size_t) sysconf(_SC_PAGESIZE);
-        uint8_t *p = mmap(NULL, MEMORY_BYTES + n_guard, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-        if (p == MAP_FAILED)
-                return NULL;
-        if (mprotect(p + MEMORY_BYTES, n_guard, PROT_NONE) < 0) {
-                (void) munmap(p, MEMORY_BYTES + n_guard);
-                return NULL;
-        }
-        return p;
-}
-
-int columns_init(Columns *ret, int level) {
-        uint8_t *memory = map_memory();
+int columns_init(Columns *ret) {
+        uint8_t *memory = mmap(NULL, MEMORY_BYTES + (size_t) sysconf(_SC_PAGESIZE), PROT_NONE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
         *ret = (Columns){
-                .memory = memory,
+                .memory = memory == MAP_FAILED ? NULL : memory,
                 .compressor = ZSTD_createCCtx(),
                 .decompressor = ZSTD_createDCtx(),
-                .level = level,
         };
-        if (!memory || !ret->compressor || !ret->decompressor)
+        if (!ret->memory || !ret->compressor || !ret->decompressor ||
+            mprotect(memory, MEMORY_BYTES, PROT_READ | PROT_WRITE) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < COLUMN_N; i++)
                 ret->of[i].data = ret->of[i].next = memory + MEMORY_BYTES - (COLUMN_N - i) * STRIDE;
@@ -74,7 +60,7 @@ static void set_effort(Columns *c, bool tokens) {
         ZSTD_CCtx *z = c->compressor;
 
         (void) ZSTD_CCtx_reset(z, ZSTD_reset_session_and_parameters);
-        (void) ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, c->level);
+        (void) ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, COLUMNS_LEVEL);
         (void) ZSTD_CCtx_setParameter(z, ZSTD_c_contentSizeFlag, 0);
         if (!tokens)
                 return;

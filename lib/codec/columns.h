@@ -51,6 +51,7 @@ enum {
         COLUMN_N = COLUMN_TOKENS + TOKENS_N,
 };
 
+#define COLUMNS_LEVEL 1 /* zstd's */
 #define COLUMN_BYTES_MAX (((size_t) 1 << 20) + 65536)
 
 typedef struct Column {
@@ -71,10 +72,9 @@ typedef struct Columns {
         uint8_t *memory;
         ZSTD_CCtx *compressor;
         ZSTD_DCtx *decompressor;
-        int level;
 } Columns;
 
-int columns_init(Columns *ret, int level);
+int columns_init(Columns *ret);
 void columns_done(Columns *c);
 void columns_clear(Columns *c); /* for writing */
 

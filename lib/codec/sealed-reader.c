@@ -21,10 +21,6 @@
 
 #define SEARCH_BYTES ((size_t) 64 << 10)
 
-static int note(SealedReader *r, SealedDamage damage) {
-        return ARRAY_ADD(r->damages, r->n_damages, damage) ? 0 : -ENOMEM;
-}
-
 static int add_found(SealedReader *r, SealedEntry entry, uint32_t number) {
         return ARRAY_ADD(r->found, r->n_found, (SealedFound){ entry, number, false }) ? 0 : -ENOMEM;
 }
@@ -64,7 +60,7 @@ SealedEntry sealed_entry_of(const SealedBlock *b, uint64_t offset) {
         };
 }
 
-/* 0: a block of this segment begins at @offset; SEALED_E_DAMAGED; -errno. */
+/* 0: a block of this segment begins at @offset; SEGMENT_E_DAMAGED; -errno. */
 static int look_at(SealedReader *r, uint64_t offset, SealedBlock *ret) {
         const SealedFound *last = r->n_found > 0 ? &r->found[r->n_found - 1] : NULL;
         uint8_t data[SEALED_BLOCK_HEADER_BYTES];
@@ -74,14 +70,14 @@ static int look_at(SealedReader *r, uint64_t offset, SealedBlock *ret) {
         if (n < 0)
                 return (int) n;
         if (sealed_block_parse(&b, data, (size_t) n) != 0)
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         if (r->has_identity && !belongs(r, &b))
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         if (last && (b.block <= last->number ||
                      b.first_page < last->entry.first_page + last->entry.n_pages))
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         if (r->has_header && b.first_page + b.n_pages > r->n_pages)
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         *ret = b;
         return 0;
 }
@@ -143,7 +139,7 @@ static int scan(SealedReader *r) {
                 SealedBlock b;
                 int k = look_at(r, offset, &b);
 
-                if (k == SEALED_E_DAMAGED)
+                if (k == SEGMENT_E_DAMAGED)
                         k = search(r, &offset, &b, &found);
                 if (k < 0)
                         return k;
@@ -159,36 +155,34 @@ static int scan(SealedReader *r) {
 }
 
 /* Says which numbers and pages the scan did not come upon. */
-static int note_gaps(SealedReader *r) {
+static void note_gaps(const SealedReader *r) {
         uint64_t page = 0;
         uint32_t number = 0;
-        int k = 0;
 
-        for (size_t i = 0; k >= 0 && i < r->n_found; i++) {
+        for (size_t i = 0; i < r->n_found; i++) {
                 const SealedFound *f = &r->found[i];
 
                 if (f->number > number || f->entry.first_page > page)
-                        k = note(r, (SealedDamage){
-                                            .part = SEALED_PART_BLOCK,
-                                            .block = number,
-                                            .n_blocks = MAX(f->number - number, 1U),
-                                            .n_pages = f->entry.first_page - page,
-                                            .what = "the header is damaged",
-                                    });
+                        damages_add(r->damages, (Damage){
+                                                        .part = DAMAGE_BLOCK,
+                                                        .block = number,
+                                                        .n_blocks = MAX(f->number - number, 1U),
+                                                        .n_pages = f->entry.first_page - page,
+                                                        .what = "the header is damaged",
+                                                });
                 number = f->number + 1;
                 page = f->entry.first_page + f->entry.n_pages;
         }
-        if (k >= 0 && page < r->n_pages)
-                k = note(r, (SealedDamage){
-                                    .part = SEALED_PART_BLOCK,
-                                    .block = number,
-                                    .n_pages = r->n_pages - page,
-                                    .what = "cut off, or the headers are damaged",
-                            });
-        return k;
+        if (page < r->n_pages)
+                damages_add(r->damages, (Damage){
+                                                .part = DAMAGE_BLOCK,
+                                                .block = number,
+                                                .n_pages = r->n_pages - page,
+                                                .what = "cut off, or the headers are damaged",
+                                        });
 }
 
-/* 0, SEALED_E_DAMAGED, -errno. */
+/* 0, SEGMENT_E_DAMAGED, -errno. */
 static int read_index(SealedReader *r) {
         _cleanup_free_ SealedEntry *entries = NULL;
         uint8_t data[sizeof(SealedFooter)];
@@ -198,15 +192,15 @@ static int read_index(SealedReader *r) {
         int k;
 
         if (r->n_file < SEALED_HEADER_BYTES + sizeof(footer))
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         n = pread_up_to(r->fd, data, sizeof(data), r->n_file - sizeof(data));
         if (n < 0)
                 return (int) n;
         if (sealed_footer_parse(&footer, data, (size_t) n, r->n_file) != 0)
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         if ((r->has_header && footer.n_blocks > r->n_pages) ||
             fd_next_hole(r->fd, footer.index_offset, r->n_file) < r->n_file)
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         n_entries = footer.n_blocks * sizeof(*entries);
         entries = malloc(n_entries ?: 1);
         if (!entries)
@@ -215,9 +209,9 @@ static int read_index(SealedReader *r) {
         if (n < 0)
                 return (int) n;
         if (sealed_index_parse(entries, (size_t) n, &footer) != 0)
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         if (r->has_header && footer.n_pages != r->n_pages)
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         for (uint32_t i = 0; i < footer.n_blocks; i++) {
                 k = add_found(r, entries[i], i);
                 if (k < 0)
@@ -245,34 +239,40 @@ static int identify_by_index(SealedReader *r) {
         return 0;
 }
 
+/* 0, SEGMENT_E_DAMAGED (nobody says whose they are), -errno. */
 static int find_blocks(SealedReader *r) {
-        int k = r->has_header && r->n_file > file_bytes_max(&r->identity) ? SEALED_E_DAMAGED
-                                                                          : read_index(r);
+        const uint64_t n_max = r->has_header ? file_bytes_max(&r->identity) : UINT64_MAX;
+        int k = r->n_file > n_max ? SEGMENT_E_DAMAGED : read_index(r);
+        const bool has_index = k == 0;
 
-        if (k == 0 && !r->has_identity)
+        if (has_index && !r->has_identity)
                 k = identify_by_index(r);
-        if (k != SEALED_E_DAMAGED)
-                return k;
-        r->n_found = 0;
-        if (r->has_header)
-                r->n_file = MIN(r->n_file, file_bytes_max(&r->identity));
-        k = scan(r);
+        if (!has_index && k >= 0) {
+                r->n_found = 0;
+                r->n_file = MIN(r->n_file, n_max);
+                k = scan(r);
+        }
         if (k < 0)
                 return k;
-        if (!r->has_header && r->n_found > 0) {
+        if (!r->has_identity)
+                return SEGMENT_E_DAMAGED;
+        if (!r->has_header)
+                damages_add(r->damages, (Damage){ .part = DAMAGE_HEADER,
+                                                  .what = "damaged; the blocks say the same" });
+        if (has_index)
+                return 0;
+        if (!r->has_header) {
                 const SealedEntry *last = &r->found[r->n_found - 1].entry;
 
                 r->n_pages = last->first_page + last->n_pages;
         }
-        if (r->has_identity)
-                k = note(r, (SealedDamage){
-                                    .part = SEALED_PART_INDEX,
-                                    .what = "damaged; the blocks were found without it",
-                            });
-        return k < 0 ? k : note_gaps(r);
+        damages_add(r->damages, (Damage){ .part = DAMAGE_INDEX,
+                                          .what = "damaged; the blocks were found without it" });
+        note_gaps(r);
+        return 0;
 }
 
-int sealed_reader_take_fd(SealedReader **ret, int fd, uint32_t *ret_version) {
+int sealed_reader_take_fd(SealedReader **ret, int fd, Damages *damages) {
         _cleanup_(sealed_reader_freep) SealedReader *r = NULL;
         _cleanup_close_ int owned = fd;
         off_t n_file = lseek(owned, 0, SEEK_END);
@@ -281,26 +281,21 @@ int sealed_reader_take_fd(SealedReader **ret, int fd, uint32_t *ret_version) {
         if (n_file < 0)
                 return ORIGIN(-errno);
         r = NEW(SealedReader, .fd = TAKE_FD(owned), .n_file = (uint64_t) n_file,
-                .i_cached = SIZE_MAX);
+                .i_cached = SIZE_MAX, .damages = damages);
         if (!r)
                 return -ENOMEM;
         k = sealed_header_read(&r->identity, r->fd);
-        if (k == SEALED_E_NEWER && ret_version)
-                *ret_version = r->identity.version;
-        if (k < 0 || k == SEALED_E_NEWER)
+        if (k == SEGMENT_E_NEWER)
+                damages_add(damages,
+                            (Damage){ .part = DAMAGE_NEWER, .block = r->identity.version });
+        if (k < 0 || k == SEGMENT_E_NEWER)
                 return k;
         r->has_identity = r->has_header = k == 0;
         if (r->has_header)
                 r->n_pages = r->identity.n_pages;
-        else
-                k = note(r, (SealedDamage){ .part = SEALED_PART_HEADER,
-                                            .what = "damaged; the blocks say the same" });
-        if (k >= 0)
-                k = find_blocks(r);
-        if (k < 0)
+        k = find_blocks(r);
+        if (k != 0)
                 return k;
-        if (!r->has_identity)
-                return SEALED_E_DAMAGED;
         *ret = TAKE_PTR(r);
         return 0;
 }
@@ -313,7 +308,7 @@ static int make_room(SealedReader *r, size_t n_file_block, size_t n_raw) {
         if (!ARRAY_ROOM(r->pages, r->n_pages_room, n_raw) ||
             !ARRAY_ROOM(r->file_block, r->n_file_block_room, n_file_block))
                 return -ENOMEM;
-        return r->codec ? 0 : block_codec_new(&r->codec, r->identity.page_bytes, swap, 0);
+        return r->codec ? 0 : block_codec_new(&r->codec, r->identity.page_bytes, swap);
 }
 
 /* 0; 1 and why not; -errno. */
@@ -365,7 +360,7 @@ int sealed_reader_block(SealedReader *r, size_t i, const void **ret) {
         int k;
 
         if (f->is_damaged)
-                return SEALED_E_DAMAGED;
+                return SEGMENT_E_DAMAGED;
         if (r->i_cached != i) {
                 r->i_cached = SIZE_MAX;
                 k = load(r, &f->entry, &what);
@@ -373,12 +368,12 @@ int sealed_reader_block(SealedReader *r, size_t i, const void **ret) {
                         return k;
                 if (k > 0) {
                         f->is_damaged = true;
-                        k = note(r, (SealedDamage){ .part = SEALED_PART_BLOCK,
-                                                    .block = f->number,
-                                                    .n_blocks = 1,
-                                                    .n_pages = f->entry.n_pages,
-                                                    .what = what });
-                        return k < 0 ? k : SEALED_E_DAMAGED;
+                        damages_add(r->damages, (Damage){ .part = DAMAGE_BLOCK,
+                                                          .block = f->number,
+                                                          .n_blocks = 1,
+                                                          .n_pages = f->entry.n_pages,
+                                                          .what = what });
+                        return SEGMENT_E_DAMAGED;
                 }
                 r->i_cached = i;
         }
@@ -413,7 +408,6 @@ SealedReader *sealed_reader_free(SealedReader *r) {
         block_codec_free(r->codec);
         safe_close(r->fd);
         free(r->found);
-        free(r->damages);
         free(r->pages);
         free(r->file_block);
         return mfree(r);

@@ -9,25 +9,8 @@
  */
 
 #include "codec/block.h"
+#include "store/damage.h"
 #include "store/sealed.h"
-
-typedef enum SealedPart {
-        SEALED_PART_HEADER,
-        SEALED_PART_INDEX,
-        SEALED_PART_BLOCK,
-        SEALED_PART_CHUNK,   /* of a trace.dat, which is no segment */
-        SEALED_PART_HOLE,    /* of a segment that is not sealed (pages/page-source.h) */
-        SEALED_PART_CPU,     /* the same of a trace.dat */
-        SEALED_PART_SEGMENT, /* all of it */
-} SealedPart;
-
-typedef struct SealedDamage {
-        SealedPart part;
-        uint32_t block;    /* the number of the first block that is meant */
-        uint32_t n_blocks; /* how many follow each other; 0: from there to the end */
-        uint64_t n_pages;  /* that cannot be read because of it */
-        const char *what;  /* the rest of the sentence, a constant */
-} SealedDamage;
 
 typedef struct SealedFound {
         SealedEntry entry;
@@ -44,8 +27,7 @@ typedef struct SealedReader {
         uint64_t n_pages;   /* that it was sealed with, as far as is known */
         SealedFound *found; /* blocks, ascending; their numbers may have gaps */
         size_t n_found;
-        SealedDamage *damages; /* found so far */
-        size_t n_damages;
+        Damages *damages; /* borrowed; NULL: nobody wants them */
         BlockCodec *codec;
         size_t i_cached; /* SIZE_MAX: none */
         uint8_t *pages;
@@ -56,12 +38,12 @@ typedef struct SealedReader {
 
 /*
  * sealed_reader_take_fd() - find the blocks
- * @fd:          consumed, also on failure
- * @ret_version: with SEALED_E_NEWER the version; may be NULL
+ * @fd:      consumed, also on failure
+ * @damages: borrowed for the reader's life; NULL: nobody wants them
  *
- * Return: 0, SEALED_E_DAMAGED (neither a header nor a block in it), SEALED_E_NEWER, -errno.
+ * Return: 0, SEGMENT_E_DAMAGED (neither a header nor a block in it), SEGMENT_E_NEWER (which is noted), -errno.
  */
-int sealed_reader_take_fd(SealedReader **ret, int fd, uint32_t *ret_version);
+int sealed_reader_take_fd(SealedReader **ret, int fd, Damages *damages);
 /* What the index says of a block whose header is at @offset. */
 SealedEntry sealed_entry_of(const SealedBlock *b, uint64_t offset);
 /* The first block that ends behind @page; n_found if there is none. */
@@ -71,7 +53,7 @@ size_t sealed_reader_find(const SealedReader *r, uint64_t page);
  * @ret: n_pages * page_bytes, valid until another block is asked for
  *
  * The last one is kept, so that asking again costs nothing.  Checked against both checksums.
- * Return: 0, SEALED_E_DAMAGED (and noted), -errno.
+ * Return: 0, SEGMENT_E_DAMAGED (and noted), -errno.
  */
 int sealed_reader_block(SealedReader *r, size_t i, const void **ret);
 

@@ -74,7 +74,7 @@ static int prepare(SealedWriter *w) {
         w->pages = malloc((size_t) w->block_pages * page_bytes);
         if (!w->pages)
                 return -ENOMEM;
-        r = block_codec_new(&w->codec, page_bytes, w->swap, s->level);
+        r = block_codec_new(&w->codec, page_bytes, w->swap);
         while (r >= 0 && at < s->n_formats) {
                 size_t n = strnlen(s->formats + at, s->n_formats - at);
 
@@ -194,14 +194,15 @@ int sealed_write(int out_fd, const SealedSource *source, SealedSize *ret) {
 int sealed_write_check(int out_fd, const SealedSize *size) {
         _cleanup_(sealed_reader_freep) SealedReader *reader = NULL;
         SealedCheck check = {};
-        int r = sealed_reader_take_fd(&reader, out_fd, NULL);
+        Damages damages = {};
+        int r = sealed_reader_take_fd(&reader, out_fd, &damages);
 
         if (r == 0)
                 r = sealed_reader_check(reader, &check);
         if (r != 0)
                 return r < 0 ? r : SEALED_WRITE_E_DIFFERS;
         return reader->n_pages == size->n_pages && check.n_good == size->n_blocks &&
-                               reader->n_damages == 0
+                               damages.n_all == 0
                        ? 0
                        : SEALED_WRITE_E_DIFFERS;
 }

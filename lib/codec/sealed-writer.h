@@ -18,7 +18,6 @@ typedef struct SealedSource {
                 formats; /* format files' texts, each with its NUL, or NULL: see block_codec_add_format() */
         size_t n_formats;
         uint32_t block_bytes; /* of pages in a block; 0: as many as the format allows */
-        int level;            /* of compression; 0: the default */
 } SealedSource;
 
 typedef struct SealedSize {

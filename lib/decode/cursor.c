@@ -36,7 +36,6 @@ struct Cursor {
         size_t i_sequence; /* of the open segment, or of the next to open */
 
         PageSource *segment;
-        size_t n_parts;  /* damaged ones of the segment that are noted already */
         uint64_t i_page; /* the page after the one that is walked */
         bool in_page;
         const uint8_t *page; /* the one that is walked */
@@ -50,32 +49,13 @@ struct Cursor {
         unsigned i_batch; /* the newest; the other is the one before */
         Payloads payloads;
         CursorCount count;
-        CursorDamage damages[CURSOR_DAMAGES_MAX];
-        size_t n_damages;
+        Damages damages;
 };
 
 static void note_loss(Cursor *c, uint64_t n) {
         /* A number is only good if every gap before this event has one. */
         c->n_missed = c->missed && (c->n_missed == 0 || n == 0) ? 0 : c->n_missed + n;
         c->missed = true;
-}
-
-static void note_damage(Cursor *c, CursorDamage damage) {
-        if (c->n_damages < ELEMENTSOF(c->damages))
-                c->damages[c->n_damages++] = damage;
-}
-
-/* Takes over what the open segment's reader has found damaged since the last time. */
-static void note_damaged_parts(Cursor *c) {
-        size_t n;
-        const SealedDamage *parts = page_source_damages(c->segment, &n);
-
-        for (; c->n_parts < n; c->n_parts++) {
-                note_damage(c, (CursorDamage){ .sequence = c->sequences[c->i_sequence],
-                                               .part = parts[c->n_parts] });
-                c->count.n_parts_damaged++;
-                c->count.n_pages_lost += parts[c->n_parts].n_pages;
-        }
 }
 
 static int list_sequences(Cursor *c) {
@@ -102,16 +82,15 @@ static int list_sequences(Cursor *c) {
 }
 
 static void count_end(CursorCount *count, const PageSource *s) {
-        count->n_torn_bytes += page_source_torn_bytes(s);
-        if (!page_source_is_closed(s))
-                count->n_unclosed++;
+        count->n_torn_bytes += s->n_torn;
+        count->n_unclosed += !s->is_closed;
 }
 
 static void leave_segment(Cursor *c) {
         count_end(&c->count, c->segment);
         /* Unless it is not in the list any more, of which the next one is at its place then. */
         c->i_sequence += c->i_sequence < c->n_sequences &&
-                         c->sequences[c->i_sequence] == page_source_sequence(c->segment);
+                         c->sequences[c->i_sequence] == c->segment->sequence;
         c->segment = page_source_free(c->segment);
         c->in_page = false;
 }
@@ -121,36 +100,26 @@ static bool is_last(const Cursor *c) {
         return c->i_sequence + 1 >= c->n_sequences;
 }
 
-/* 0 and it is open; PAGE_SOURCE_E_*, counted; -errno. */
+/* 0 and it is open; SEGMENT_E_*, noted; -errno. */
 static int open_segment(Cursor *c, uint64_t sequence) {
-        static const SealedDamage not_a_segment = {
-                .part = SEALED_PART_SEGMENT,
-                .what = "not a segment, or one of another place or size of pages; skipped",
-        };
-        uint32_t version;
-        int r = page_source_open(&c->segment, c->dir, c->head.cpu, sequence, &version);
+        int r = page_source_open(&c->segment, c->dir, c->head.cpu, sequence, &c->damages);
 
-        if (r == 0 && page_source_page_bytes(c->segment) != c->formats->page_bytes) {
+        if (r == 0 && c->segment->page_bytes != c->formats->page_bytes) {
                 c->segment = page_source_free(c->segment);
-                r = PAGE_SOURCE_E_DAMAGED;
+                damages_add(&c->damages, DAMAGE_NO_SEGMENT);
+                r = SEGMENT_E_DAMAGED;
         }
-        if (r == PAGE_SOURCE_E_NEWER) {
-                c->count.n_segments_newer++;
-                note_damage(c, (CursorDamage){ .sequence = sequence, .newer_version = version });
-        } else if (r == PAGE_SOURCE_E_DAMAGED) {
-                c->count.n_segments_damaged++;
-                note_damage(c, (CursorDamage){ .sequence = sequence, .part = not_a_segment });
-        } else if (r == PAGE_SOURCE_E_UNBEGUN && !is_last(c))
+        if (r == SEGMENT_E_UNBEGUN && !is_last(c))
                 c->count.n_segments_unbegun++;
         else if (r == -ENOENT) /* a ring goes on while it is read */
                 c->count.n_segments_gone++;
-        return r == -ENOENT ? PAGE_SOURCE_E_DAMAGED : r;
+        return r == -ENOENT ? SEGMENT_E_DAMAGED : r;
 }
 
 /* Whether the segment that was opened names one before it that is not in the list.  The first of the
  * list does not count: a ring drops what was before. */
 static bool is_after_a_gap(const Cursor *c) {
-        uint64_t previous = page_source_previous(c->segment);
+        uint64_t previous = c->segment->previous;
 
         return c->i_sequence > 0 && previous != UINT64_MAX &&
                previous > c->sequences[c->i_sequence - 1];
@@ -167,17 +136,15 @@ static int enter_segment(Cursor *c) {
                         return r;
                 if (r == 0) {
                         c->i_page = 0;
-                        c->n_parts = 0;
                         c->in_page = false;
                         c->count.n_segments++;
-                        note_damaged_parts(c);
                         if (is_after_a_gap(c)) {
                                 c->count.n_segments_missing++;
                                 note_loss(c, 0);
                         }
                         return 1;
                 }
-                if (r == PAGE_SOURCE_E_UNBEGUN && is_last(c))
+                if (r == SEGMENT_E_UNBEGUN && is_last(c))
                         return 0;
                 note_loss(c, 0);
                 c->i_sequence++;
@@ -195,8 +162,7 @@ static int enter_page(Cursor *c) {
 
         if (r < 0)
                 return r;
-        if (r == PAGE_SOURCE_E_LOST) {
-                note_damaged_parts(c);
+        if (r == SEGMENT_E_LOST) {
                 note_loss(c, 0);
                 c->i_page += n;
                 return 0;
@@ -204,11 +170,10 @@ static int enter_page(Cursor *c) {
         c->page = page;
         /* Its header is met after some hundred events: time enough to fetch it. */
         if (n > 1)
-                __builtin_prefetch(c->page + page_source_page_bytes(c->segment));
+                __builtin_prefetch(c->page + c->segment->page_bytes);
         c->i_page++;
         c->count.n_pages++;
-        r = page_parse(&info, c->page, page_source_page_bytes(c->segment),
-                       needs_swap(c->formats->big_endian));
+        r = page_parse(&info, c->page, c->segment->page_bytes, needs_swap(c->formats->big_endian));
         if (r == PAGE_E_EMPTY) {
                 c->count.n_pages_empty++;
                 return 0;
@@ -331,16 +296,12 @@ static int advance_to_page(Cursor *c) {
                         if (r <= 0)
                                 return r;
                 }
-                r = page_source_has_page(c->segment, c->i_page);
-                if (r < 0)
-                        return r;
-                if (r > 0) {
+                if (c->i_page < c->segment->n_pages) {
                         r = enter_page(c);
                         if (r < 0)
                                 return r;
                         continue;
                 }
-                note_damaged_parts(c);
                 /* The last one may still grow. */
                 if (is_last(c)) {
                         c->head.event = NULL;
@@ -370,10 +331,9 @@ static int find_segment(Cursor *c, uint64_t ns, bool swap, size_t *ret) {
         while (high - low > 1) {
                 size_t middle = low + (high - low) / 2;
                 uint64_t begin_ns;
-                uint32_t version;
                 bool is_before = false;
                 int r = page_source_open(&c->segment, c->dir, c->head.cpu, c->sequences[middle],
-                                         &version);
+                                         NULL);
 
                 if (r == 0) {
                         is_before = page_source_begin(c->segment, swap, &begin_ns) > 0 &&
@@ -407,7 +367,6 @@ static int find_page_again(Cursor *c) {
         if (r < 0)
                 return r;
         if (r != 0) {
-                note_damaged_parts(c);
                 note_loss(c, 0);
                 c->in_page = false;
                 return 0;
@@ -472,8 +431,8 @@ int cursor_open(Cursor **ret, const SessionDir *dir, const Formats *formats, uin
         c = NEW(Cursor, .head.cpu = cpu, .dir = dir, .formats = formats);
         if (!c)
                 return -ENOMEM;
-        if (file && !dat_times_are_plain(dat_file_times(file)))
-                c->times = dat_file_times(file);
+        if (file && !dat_times_are_plain(&file->times))
+                c->times = &file->times;
         for (size_t i = 0; i < BATCH_EVENTS; i++)
                 c->batches[0][i].cpu = c->batches[1][i].cpu = cpu;
         r = list_sequences(c) ?: cursor_advance(c);
@@ -490,9 +449,8 @@ void cursor_count(const Cursor *c, CursorCount *ret) {
                 ret->n_segments_unbegun++;
 }
 
-const CursorDamage *cursor_damages(const Cursor *c, size_t *ret_n) {
-        *ret_n = c->n_damages;
-        return c->damages;
+const Damages *cursor_damages(const Cursor *c) {
+        return &c->damages;
 }
 
 Cursor *cursor_free(Cursor *c) {

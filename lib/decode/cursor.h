@@ -26,13 +26,9 @@ typedef struct CursorHead {
 /* What a cursor met so far, some events ahead. */
 typedef struct CursorCount {
         uint64_t n_segments, n_pages, n_records;
-        uint64_t n_segments_damaged; /* not segments at all: skipped */
-        uint64_t n_segments_newer;   /* written by a newer version: skipped */
         uint64_t n_segments_unbegun; /* empty; the last one may still begin */
         uint64_t n_segments_missing; /* gaps: a segment names one before it that is not there */
         uint64_t n_segments_gone;    /* removed while the cursor was on its way to them */
-        uint64_t n_parts_damaged;    /* of sealed segments: blocks, headers, indexes */
-        uint64_t n_pages_lost;       /* in damaged blocks: skipped */
         uint64_t n_pages_torn;       /* length does not fit: skipped */
         uint64_t n_pages_empty;      /* allocated, never written */
         uint64_t n_pages_damaged;    /* a record in it contradicts itself: its rest is skipped */
@@ -43,15 +39,6 @@ typedef struct CursorCount {
         uint64_t n_torn_bytes;       /* behind the last whole page of segments */
         uint64_t n_unclosed;         /* segments whose writer never closed them */
 } CursorCount;
-
-/* Where it met something that is damaged or cannot be known. */
-typedef struct CursorDamage {
-        uint64_t sequence;      /* of the segment */
-        uint32_t newer_version; /* of its format; 0: the part below is damaged */
-        SealedDamage part;
-} CursorDamage;
-
-#define CURSOR_DAMAGES_MAX 64 /* the rest is counted only */
 
 /*
  * cursor_open() - at the first event of @cpu
@@ -87,7 +74,7 @@ int cursor_seek(Cursor *c, uint64_t ns);
 /* Looks for what was written since; at the end, goes on to it.  0 or -errno. */
 int cursor_refresh(Cursor *c);
 void cursor_count(const Cursor *c, CursorCount *ret);
-/* The first of them; valid until the next call that moves the cursor. */
-const CursorDamage *cursor_damages(const Cursor *c, size_t *ret_n);
+/* Whatever else it met: files, and parts of them.  Valid as long as the cursor. */
+const Damages *cursor_damages(const Cursor *c);
 Cursor *cursor_free(Cursor *c);
 DEFINE_CLEANUP(Cursor *, cursor_free);

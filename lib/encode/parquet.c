@@ -24,13 +24,13 @@ enum { CODEC_ZSTD = 6 };
 /* How a column could be written. */
 typedef struct Way {
         Buf items, page; /* before and after they are compressed, one after the other */
-        size_t n_items, n_items_packed, n_levels, n_page, n_page_packed;
+        size_t n_items, n_levels, n_page; /* bytes before */
         size_t n_in_dictionary;
         int encoding;
 } Way;
 
 static int compare_texts(const ParquetText *a, const ParquetText *b) {
-        return memcmp(a->data, b->data, MIN(a->n, b->n)) ?: (a->n > b->n) - (a->n < b->n);
+        return memcmp(a->data, b->data, MIN(a->n, b->n)) ?: CMP(a->n, b->n);
 }
 
 /* --- a column --------------------------------------------------------------------------------- */
@@ -66,31 +66,8 @@ static void find_range(const Parquet *p, const ParquetValues *c, size_t n, Parqu
                                          p->texts->items[chunk->greatest].n <= TEXT_STAT_MAX);
 }
 
-/* Numbers of texts in the order in which they are met first. */
-static int number_texts(Parquet *p, ParquetValues *c, size_t n, size_t *ret_n_items) {
-        size_t n_before = c->n_rounds_room, n_items = 0;
-
-        if (!ARRAY_ROOM(c->numbers, c->n_numbers_room, p->texts->n) ||
-            !ARRAY_ROOM(c->rounds, c->n_rounds_room, p->texts->n))
-                return -ENOMEM;
-        if (c->n_rounds_room > n_before)
-                memset(c->rounds + n_before, 0, (c->n_rounds_room - n_before) * sizeof(uint64_t));
-        for (size_t i = 0; i < n; i++) {
-                int64_t text = p->present[i];
-
-                if (c->rounds[text] != p->round) {
-                        c->rounds[text] = p->round;
-                        c->numbers[text] = (uint32_t) n_items;
-                        p->items[n_items++] = text;
-                }
-                p->in_dictionary[i] = c->numbers[text];
-        }
-        *ret_n_items = n_items;
-        return 0;
-}
-
-/* 1: there are too many. */
-static int number_values(Parquet *p, size_t n, size_t *ret_n_items) {
+/* In the order in which they are met first.  1: there are more than @n_max. */
+static int number_values(Parquet *p, size_t n, size_t n_max, size_t *ret_n_items) {
         size_t n_items = 0;
 
         hash_clear(&p->items_at);
@@ -103,7 +80,7 @@ static int number_values(Parquet *p, size_t n, size_t *ret_n_items) {
                 }
                 number = hash_get(&p->items_at, (uint64_t) p->present[i]);
                 if (number == 0) {
-                        if (n_items == ITEMS_MAX)
+                        if (n_items == n_max)
                                 return 1;
                         p->items[n_items++] = p->present[i];
                         number = n_items;
@@ -158,16 +135,12 @@ static int try_way(Parquet *p, ParquetValues *c, size_t n, int encoding, Way *w)
         w->n_in_dictionary = 0;
         w->encoding = encoding;
         if (encoding == ENCODING_DICTIONARY) {
-                /* Few rows do not look at all texts that there are. */
-                r = type == PARQUET_TEXT && n >= MIN(p->texts->n, (size_t) ITEMS_MAX)
-                            ? number_texts(p, c, n, &w->n_in_dictionary)
-                            : number_values(p, n, &w->n_in_dictionary);
+                r = number_values(p, n, type == PARQUET_TEXT ? n : ITEMS_MAX, &w->n_in_dictionary);
                 if (r != 0)
                         return r;
                 add_items(p, c, w->n_in_dictionary, &w->items);
                 w->n_items = w->items.n_data;
                 r = pack(p, &w->items, 0);
-                w->n_items_packed = w->items.n_data;
         }
         if (c->has)
                 parquet_encode_levels(&w->page, c->has, p->n_rows);
@@ -181,14 +154,11 @@ static int try_way(Parquet *p, ParquetValues *c, size_t n, int encoding, Way *w)
         else
                 parquet_encode_plain(&w->page, p->present, n, bytes_of(type));
         w->n_page = w->page.n_data;
-        if (r >= 0)
-                r = pack(p, &w->page, w->n_levels);
-        w->n_page_packed = w->page.n_data;
-        return r;
+        return r < 0 ? r : pack(p, &w->page, w->n_levels);
 }
 
 static size_t size_of(const Way *w) {
-        return (w->encoding == ENCODING_DICTIONARY ? w->n_items_packed : 0) + w->n_page_packed;
+        return w->items.n_data + w->page.n_data;
 }
 
 /* The least of what can be; @best and @other are rooms. */
@@ -241,7 +211,7 @@ static void put_dictionary(Parquet *p, const Way *w, ParquetChunk *chunk) {
         _cleanup_buf_ Buf header = BUF_INIT;
         Thrift t = THRIFT_TO(&header);
 
-        begin_page(&t, PAGE_DICTIONARY, w->n_items, w->n_items_packed);
+        begin_page(&t, PAGE_DICTIONARY, w->n_items, w->items.n_data);
         thrift_begin(&t, 7);
         thrift_i32(&t, 1, (int32_t) w->n_in_dictionary);
         thrift_i32(&t, 2, ENCODING_PLAIN);
@@ -249,7 +219,7 @@ static void put_dictionary(Parquet *p, const Way *w, ParquetChunk *chunk) {
         thrift_end(&t);
         chunk->dictionary_at = p->offset;
         chunk->n_plain += header.n_data + w->n_items;
-        chunk->n_packed += header.n_data + w->n_items_packed;
+        chunk->n_packed += header.n_data + w->items.n_data;
         put(p, header.data, header.n_data);
         put(p, w->items.data, w->items.n_data);
 }
@@ -258,7 +228,7 @@ static void put_page(Parquet *p, const Way *w, ParquetChunk *chunk) {
         _cleanup_buf_ Buf header = BUF_INIT;
         Thrift t = THRIFT_TO(&header);
 
-        begin_page(&t, PAGE_DATA_V2, w->n_page, w->n_page_packed);
+        begin_page(&t, PAGE_DATA_V2, w->n_page, w->page.n_data);
         thrift_begin(&t, 8);
         thrift_i32(&t, 1, (int32_t) p->n_rows);
         thrift_i32(&t, 2, (int32_t) chunk->n_nulls);
@@ -271,7 +241,7 @@ static void put_page(Parquet *p, const Way *w, ParquetChunk *chunk) {
         thrift_end(&t);
         chunk->data_at = p->offset;
         chunk->n_plain += header.n_data + w->n_page;
-        chunk->n_packed += header.n_data + w->n_page_packed;
+        chunk->n_packed += header.n_data + w->page.n_data;
         put(p, header.data, header.n_data);
         put(p, w->page.data, w->page.n_data);
 }
@@ -293,7 +263,6 @@ static int write_column(Parquet *p, ParquetValues *c, Way *best, Way *other, Par
         for (size_t k = 0; k < p->n_rows; k++)
                 if (!c->has || c->has[k])
                         p->present[n++] = c->values[k];
-        p->round++;
         chunk->n_nulls = p->n_rows - n;
         find_range(p, c, n, chunk);
         r = find_way(p, c, n, best, other);
@@ -361,8 +330,6 @@ static void release_rows(Parquet *p) {
 
                 free(c->values);
                 free(c->has);
-                free(c->numbers);
-                free(c->rounds);
                 *c = (ParquetValues){ .spec = c->spec, .encoding = c->encoding };
         }
         free(TAKE_PTR(p->present));

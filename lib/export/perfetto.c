@@ -17,6 +17,8 @@
  * track_descriptor.proto, interned_data.proto, debug_annotation.proto (2026).
  */
 
+#include <endian.h>
+
 #include "analyze/sched.h"
 #include "base/array.h"
 #include "encode/escape.h"
@@ -123,12 +125,9 @@ static void proto_u64(Buf *b, unsigned field, uint64_t v) {
 }
 
 static void proto_fixed64(Buf *b, unsigned field, uint64_t v) {
-        char bytes[8];
-
-        for (size_t i = 0; i < sizeof(bytes); i++)
-                bytes[i] = (char) (v >> 8 * i);
+        v = htole64(v);
         buf_add_varint(b, field << 3 | 1);
-        buf_add(b, bytes, sizeof(bytes));
+        buf_add(b, &v, sizeof(v));
 }
 
 /* string, bytes; a string must be UTF-8. */
@@ -237,14 +236,16 @@ static int is_new_track(Perfetto *p, uint64_t uuid) {
 /* The track of a task, described if it is new. */
 static int task_track(Perfetto *p, const SpansTask *task, uint64_t *ret) {
         uint64_t uuid = task->pid == 0 ? UUID_IDLE(task->cpu) : UUID_TASK(task->pid);
-        char name[SPANS_NAME_MAX];
-        int r = is_new_track(p, uuid);
+        const char *comm = task->comm && *task->comm ? task->comm : "task";
+        int r = is_new_track(p, uuid), n;
+        char name[48];
 
         *ret = uuid;
         if (r <= 0)
                 return r;
-        spans_name_task(name, task);
-        return write_track(p, uuid, UUID_TASKS, name, strlen(name));
+        n = task->pid > 0 ? snprintf(name, sizeof(name), "%.15s %d", comm, task->pid)
+                          : snprintf(name, sizeof(name), "%.15s CPU %u", comm, task->cpu);
+        return write_track(p, uuid, UUID_TASKS, name, (size_t) n);
 }
 
 static int describe_cpu(Perfetto *p, uint32_t cpu, bool is_irq) {
@@ -335,11 +336,7 @@ static int perfetto_span(void *userdata, const SpansTask *task, const Frame *fra
 static int compare_runs(const void *a, const void *b) {
         const IrqRun *x = a, *y = b;
 
-        if (x->cpu != y->cpu)
-                return x->cpu < y->cpu ? -1 : 1;
-        if (x->begin_ns != y->begin_ns)
-                return x->begin_ns < y->begin_ns ? -1 : 1;
-        return (x->first > y->first) - (x->first < y->first);
+        return CMP(x->cpu, y->cpu) ?: CMP(x->begin_ns, y->begin_ns) ?: CMP(x->first, y->first);
 }
 
 /* Tasks' trees do not come in the order of a CPU's time. */
@@ -347,8 +344,7 @@ static int write_irqs(Perfetto *p) {
         uint64_t last_ns = 0, shift_ns;
         int r = 0;
 
-        if (p->n_irq_runs > 0)
-                qsort(p->irq_runs, p->n_irq_runs, sizeof(*p->irq_runs), compare_runs);
+        SORT(p->irq_runs, p->n_irq_runs, compare_runs);
         for (size_t i = 0; i < p->n_irq_runs && r >= 0; i++) {
                 const IrqRun *run = &p->irq_runs[i];
 

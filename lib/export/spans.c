@@ -27,16 +27,6 @@ struct Spans {
         Hash numbers; /* index of a task + 1, by key */
 };
 
-const char *spans_name_task(char ret[static SPANS_NAME_MAX], const SpansTask *task) {
-        const char *comm = task->comm && *task->comm ? task->comm : "task";
-
-        if (task->pid > 0)
-                (void) snprintf(ret, SPANS_NAME_MAX, "%.15s %d", comm, task->pid);
-        else
-                (void) snprintf(ret, SPANS_NAME_MAX, "%.15s CPU %u", comm, task->cpu);
-        return ret;
-}
-
 /* Its number, from 1; 0 without memory. */
 static uint32_t number_of(Spans *s, const Stack *stack) {
         uint64_t key = (uint64_t) stack->key, number = hash_get(&s->numbers, key);

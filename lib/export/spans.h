@@ -30,10 +30,6 @@ typedef struct SpansTask {
         size_t index;     /* tasks are counted from 0 */
 } SpansTask;
 
-#define SPANS_NAME_MAX 48
-/* "server 412", of an idle or an unknown task "swapper/1 CPU 1". */
-const char *spans_name_task(char ret[static SPANS_NAME_MAX], const SpansTask *task);
-
 /* A span begins, or ends with @call, unless that is NULL; of @frame neither times nor the user mean anything.
  * 0 or -errno. */
 typedef int (*SpansListener)(void *userdata, const SpansTask *task, const Frame *frame,

@@ -183,24 +183,6 @@ int dat_file_read_symbols(const void *file, char **ret, size_t *ret_n) {
         return r == -ENOENT ? -ENODATA : r;
 }
 
-/* "Linux HOST RELEASE MACHINE" */
-static int fill_uname(SessionMeta *m, const char *uname) {
-        char **fields[] = { NULL, &m->host, &m->kernel, &m->machine };
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && uname && i < ELEMENTSOF(fields); i++) {
-                size_t n = strcspn(uname, " ");
-
-                if (fields[i]) {
-                        free(*fields[i]);
-                        *fields[i] = strndup(uname, n);
-                        r = *fields[i] ? 0 : -ENOMEM;
-                }
-                uname = uname[n] ? uname + n + 1 : NULL;
-        }
-        return r;
-}
-
 int dat_file_meta(const void *file, SessionMeta **ret) {
         const DatFile *f = file;
         const DatBuffer *b = dat_file_buffer(f);
@@ -216,10 +198,11 @@ int dat_file_meta(const void *file, SessionMeta **ret) {
                     ?: (clock ? text_replace(&m->clock, clock) : 0)
                     ?: (*b->name ? text_replace(&m->instance, b->name) : 0)
                     ?: (f->kallsyms.data ? text_replace(&m->symbols, "trace.dat") : 0)
-                    ?: fill_uname(m, f->uname)
                     ?: (f->origin ? dat_origin_apply(m, f->origin) : 0);
         if (r < 0)
                 return r;
+        if (f->uname) /* "Linux HOST RELEASE MACHINE" */
+                (void) sscanf(f->uname, "%*s %ms %ms %ms", &m->host, &m->kernel, &m->machine);
         m->state = SESSION_SEALED;
         m->page_bytes = b->page_bytes;
         m->big_endian = f->big_endian;
@@ -271,20 +254,6 @@ int dat_file_to_dir(SessionDir **ret, DatFile *f, const char *name) {
 
 const DatFile *dat_file_of_dir(const SessionDir *d) {
         return session_dir_files(d, &dat_files);
-}
-
-const DatFormat *dat_file_formats(const DatFile *f, size_t *ret_n) {
-        *ret_n = f ? f->n_formats : 0;
-        return f ? f->formats : NULL;
-}
-
-const DatTimes *dat_file_times(const DatFile *f) {
-        return &f->times;
-}
-
-const DatBuffer *dat_file_buffers(const DatFile *f, size_t *ret_n) {
-        *ret_n = f->n_buffers;
-        return f->buffers;
 }
 
 int dat_file_choose_buffer(DatFile *f, const char *name) {

@@ -133,7 +133,33 @@ typedef struct DatBuffer {
         bool is_read;      /* its table was */
 } DatBuffer;
 
-typedef struct DatFile DatFile;
+/* A text that is read when it is asked for. */
+typedef struct DatText {
+        const uint8_t *data; /* mapped; NULL: there is none */
+        uint64_t n;          /* bytes in the file */
+        uint64_t n_plain;    /* unpacked; only if it is packed */
+        bool is_packed;
+} DatText;
+
+typedef struct DatFile {
+        char *name; /* of the recording; NULL until it stands in for a directory */
+        int fd;
+        uint8_t *map;
+        uint64_t n_map;
+        bool big_endian, swap;
+        unsigned version;
+        uint32_t page_bytes;
+        DatCompressor compressor; /* of whatever is packed */
+        DatText kallsyms, printk, cmdlines;
+        DatFormat *formats; /* header_page and header_event among them */
+        size_t n_formats;
+        DatBuffer *buffers;         /* the top-level one first */
+        size_t n_buffers, i_chosen; /* which of them is the recording */
+        uint32_t n_possible_cpus;
+        char *clock, *uname, *origin;
+        DatTimes times;        /* what its pages' are */
+        uint64_t first_option; /* of version 7 */
+} DatFile;
 
 enum {
         DAT_FILE_E_FOREIGN = 1,    /* not a trace.dat at all */
@@ -153,8 +179,6 @@ int dat_file_take_fd(DatFile **ret, int fd, char **ret_problem);
 DatFile *dat_file_free(DatFile *f);
 DEFINE_CLEANUP(DatFile *, dat_file_free);
 
-/* The top-level one first. */
-const DatBuffer *dat_file_buffers(const DatFile *f, size_t *ret_n);
 /* The one of them that is the recording. */
 const DatBuffer *dat_file_buffer(const DatFile *f);
 /* What is asked of @f from now on is asked of that one.  0, DAT_FILE_E_NO_BUFFER. */
@@ -165,11 +189,6 @@ int dat_file_choose_buffer(DatFile *f, const char *name);
 int dat_file_to_dir(SessionDir **ret, DatFile *f, const char *name);
 /* The file that stands in for @d; NULL if none does. */
 const DatFile *dat_file_of_dir(const SessionDir *d);
-
-/* @f NULL: none. */
-const DatFormat *dat_file_formats(const DatFile *f, size_t *ret_n);
-/* What its pages' times are. */
-const DatTimes *dat_file_times(const DatFile *f);
 
 /* --- what it says of the recording ------------------------------------------------------------ */
 

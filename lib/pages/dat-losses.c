@@ -54,20 +54,17 @@ static int note_page(Walk *w, const void *page) {
 
 static int walk_cpu(Walk *w) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
-        int r = page_source_open_dat(&s, w->f, w->cpu);
+        int r = page_source_open_dat(&s, w->f, w->cpu, NULL);
         uint64_t n;
 
         if (r < 0)
                 return r;
-        for (uint64_t i = 0; r >= 0; i += n) {
+        for (uint64_t i = 0; r >= 0 && i < s->n_pages; i += n) {
                 const uint8_t *pages;
 
-                r = page_source_has_page(s, i);
-                if (r <= 0)
-                        break;
                 r = page_source_read(s, i, (const void **) &pages, &n);
                 for (uint64_t k = 0; r == 0 && k < n; k++)
-                        r = note_page(w, pages + k * page_source_page_bytes(s));
+                        r = note_page(w, pages + k * s->page_bytes);
         }
         return MIN(r, 0);
 }
@@ -105,7 +102,7 @@ int dat_start_note(SessionMeta *m, const SessionDir *dir) {
         for (size_t i = 0; i < dat_file_buffer(f)->n_cpus; i++) {
                 _cleanup_(page_source_freep) PageSource *s = NULL;
                 uint32_t cpu = dat_file_buffer(f)->cpus[i].cpu;
-                int r = page_source_open_dat(&s, f, cpu);
+                int r = page_source_open_dat(&s, f, cpu, NULL);
 
                 if (r == 0)
                         r = page_source_begin(s, f->swap, &ns);

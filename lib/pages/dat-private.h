@@ -38,34 +38,6 @@ const char *dat_bytes_string(DatBytes *b, const char *what);
 /* Whether the next bytes are these, which are then passed. */
 bool dat_bytes_are(DatBytes *b, const void *what, size_t n);
 
-/* A text that is read when it is asked for. */
-typedef struct DatText {
-        const uint8_t *data; /* mapped; NULL: there is none */
-        uint64_t n;          /* bytes in the file */
-        uint64_t n_plain;    /* unpacked; only if it is packed */
-        bool is_packed;
-} DatText;
-
-struct DatFile {
-        char *name; /* of the recording; NULL until it stands in for a directory */
-        int fd;
-        uint8_t *map;
-        uint64_t n_map;
-        bool big_endian, swap;
-        unsigned version;
-        uint32_t page_bytes;
-        DatCompressor compressor; /* of whatever is packed */
-        DatText kallsyms, printk, cmdlines;
-        DatFormat *formats; /* header_page and header_event among them */
-        size_t n_formats;
-        DatBuffer *buffers; /* the top-level one first */
-        size_t n_buffers, i_chosen;
-        uint32_t n_possible_cpus;
-        char *clock, *uname, *origin;
-        DatTimes times;
-        uint64_t first_option; /* of version 7 */
-};
-
 /* As SessionFiles has them: @file is a DatFile. */
 /* What is known of the recording.  0 or -ENOMEM. */
 int dat_file_meta(const void *file, SessionMeta **ret);
@@ -96,56 +68,35 @@ bool dat_unpack(DatCompressor compressor, void *context, const void *data, size_
                 size_t n);
 
 typedef struct DatChunk {
-        uint64_t at;         /* of what is packed, in the CPU's bytes */
-        uint32_t n, n_plain; /* n_plain 0: there is none */
-        uint32_t number;
+        uint64_t at; /* of what is packed, in the CPU's bytes */
         uint64_t first_page;
+        uint32_t n, n_plain;
 } DatChunk;
-
-/* Before the head of a chunk. */
-typedef struct DatMark {
-        uint64_t at; /* in the CPU's bytes */
-        uint64_t first_page;
-} DatMark;
 
 /* The pages of one CPU, unpacked a chunk at a time. */
 typedef struct DatPages {
         const DatFile *f;
         const DatCpu *cpu;
         uint32_t page_bytes;
-        uint64_t n_pages, n_torn; /* found so far */
-        uint64_t at;              /* of the next head */
-        uint32_t n_said;          /* chunks that there should be, */
-        uint32_t n_chunks;        /* and that were walked over */
-        bool is_walked;           /* to the end */
-        uint8_t *window;          /* n_window of the CPU's bytes */
-        uint64_t window_at;
-        size_t n_window, n_window_room;
-        DatMark *marks;
-        size_t n_marks;
-        DatChunk now; /* the one that was asked for last */
-        bool is_unpacked;
-        uint8_t *pages;
-        uint32_t n_room;
+        uint64_t n_pages, n_torn;
+        DatChunk *chunks;
+        size_t n_chunks;
+        size_t i_unpacked; /* SIZE_MAX: none */
+        uint8_t *packed, *pages;
+        uint32_t n_packed_room, n_room;
         ZSTD_DCtx *zstd;
-        SealedDamage *damages; /* found so far; a block is a chunk */
-        size_t n_damages;
+        Damages *damages; /* borrowed; NULL: nobody wants them */
 } DatPages;
 
-enum { DAT_PAGES_E_LOST = 1 };
-
-/* @f, @cpu: borrowed.  0 or -ENOMEM. */
-int dat_pages_new(DatPages **ret, const DatFile *f, const DatCpu *cpu);
-/* Whether there is a page @i: 1, 0, -ENOMEM.  Chunks are looked through for where they begin only as far as that;
- * all of them for UINT64_MAX. */
-int dat_pages_has(DatPages *p, uint64_t i);
+/* @f, @cpu, @damages: borrowed.  0 or -ENOMEM. */
+int dat_pages_new(DatPages **ret, const DatFile *f, const DatCpu *cpu, Damages *damages);
 /*
- * dat_pages_read() - page @i, and those that lie behind it in memory
+ * dat_pages_read() - a page of those that there are, and those that lie behind it in memory
  * @ret:   set with 0; valid until a page of another chunk is asked for
- * @ret_n: how many they are; with DAT_PAGES_E_LOST how many are in the chunk that is damaged
+ * @ret_n: how many they are; with SEGMENT_E_LOST how many are in the chunk that is damaged
  *
- * Return: 0, DAT_PAGES_E_LOST (and noted), -ENOMEM.
+ * Return: 0, SEGMENT_E_LOST (and noted), -ENOMEM.
  */
-int dat_pages_read(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_n);
+int dat_pages_read(DatPages *p, uint64_t page, const void **ret, uint64_t *ret_n);
 DatPages *dat_pages_free(DatPages *p);
 DEFINE_CLEANUP(DatPages *, dat_pages_free);

@@ -53,7 +53,7 @@ static void read_mult(DatTimes *t, DatBytes data) {
 static int compare_shifts(const void *pa, const void *pb) {
         const DatShift *a = pa, *b = pb;
 
-        return a->when < b->when ? -1 : a->when > b->when;
+        return CMP(a->when, b->when);
 }
 
 static void read_column(DatBytes *data, DatShifts *s, size_t offset) {
@@ -85,7 +85,7 @@ static int read_cpu(DatBytes *data, DatShifts *ret) {
 static void put_in_order(DatShifts *s) {
         size_t n = 0;
 
-        qsort(s->items, s->n, sizeof(*s->items), compare_shifts);
+        SORT(s->items, s->n, compare_shifts);
         for (size_t i = 0; i < s->n; i++)
                 if (n == 0 || s->items[n - 1].when != s->items[i].when)
                         s->items[n++] = s->items[i];
@@ -114,8 +114,7 @@ static int read_shifts(DatTimes *t, DatBytes data) {
                 for (size_t i = 0; i < n_cpus; i++)
                         read_column(&data, &new.cpus[i], offsetof(DatShift, fraction));
         for (size_t i = 0; r == 0 && i < n_cpus; i++)
-                if (new.cpus[i].n > 0)
-                        put_in_order(&new.cpus[i]);
+                put_in_order(&new.cpus[i]);
         /* What it was read from may have been unpacked, and is gone soon. */
         if (r == 0 && !data.problem) {
                 new.shift_option = malloc(n_option);

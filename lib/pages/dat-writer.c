@@ -43,7 +43,7 @@ static int plan_page(DatPlan *p, const DatChoice *choice, const DatTimes *times,
         int r = page_parse(&info, page, p->page_bytes, p->swap);
 
         if (r != 0) {
-                p->n_lost += r != PAGE_E_EMPTY;
+                p->n_torn += r != PAGE_E_EMPTY;
                 return 0;
         }
         if (choice->to_ns > 0 && (times ? dat_times_apply(times, at->cpu, info.timestamp)
@@ -57,30 +57,27 @@ static int plan_page(DatPlan *p, const DatChoice *choice, const DatTimes *times,
 static int plan_segment(DatPlan *p, const SessionDir *dir, const DatChoice *choice, uint32_t cpu,
                         uint64_t sequence) {
         const DatFile *file = dat_file_of_dir(dir);
-        const DatTimes *times = file ? dat_file_times(file) : NULL;
+        const DatTimes *times = file ? &file->times : NULL;
         _cleanup_(page_source_freep) PageSource *s = NULL;
         DatRun at = { .cpu = cpu, .sequence = sequence };
-        int r = page_source_open(&s, dir, cpu, sequence, NULL);
+        int r = page_source_open(&s, dir, cpu, sequence, &p->damages);
         uint64_t n;
 
-        if (r < 0)
-                return r == -ENOENT ? 0 : r; /* a ring goes on while it is read */
-        if (r == PAGE_SOURCE_E_UNBEGUN)
-                return 0;
-        if (r > 0 || page_source_page_bytes(s) != p->page_bytes) {
-                p->n_unreadable++;
+        if (r != 0)
+                return r == -ENOENT ? 0 : MIN(r, 0); /* a ring goes on while it is read */
+        if (s->page_bytes != p->page_bytes) {
+                damages_add(&p->damages, DAMAGE_NO_SEGMENT);
                 return 0;
         }
         if (choice->from_ns > 0)
                 r = page_source_find(
                         s, times ? dat_times_find(times, choice->from_ns) : choice->from_ns,
                         p->swap, &at.first);
-        for (uint64_t end; r == 0 && at.first < page_source_n_pages(s);) {
+        for (uint64_t end; r == 0 && at.first < s->n_pages;) {
                 const uint8_t *pages;
 
                 r = page_source_read(s, at.first, (const void **) &pages, &n);
-                if (r == PAGE_SOURCE_E_LOST) {
-                        p->n_lost += n;
+                if (r == SEGMENT_E_LOST) {
                         at.first += n;
                         r = 0;
                         continue;
@@ -109,10 +106,6 @@ int dat_plan_make(DatPlan *ret, const SessionDir *dir, const DatChoice *choice) 
         int r = session_dir_list_cpus(dir, &cpus, &n_cpus);
 
         for (size_t i = 0; r >= 0 && i < n_cpus; i++) {
-                if (cpus[i] >= STORE_MAX_CPUS) {
-                        ret->n_unreadable++;
-                        continue;
-                }
                 ret->n_cpus = cpus[i] + 1;
                 if (!choice->cpus || (cpus[i] < choice->n_cpus && choice->cpus[cpus[i]]))
                         r = plan_cpu(ret, dir, choice, cpus[i]);
@@ -221,14 +214,13 @@ static int pack(Writer *w, const uint8_t *pages, size_t n) {
 static int open_run(Writer *w, const DatRun *run) {
         int r;
 
-        if (w->source && page_source_cpu(w->source) == run->cpu &&
-            page_source_sequence(w->source) == run->sequence)
+        if (w->source && w->source->cpu == run->cpu && w->source->sequence == run->sequence)
                 return 0;
         w->source = page_source_free(w->source);
         r = page_source_open(&w->source, w->dir, run->cpu, run->sequence, NULL);
         if (r != 0)
                 return r == -ENOENT || r > 0 ? -ESTALE : r;
-        return page_source_page_bytes(w->source) == w->plan->page_bytes ? 0 : -ESTALE;
+        return w->source->page_bytes == w->plan->page_bytes ? 0 : -ESTALE;
 }
 
 static int put_run(Writer *w, const DatRun *run) {
@@ -236,7 +228,7 @@ static int put_run(Writer *w, const DatRun *run) {
 
         if (r < 0)
                 return r;
-        if (page_source_n_pages(w->source) < run->first + run->n)
+        if (w->source->n_pages < run->first + run->n)
                 return ORIGIN(-ESTALE);
         for (uint64_t i = run->first, end = run->first + run->n, n; r == 0 && i < end; i += n) {
                 const void *pages;
@@ -255,15 +247,12 @@ static int put_run(Writer *w, const DatRun *run) {
 }
 
 static int align(Writer *w) {
-        static const uint8_t zeros[512];
         uint64_t n = (w->plan->page_bytes - w->at % w->plan->page_bytes) % w->plan->page_bytes;
-        int r = 0;
 
-        for (size_t n_now; r == 0 && n > 0; n -= n_now) {
-                n_now = MIN(n, sizeof(zeros));
-                r = put(w, zeros, n_now);
-        }
-        return r;
+        w->at += n;
+        if (!w->counts)
+                buf_pad(&w->out, n, 0);
+        return w->out.error;
 }
 
 static int put_cpu(Writer *w, uint32_t cpu, const DatRun *runs, size_t n_runs) {
@@ -295,19 +284,14 @@ static int put_pages(Writer *w) {
         return r;
 }
 
-static int put_head(Writer *w) {
+/* @again: in the place of the first one. */
+static int put_head(Writer *w, bool again) {
         _cleanup_buf_ Buf head = BUF_INIT;
         int r = dat_head_put(&head, w->head, w->places);
 
-        return r ?: put(w, head.data, head.n_data);
-}
-
-/* The same in the place of the first one. */
-static int replace_head(Writer *w) {
-        _cleanup_buf_ Buf head = BUF_INIT;
-        int r = dat_head_put(&head, w->head, w->places);
-
-        return r ?: pwrite_full(w->target->fd, head.data, head.n_data, 0);
+        return r       ? r
+               : again ? pwrite_full(w->target->fd, head.data, head.n_data, 0)
+                       : put(w, head.data, head.n_data);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -333,7 +317,7 @@ static int count_packed(Writer *w) {
         int r;
 
         w->counts = true;
-        r = put_head(w) ?: put_pages(w);
+        r = put_head(w, false) ?: put_pages(w);
         w->counts = false;
         w->at = 0;
         return r;
@@ -348,10 +332,10 @@ static int write_all(Writer *w) {
         return place_plain(w)
                        ?: (is_packed ? writer_init_zstd(w) : 0)
                        ?: (is_packed && !can_seek ? count_packed(w) : 0)
-                       ?: put_head(w)
+                       ?: put_head(w, false)
                        ?: put_pages(w)
                        ?: buf_flush(&w->out)
-                       ?: (is_packed && can_seek ? replace_head(w) : 0);
+                       ?: (is_packed && can_seek ? put_head(w, true) : 0);
 }
 
 int dat_write(const DatTarget *target, const DatHead *head, const DatPlan *plan,

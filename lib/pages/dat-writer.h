@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "pages/dat-file.h"
+#include "store/damage.h"
 #include "store/page.h"
 
 /* --- which pages ------------------------------------------------------------------------------ */
@@ -32,10 +33,10 @@ typedef struct DatPlan {
         uint32_t page_bytes;
         DatRun *runs; /* ascending by cpu, sequence, first */
         size_t n_runs;
-        uint32_t n_cpus;       /* the highest number plus 1; 0: there is no CPU */
-        uint64_t n_pages;      /* in all runs */
-        uint64_t n_lost;       /* pages that are damaged: left out */
-        uint64_t n_unreadable; /* segments, the same */
+        uint32_t n_cpus;  /* the highest number plus 1; 0: there is no CPU */
+        uint64_t n_pages; /* in all runs */
+        uint64_t n_torn;  /* pages whose length is impossible: left out */
+        Damages damages;  /* what else is */
 } DatPlan;
 
 /* What to take. */

@@ -13,53 +13,58 @@
 #include "pages/dat-file.h"
 #include "store/session-dir.h"
 
-typedef struct PageSource PageSource;
+typedef struct Segment Segment;
+typedef struct DatPages DatPages;
 
-enum {
-        PAGE_SOURCE_E_DAMAGED = 1, /* no segment, or not this CPU's and of this number */
-        PAGE_SOURCE_E_NEWER = 2,   /* of a format version that this program does not know */
-        PAGE_SOURCE_E_LOST = 3,    /* this page cannot be read */
-        PAGE_SOURCE_E_UNBEGUN =
-                4, /* empty: its writer is about to write the header, or died there */
-};
+typedef struct PageSource {
+        uint32_t cpu, page_bytes;
+        uint64_t sequence;
+        uint64_t previous; /* the one before it; UINT64_MAX: none, or not known */
+        uint64_t n_pages;
+        uint64_t n_torn;      /* bytes behind the last page */
+        bool is_closed;       /* no page will be added */
+        SealedReader *sealed; /* its blocks; NULL: it is not sealed */
+        /* What follows is page-source.c's. */
+        Segment *raw; /* NULL: of a trace.dat, or sealed */
+        DatPages *packed;
+        /* Of plain pages */
+        int fd; /* borrowed; negative: they are packed or sealed */
+        bool is_dat;
+        uint64_t begin;              /* where in the file the first one is */
+        uint64_t data_from, data_to; /* pages that are known to be in no hole */
+        uint64_t hole_to;            /* behind the last one of those in holes that were noted */
+        Damages *damages;
+        uint8_t *window; /* n_window pages from first_in_window on */
+        size_t n_window_room;
+        uint64_t first_in_window, n_window;
+} PageSource;
 
 /*
  * page_source_open() - the segment @sequence of @cpu
- * @dir:         borrowed for the source's life
- * @ret_version: set with PAGE_SOURCE_E_NEWER; may be NULL
+ * @dir:     borrowed for the source's life
+ * @damages: the same; what is found damaged, now or later, is noted there; NULL: nobody wants to know
  *
- * Return: 0, PAGE_SOURCE_E_DAMAGED, PAGE_SOURCE_E_NEWER, PAGE_SOURCE_E_UNBEGUN, -errno (-ENOENT).
+ * Return: 0, SEGMENT_E_DAMAGED (noted; also if it is not this CPU's and of this number), SEGMENT_E_NEWER (noted),
+ * SEGMENT_E_UNBEGUN, -errno (-ENOENT).
  */
 int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint64_t sequence,
-                     uint32_t *ret_version);
+                     Damages *damages);
 /* The same from a descriptor of a regular file, consumed also on failure, whosever it is. */
-int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version);
+int page_source_take_fd(PageSource **ret, int fd, Damages *damages);
 /* The same of a CPU's pages in a trace.dat, which is borrowed.  0, -ENOENT (no such CPU), -errno. */
-int page_source_open_dat(PageSource **ret, const DatFile *f, uint32_t cpu);
+int page_source_open_dat(PageSource **ret, const DatFile *f, uint32_t cpu, Damages *damages);
 /* Looks again how many pages there are: 1 if more than before, 0, -errno.  Sealed ones are
  * final. */
 int page_source_refresh(PageSource *s);
 
-uint32_t page_source_cpu(const PageSource *s);
-uint64_t page_source_sequence(const PageSource *s);
-uint64_t
-page_source_previous(const PageSource *s); /* the one before it; UINT64_MAX: none, or not known */
-uint32_t page_source_page_bytes(const PageSource *s);
-bool page_source_is_closed(const PageSource *s); /* sealed or closed: no page will be added */
-/* Of a trace.dat that is packed this looks through all of it, unlike the next one. */
-uint64_t page_source_n_pages(const PageSource *s);
-/* Whether there is a page @i: 1, 0, -ENOMEM. */
-int page_source_has_page(const PageSource *s, uint64_t i);
-uint64_t page_source_torn_bytes(const PageSource *s); /* Segment.n_torn; 0 if sealed */
-
 /*
  * page_source_read() - page @i and those that lie behind it in memory
- * @i:     less than page_source_n_pages()
+ * @i:     less than n_pages
  * @ret:   set with 0; valid until another page is read, or a refresh
- * @ret_n: how many they are, at least 1; with PAGE_SOURCE_E_LOST how many cannot be read
+ * @ret_n: how many they are, at least 1; with SEGMENT_E_LOST how many cannot be read
  *
  * Pages asked for in order are decoded once.
- * Return: 0, PAGE_SOURCE_E_LOST, -errno.
+ * Return: 0, SEGMENT_E_LOST, -errno.
  */
 int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n);
 
@@ -84,13 +89,6 @@ int page_source_begin(PageSource *s, bool swap, uint64_t *ret_ns);
  * Return: 0, -ENODATA (no page has one), other -errno.
  */
 int page_source_span(PageSource *s, bool swap, uint64_t *ret_first_ns, uint64_t *ret_last_ns);
-
-/* Its blocks; NULL if it is not sealed. */
-const SealedReader *page_source_sealed(const PageSource *s);
-/* Decodes all blocks of a sealed one.  1; 0: it is not sealed; -errno. */
-int page_source_check(PageSource *s, SealedCheck *ret);
-/* What was found damaged so far; none if it is not sealed. */
-const SealedDamage *page_source_damages(const PageSource *s, size_t *ret_n);
 
 PageSource *page_source_free(PageSource *s);
 DEFINE_CLEANUP(PageSource *, page_source_free);

@@ -16,7 +16,6 @@
 
 #define FILE_NAME "removed"
 #define FILE_BYTES_READ ((size_t) 4 << 20) /* of one that is larger nobody knows whose it is */
-#define WORDS 4
 
 void removed_done(Removed *r) {
         free(r->name);
@@ -54,29 +53,20 @@ int removed_note(int store_fd, const Removed *r) {
         return k < 0 || n_file <= REMOVED_BYTES_MAX ? k : shorten(store_fd);
 }
 
-/* @line: changed.  1: it is of @word, 0: it is not, or is none, -ENOMEM. */
-static int parse(Removed *ret, char *line, const char *word) {
-        char *words[WORDS], *p = line;
-        uint64_t realtime_ns, n_bytes;
-        Removed r;
+/* 1: it is of @word, 0: it is not, or is none, -ENOMEM. */
+static int parse(Removed *ret, const char *line, const char *word) {
+        _cleanup_(removed_done) Removed r = {};
+        int n = 0;
 
-        for (size_t i = 0; i < WORDS; i++) {
-                words[i] = p;
-                p += strcspn(p, " ");
-                if (*p == 0)
-                        return 0;
-                *p++ = 0;
-        }
-        if (parse_u64(words[0], INT64_MAX, &realtime_ns) < 0 ||
-            parse_u64(words[1], INT64_MAX, &n_bytes) < 0 || !session_name_is_valid(words[2]) ||
-            (!streq(words[2], word) && !streq(words[3], word)))
+        if (sscanf(line, "%" SCNu64 " %" SCNu64 " %ms %ms %n", &r.realtime_ns, &r.n_bytes, &r.name,
+                   &r.id, &n) != 4 ||
+            (r.realtime_ns | r.n_bytes) > INT64_MAX || !session_name_is_valid(r.name) ||
+            (!streq(r.name, word) && !streq(r.id, word)))
                 return 0;
-        r = (Removed){ realtime_ns, n_bytes, strdup(words[2]), strdup(words[3]), strdup(p) };
-        if (!r.name || !r.id || !r.why) {
-                removed_done(&r);
+        r.why = strdup(line + n);
+        if (!r.why)
                 return -ENOMEM;
-        }
-        *ret = r;
+        *ret = TAKE(r, (Removed){});
         return 1;
 }
 

@@ -19,9 +19,7 @@ static int by_age(const void *a, const void *b, void *userdata) {
         const RetainItem *items = userdata;
         size_t i = *(const size_t *) a, k = *(const size_t *) b;
 
-        if (items[i].kept_ns != items[k].kept_ns)
-                return items[i].kept_ns < items[k].kept_ns ? -1 : 1;
-        return i < k ? -1 : 1;
+        return CMP(items[i].kept_ns, items[k].kept_ns) ?: CMP(i, k);
 }
 
 static size_t find_newest(const RetainItem *items, size_t n) {

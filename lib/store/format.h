@@ -114,6 +114,17 @@
 
 #include "meta/json-field.h"
 
+/* What reading, or going on with, a segment may come upon. */
+enum {
+        SEGMENT_E_DAMAGED =
+                1, /* no segment, or a part of it contradicts itself, another or the file's size */
+        SEGMENT_E_NEWER = 2,   /* of a format version that this program does not know */
+        SEGMENT_E_CLOSED = 3,  /* nothing can be appended */
+        SEGMENT_E_SEALED = 4,  /* its pages are in blocks (store/sealed.h, lib/codec) */
+        SEGMENT_E_UNBEGUN = 5, /* empty: its writer is about to write the header, or died there */
+        SEGMENT_E_LOST = 6,    /* this page cannot be read */
+};
+
 #define SEGMENT_MAGIC "ftracSEG"
 #define SEGMENT_VERSION 1
 #define SEGMENT_HEADER_BYTES 4096U

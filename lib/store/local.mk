@@ -2,6 +2,7 @@
 noinst_LIBRARIES += %D%/libstore.a
 %C%_libstore_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(XXHASH_CFLAGS)
 %C%_libstore_a_SOURCES = \
+	%D%/damage.h \
 	%D%/entry.c \
 	%D%/entry.h \
 	%D%/format.h \

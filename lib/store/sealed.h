@@ -12,21 +12,16 @@
 
 #include "store/format.h"
 
-enum {
-        SEALED_E_DAMAGED = 1, /* checksum, magic or a value that cannot be */
-        SEALED_E_NEWER = 2,   /* of a version that this program does not know */
-};
-
 /*
  * sealed_header_read() - from the beginning of a file
- * @ret: in this machine's byte order; with SEALED_E_NEWER only magic and version are meant
+ * @ret: in this machine's byte order; with SEGMENT_E_NEWER only magic and version are meant
  *
- * Return: 0, SEALED_E_DAMAGED, SEALED_E_NEWER, -errno.
+ * Return: 0, SEGMENT_E_DAMAGED, SEGMENT_E_NEWER, -errno.
  */
 int sealed_header_read(SealedHeader *ret, int fd);
-/* 0 or SEALED_E_DAMAGED: its lengths agree with each other and are within the format's bounds. */
+/* 0 or SEGMENT_E_DAMAGED: its lengths agree with each other and are within the format's bounds. */
 int sealed_block_parse(SealedBlock *ret, const void *data, size_t n);
-/* Also SEALED_E_DAMAGED if index and footer do not fill a file of @n_file bytes to its end. */
+/* Also SEGMENT_E_DAMAGED if index and footer do not fill a file of @n_file bytes to its end. */
 int sealed_footer_parse(SealedFooter *ret, const void *data, size_t n, uint64_t n_file);
 /* @data: the whole index, @n bytes as its @footer says.  The entries are then in this machine's
  * byte order, in place; their values are bounded by the format and follow each other. */
@@ -40,3 +35,6 @@ void sealed_entry_format(SealedEntry *x);
 void sealed_footer_format(SealedFooter *x, const SealedEntry *index);
 
 uint64_t sealed_checksum(const void *data, size_t n);
+/* Little endian <-> this machine: numbers of 4 and 8 bytes, one after the other, and with '-' 8 bytes that are none. */
+void segment_swap(void *p, const char *widths);
+#define SEGMENT_WIDTHS "-44448--448" /* of a SegmentHeader */

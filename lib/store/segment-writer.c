@@ -28,15 +28,8 @@
 #include "base/io.h"
 #include "store/entry.h"
 #include "store/page.h"
+#include "store/sealed.h"
 #include "store/segment.h"
-
-struct SegmentWriter {
-        int fd;
-        uint32_t page_bytes;
-        uint64_t n_bytes; /* behind the header */
-        void *tail_map;   /* of the tail, begins at a page of this machine */
-        size_t n_tail_map;
-};
 
 static uint64_t end_of(const SegmentWriter *w) {
         return SEGMENT_HEADER_BYTES + w->n_bytes;
@@ -102,13 +95,13 @@ int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint6
                    uint32_t cpu, uint32_t page_bytes, const char *session_id) {
         _cleanup_(segment_writer_freep) SegmentWriter *w = NULL;
         SegmentHeader h = {
-                .version = htole32(SEGMENT_VERSION),
-                .header_bytes = htole32(SEGMENT_HEADER_BYTES),
-                .page_bytes = htole32(page_bytes),
-                .cpu = htole32(cpu),
-                .sequence = htole64(sequence),
-                .state = htole32(SEGMENT_STATE_WRITING),
-                .previous = htole32((uint32_t) (previous + 1)), /* UINT64_MAX becomes 0 */
+                .version = SEGMENT_VERSION,
+                .header_bytes = SEGMENT_HEADER_BYTES,
+                .page_bytes = page_bytes,
+                .cpu = cpu,
+                .sequence = sequence,
+                .state = SEGMENT_STATE_WRITING,
+                .previous = (uint32_t) (previous + 1), /* UINT64_MAX becomes 0 */
         };
         char name[SEGMENT_NAME_MAX], block[SEGMENT_HEADER_BYTES] = {};
         int r;
@@ -119,6 +112,7 @@ int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint6
         if (sequence > UINT32_MAX)
                 return ORIGIN(-EOVERFLOW);
         segment_format_name(name, sequence);
+        segment_swap(&h, SEGMENT_WIDTHS);
         memcpy(h.magic, SEGMENT_MAGIC, sizeof(h.magic));
         memcpy(h.session_id, session_id, strnlen(session_id, sizeof(h.session_id)));
 
@@ -209,16 +203,8 @@ int segment_append(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint3
         return 0;
 }
 
-int segment_writer_fd(const SegmentWriter *w) {
-        return w->fd;
-}
-
 uint64_t segment_writer_n_pages(const SegmentWriter *w) {
         return w->n_bytes / w->page_bytes;
-}
-
-uint64_t segment_writer_n_bytes(const SegmentWriter *w) {
-        return w->n_bytes;
 }
 
 uint64_t segment_writer_last_ns(const SegmentWriter *w) {
@@ -238,19 +224,13 @@ void segment_publish(SegmentWriter *w, size_t n_bytes) {
 }
 
 /* Makes the file @n bytes longer, with their space allocated. */
-static int allocate(SegmentWriter *w, size_t n) {
-        _cleanup_free_ char *zeroes = NULL;
+static int allocate(const SegmentWriter *w, size_t n) {
         int r;
 
         do
-                r = fallocate(w->fd, 0, (off_t) end_of(w), (off_t) n) < 0 ? ORIGIN(-errno) : 0;
+                r = -posix_fallocate(w->fd, (off_t) end_of(w), (off_t) n);
         while (r == -EINTR);
-        if (r != -EOPNOTSUPP)
-                return r;
-        zeroes = calloc(1, n);
-        if (!zeroes)
-                return -ENOMEM;
-        return pwrite_full(w->fd, zeroes, n, end_of(w));
+        return r < 0 ? ORIGIN(r) : 0;
 }
 
 /* One byte of each page of memory onto itself, by the kernel. */
@@ -342,24 +322,19 @@ static int finish_file(SegmentWriter *w) {
         return close_file(w->fd, w->page_bytes, n_pages);
 }
 
-int segment_writer_end(SegmentWriter *w, size_t *ret_torn_bytes, int *ret_fd) {
+int segment_writer_close(SegmentWriter *w, size_t *ret_torn_bytes, int *ret_fd) {
         size_t n_torn = w->n_bytes % w->page_bytes;
         int r;
 
         if (w->tail_map)
                 segment_tail_abort(w);
         r = finish_file(w);
-        *ret_fd = TAKE_FD(w->fd);
+        if (ret_fd)
+                *ret_fd = TAKE_FD(w->fd);
         segment_writer_free(w);
         if (r >= 0 && ret_torn_bytes)
                 *ret_torn_bytes = n_torn;
         return r;
-}
-
-int segment_writer_close(SegmentWriter *w, size_t *ret_torn_bytes) {
-        _cleanup_close_ int fd = -EBADF;
-
-        return segment_writer_end(w, ret_torn_bytes, &fd);
 }
 
 /* --- of a writer that died ------------------------------------------------------------------------ */

@@ -38,22 +38,15 @@ static int tell_others_apart(SegmentHeader *ret, int fd) {
         SealedHeader h;
         int r = sealed_header_read(&h, fd);
 
-        switch (r) {
-        case 0:
-                *ret = (SegmentHeader){
-                        .page_bytes = h.page_bytes,
-                        .cpu = h.cpu,
-                        .sequence = h.sequence,
-                        .n_pages = h.n_pages,
-                };
-                return SEGMENT_E_SEALED;
-        case SEALED_E_NEWER:
-                return SEGMENT_E_NEWER;
-        case SEALED_E_DAMAGED:
-                return SEGMENT_E_DAMAGED;
-        default:
+        if (r != 0)
                 return r;
-        }
+        *ret = (SegmentHeader){
+                .page_bytes = h.page_bytes,
+                .cpu = h.cpu,
+                .sequence = h.sequence,
+                .n_pages = h.n_pages,
+        };
+        return SEGMENT_E_SEALED;
 }
 
 int segment_read_header(int fd, SegmentHeader *ret) {
@@ -64,14 +57,7 @@ int segment_read_header(int fd, SegmentHeader *ret) {
                 return (int) n;
         if ((size_t) n < sizeof(h) || memcmp(h.magic, SEGMENT_MAGIC, sizeof(h.magic)) != 0)
                 return SEGMENT_E_DAMAGED;
-        h.version = le32toh(h.version);
-        h.header_bytes = le32toh(h.header_bytes);
-        h.page_bytes = le32toh(h.page_bytes);
-        h.cpu = le32toh(h.cpu);
-        h.sequence = le64toh(h.sequence);
-        h.state = le32toh(h.state);
-        h.previous = le32toh(h.previous);
-        h.n_pages = le64toh(h.n_pages);
+        segment_swap(&h, SEGMENT_WIDTHS);
         if (h.version != SEGMENT_VERSION)
                 return tell_others_apart(ret, fd);
         if (h.header_bytes != SEGMENT_HEADER_BYTES || !page_bytes_are_valid(h.page_bytes) ||

@@ -18,20 +18,19 @@ char *segment_format_name(char name[static SEGMENT_NAME_MAX], uint64_t sequence)
 char *segment_format_path(char path[static SEGMENT_PATH_MAX], uint32_t cpu, uint64_t sequence);
 bool segment_parse_name(const char *name, uint64_t *ret); /* false: it is none */
 
-enum {
-        SEGMENT_E_DAMAGED = 1, /* no segment, or its header contradicts itself or the file's size */
-        SEGMENT_E_CLOSED = 2,  /* nothing can be appended */
-        SEGMENT_E_SEALED = 3,  /* its pages are in blocks (store/sealed.h, lib/codec) */
-        SEGMENT_E_NEWER = 4,   /* of a format version that this program does not know */
-};
-
 /* Reads and checks the header of a file, in this machine's byte order; the file's size is not
  * looked at.  Of a sealed one page_bytes, cpu, sequence and n_pages are set, too.  0, SEGMENT_E_*, -errno. */
 int segment_read_header(int fd, SegmentHeader *ret);
 
 /* --- writing ------------------------------------------------------------------------------ */
 
-typedef struct SegmentWriter SegmentWriter;
+typedef struct SegmentWriter {
+        int fd; /* to splice into: positioned behind the last byte */
+        uint32_t page_bytes;
+        uint64_t n_bytes; /* in the file, without the header */
+        void *tail_map;   /* of the tail, begins at a page of this machine */
+        size_t n_tail_map;
+} SegmentWriter;
 
 /*
  * segment_create() - a new segment, exclusively
@@ -67,9 +66,6 @@ int segment_append(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint3
                    uint32_t page_bytes, const char *session_id, const SegmentRest *rest,
                    size_t *ret_torn);
 
-/* The descriptor to splice into: positioned behind the last byte.  Borrowed. */
-int segment_writer_fd(const SegmentWriter *w);
-
 /* @n_bytes more have been spliced: whole pages are counted in the header, a partial one waits for its rest. */
 void segment_publish(SegmentWriter *w, size_t n_bytes);
 
@@ -88,16 +84,13 @@ void segment_tail_commit(SegmentWriter *w);
 void segment_tail_abort(SegmentWriter *w);
 
 uint64_t segment_writer_n_pages(const SegmentWriter *w);
-uint64_t segment_writer_n_bytes(const SegmentWriter *w); /* in the file, without the header */
 /* The time in the header of the last whole page, or 0. */
 uint64_t segment_writer_last_ns(const SegmentWriter *w);
 /* Marks it closed (cutting a partial page off: *@ret_torn_bytes, may be NULL) and frees, also when
- * it fails.  A tail that was not committed is dropped.  0, -EIO if the file has become shorter than
- * what was published, -errno. */
-int segment_writer_close(SegmentWriter *w, size_t *ret_torn_bytes);
-/* The same, and *@ret_fd is the descriptor it was written through, which the caller owns then, also
- * after a failure, and may sync. */
-int segment_writer_end(SegmentWriter *w, size_t *ret_torn_bytes, int *ret_fd);
+ * it fails.  A tail that was not committed is dropped.  *@ret_fd is the descriptor it was written through, which the
+ * caller owns then, also after a failure, and may sync; NULL: it is closed.  0, -EIO if the file has become shorter
+ * than what was published, -errno. */
+int segment_writer_close(SegmentWriter *w, size_t *ret_torn_bytes, int *ret_fd);
 /* Frees without marking it closed. */
 SegmentWriter *segment_writer_free(SegmentWriter *w);
 DEFINE_CLEANUP(SegmentWriter *, segment_writer_free);

@@ -99,21 +99,13 @@ SessionDir *session_dir_free(SessionDir *d) {
         return mfree(d);
 }
 
-static int write_meta(SessionDir *d, const SessionMeta *m, bool synced) {
+int session_dir_write_meta(SessionDir *d, const SessionMeta *m, bool synced) {
         json_auto_t *o = session_meta_to_json(m);
         _cleanup_free_ char *text = o ? json_dumps(o, JSON_INDENT(2)) : NULL;
 
         if (m->newer_version > 0) /* it holds what is not in @m */
                 return ORIGIN(-EROFS);
         return text ? entry_replace(d->fd, META_NAME, text, strlen(text), synced) : -ENOMEM;
-}
-
-int session_dir_write_meta(SessionDir *d, const SessionMeta *m) {
-        return write_meta(d, m, false);
-}
-
-int session_dir_write_meta_synced(SessionDir *d, const SessionMeta *m) {
-        return write_meta(d, m, true);
 }
 
 static int read_meta(const SessionDir *d, const char *newer_name, SessionMeta **ret) {
@@ -196,9 +188,7 @@ static bool parse_cpu_name(const char *name, uint64_t *ret) {
 }
 
 static int compare_numbers(const void *a, const void *b) {
-        uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
-
-        return x < y ? -1 : x > y;
+        return CMP(*(const uint64_t *) a, *(const uint64_t *) b);
 }
 
 /* Without a look at the file where the file system tells: there may be tens of thousands. */
@@ -237,8 +227,7 @@ static int list_numbers(int dir_fd, const char *name, NameParser parse, mode_t t
                 if (!ARRAY_ADD(numbers, n, number))
                         return -ENOMEM;
         }
-        if (n > 0)
-                qsort(numbers, n, sizeof(*numbers), compare_numbers);
+        SORT(numbers, n, compare_numbers);
         *ret = TAKE_PTR(numbers);
         *ret_n = n;
         return 0;

@@ -37,9 +37,8 @@ int session_dir_stand_in(SessionDir **ret, const SessionFiles *files, void *p);
 /* The @p of a stand-in by @files; NULL if it is none. */
 void *session_dir_files(const SessionDir *d, const SessionFiles *files);
 
-int session_dir_write_meta(SessionDir *d, const SessionMeta *m); /* atomic */
-/* The same; after a crash there is the old one or the new one.  Waits for the disk. */
-int session_dir_write_meta_synced(SessionDir *d, const SessionMeta *m);
+/* Atomic; @synced as in entry_replace(). */
+int session_dir_write_meta(SessionDir *d, const SessionMeta *m, bool synced);
 /* Return: 0, META_E_INVALID (not JSON, or not ours, or no file), META_E_NEWER, -errno. */
 int session_dir_read_meta(const SessionDir *d, SessionMeta **ret);
 /* The same, but what is META_E_NEWER is session_meta_from_newer(). */

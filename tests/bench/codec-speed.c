@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * How small and how fast the codec is on a session's raw segments: codec-speed SESSION-DIR [LEVEL].
+ * How small and how fast the codec is on a session's raw segments: codec-speed SESSION-DIR.
  * CPU time of one thread; the pages are in memory.  An event is a record of funcgraph_entry or
  * funcgraph_exit.  What is decoded is compared.
  */
@@ -156,7 +156,7 @@ int main(int argc, char **argv) {
         if (r >= 0)
                 r = formats_parse(&f, texts[0], texts[1], texts[2], false, &problem);
         if (r == 0)
-                r = block_codec_new(&c, f.page_bytes, false, argc > 2 ? atoi(argv[2]) : 0);
+                r = block_codec_new(&c, f.page_bytes, false);
         for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
                 if (r == 0 && i > 0)
                         r = block_codec_add_format(c, texts[i], strlen(texts[i]));

@@ -59,7 +59,7 @@ static int write_shifted(SegmentWriter *w, const Segment *s, uint64_t shift_ns) 
                         ns += ns ? shift_ns : 0;
                         memcpy(pages + k * page_bytes, &ns, sizeof(ns));
                 }
-                r = write_full(segment_writer_fd(w), pages, n * page_bytes);
+                r = write_full(w->fd, pages, n * page_bytes);
                 if (r == 0)
                         segment_publish(w, n * page_bytes);
         }
@@ -79,7 +79,7 @@ static int copy(const SessionDir *dir, const SessionMeta *m, const Cpu *c, uint6
                 if (r == 0)
                         r = write_shifted(w, s, shift_ns);
                 if (r == 0)
-                        r = segment_writer_close(w, NULL);
+                        r = segment_writer_close(w, NULL, NULL);
                 if (r != 0)
                         return r < 0 ? r : -EBADMSG;
                 ++*sequence;

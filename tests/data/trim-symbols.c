@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
         (void) snprintf(old, sizeof(old), "%s.zst", meta->symbols);
         free(meta->symbols);
         meta->symbols = strdup(hash);
-        r = meta->symbols ? session_dir_write_meta(dir, meta) : -ENOMEM;
+        r = meta->symbols ? session_dir_write_meta(dir, meta, false) : -ENOMEM;
         if (r == 0 && !strstr(old, hash) && unlinkat(store_symbols_fd(store), old, 0) < 0)
                 r = -errno;
         if (r != 0)

@@ -31,7 +31,7 @@ static BlockCodec *codec_of(unsigned layout, bool swap, uint32_t page_bytes) {
 
         if (*c)
                 return *c;
-        FUZZ_CHECK(block_codec_new(c, page_bytes, swap, 0) == 0);
+        FUZZ_CHECK(block_codec_new(c, page_bytes, swap) == 0);
         for (int i = 0; i < 2; i++)
                 FUZZ_CHECK(block_codec_add_format(*c, formats[layout][i],
                                                   strlen(formats[layout][i])) == 0);

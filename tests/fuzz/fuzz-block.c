@@ -18,7 +18,7 @@ static BlockCodec *codec_of(uint32_t page_bytes) {
         BlockCodec **c = page_bytes == 4096 ? &small : &large;
 
         if (!*c)
-                FUZZ_CHECK(block_codec_new(c, page_bytes, false, 0) == 0);
+                FUZZ_CHECK(block_codec_new(c, page_bytes, false) == 0);
         return *c;
 }
 

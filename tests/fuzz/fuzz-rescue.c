@@ -19,7 +19,7 @@ static void check_pages(const SessionDir *dir, const uint8_t *data, size_t n_dat
         uint64_t first_ns, last_ns;
 
         FUZZ_CHECK(page_source_open(&s, dir, 3, 0, NULL) == 0);
-        FUZZ_CHECK(page_source_n_pages(s) == n);
+        FUZZ_CHECK(s->n_pages == n);
         for (uint64_t i = 0; i < n; i++) {
                 size_t n_page = MIN(n_data - i * PAGE, (size_t) PAGE), from = i == 0 ? 16 : 0;
                 const void *page;

@@ -10,23 +10,21 @@
 #include "fuzz-repair.h"
 #include "fuzz.h"
 
-static void read_all(PageSource *s) {
-        const size_t page_bytes = page_source_page_bytes(s);
-        uint64_t n_lost = 0, n_named = 0, n;
-        const SealedDamage *damages;
+static void read_all(PageSource *s, const Damages *damages) {
+        const size_t page_bytes = s->page_bytes;
+        uint64_t n_lost = 0, n;
         unsigned sum = 0;
-        size_t n_damages;
 
-        for (uint64_t i = 0; i < page_source_n_pages(s); i += n) {
+        for (uint64_t i = 0; i < s->n_pages; i += n) {
                 const unsigned char *bytes;
                 const void *pages;
                 int r = page_source_read(s, i, &pages, &n);
 
-                FUZZ_CHECK(r == 0 || r == PAGE_SOURCE_E_LOST || r == -ENOMEM);
+                FUZZ_CHECK(r == 0 || r == SEGMENT_E_LOST || r == -ENOMEM);
                 if (r < 0)
                         return;
-                FUZZ_CHECK(n > 0 && n <= page_source_n_pages(s) - i);
-                if (r == PAGE_SOURCE_E_LOST) {
+                FUZZ_CHECK(n > 0 && n <= s->n_pages - i);
+                if (r == SEGMENT_E_LOST) {
                         n_lost += n;
                         continue;
                 }
@@ -34,18 +32,16 @@ static void read_all(PageSource *s) {
                 for (size_t k = 0; k < n * page_bytes; k++)
                         sum += bytes[k];
         }
-        damages = page_source_damages(s, &n_damages);
-        for (size_t i = 0; i < n_damages; i++)
-                n_named += damages[i].n_pages;
-        FUZZ_CHECK(n_lost <= n_named);
+        FUZZ_CHECK(n_lost <= damages->n_pages);
         (void) sum;
 }
 
 static void check(const uint8_t *data, size_t n_data) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
+        Damages damages = {};
 
-        if (page_source_take_fd(&s, fuzz_file(data, n_data), NULL) == 0)
-                read_all(s);
+        if (page_source_take_fd(&s, fuzz_file(data, n_data), &damages) == 0)
+                read_all(s, &damages);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {

@@ -52,8 +52,8 @@ static uint64_t count_pages(const DatFile *f) {
         for (size_t i = 0; i < dat_file_buffer(f)->n_cpus; i++) {
                 _cleanup_(page_source_freep) PageSource *p = NULL;
 
-                FUZZ_CHECK(page_source_open_dat(&p, f, dat_file_buffer(f)->cpus[i].cpu) == 0);
-                n += page_source_n_pages(p);
+                FUZZ_CHECK(page_source_open_dat(&p, f, dat_file_buffer(f)->cpus[i].cpu, NULL) == 0);
+                n += p->n_pages;
         }
         return n;
 }
@@ -86,20 +86,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
         char *texts[ELEMENTSOF(paths)] = {}, *problem = NULL, *symbols;
-        const DatBuffer *buffers;
         DatFile *f;
-        size_t n, n_buffers;
+        size_t n;
         int r = dat_file_take_fd(&f, fuzz_file(data, n_data), &problem);
 
         FUZZ_CHECK((r == DAT_FILE_E_UNREADABLE) == (problem != NULL));
         free(problem);
         if (r != 0)
                 return 0;
-        buffers = dat_file_buffers(f, &n_buffers);
-        FUZZ_CHECK(n_buffers > 0);
+        FUZZ_CHECK(f->n_buffers > 0);
         /* Another one than would be read now and then. */
         if (n_data % 5 == 0)
-                FUZZ_CHECK(dat_file_choose_buffer(f, buffers[n_buffers - 1].name) == 0);
+                FUZZ_CHECK(dat_file_choose_buffer(f, f->buffers[f->n_buffers - 1].name) == 0);
         FUZZ_CHECK(dat_file_to_dir(&dir, f, "fuzz") == 0);
         FUZZ_CHECK(session_dir_read_meta(dir, &meta) == 0);
         FUZZ_CHECK(dat_losses_note(meta, dir, n_data % 3) == 0);

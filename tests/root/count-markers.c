@@ -63,13 +63,13 @@ static int count_segment(Seen *seen, const SessionDir *dir, uint32_t cpu, uint64
         int r;
 
         r = page_source_open(&s, dir, cpu, sequence, NULL);
-        for (uint64_t i = 0; r == 0 && i < page_source_n_pages(s); i++) {
+        for (uint64_t i = 0; r == 0 && i < s->n_pages; i++) {
                 const void *page;
                 uint64_t n;
 
                 r = page_source_read(s, i, &page, &n);
                 if (r == 0)
-                        r = count_page(seen, page, page_source_page_bytes(s));
+                        r = count_page(seen, page, s->page_bytes);
         }
         return r;
 }

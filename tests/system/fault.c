@@ -4,7 +4,7 @@
  * A disk that fails on demand, preloaded into a daemon
  *
  * As long as the file $FAULT_FILE holds a number, every call that would put something on disk below
- * $FAULT_DIR fails with that errno, but for the first N of them if it holds "NUMBER N": splice(), write(), pwrite(), fallocate(), ftruncate(), and the
+ * $FAULT_DIR fails with that errno, but for the first N of them if it holds "NUMBER N": splice(), write(), pwrite(), posix_fallocate(), ftruncate(), and the
  * making, renaming and removing of names.  Reading goes on, as it does on a full disk.  With an "s"
  * before the number only writing back fails, which who syncs is told; "w" holds it up instead, until
  * the file holds something else.
@@ -121,12 +121,12 @@ ssize_t pwrite64(int fd, const void *data, size_t n, __off64_t at) {
         return fails(fd) ? -1 : REAL(pwrite64)(fd, data, n, at);
 }
 
-int fallocate(int fd, int mode, off_t at, off_t n) {
-        return fails(fd) ? -1 : REAL(fallocate)(fd, mode, at, n);
+int posix_fallocate(int fd, off_t at, off_t n) {
+        return fails(fd) ? errno : REAL(posix_fallocate)(fd, at, n);
 }
 
-int fallocate64(int fd, int mode, __off64_t at, __off64_t n) {
-        return fails(fd) ? -1 : REAL(fallocate64)(fd, mode, at, n);
+int posix_fallocate64(int fd, __off64_t at, __off64_t n) {
+        return fails(fd) ? errno : REAL(posix_fallocate64)(fd, at, n);
 }
 
 int ftruncate(int fd, off_t n) {

@@ -3,8 +3,8 @@
 /* Bytes are put down one by one in the byte order asked for, so that big-endian pages can be made
  * on a little-endian machine. */
 
-#include "page-builder.h"
 #include "kernel-format.h"
+#include "page-builder.h"
 #include "store/page.h"
 #include "store/symbol-file.h"
 
@@ -176,11 +176,10 @@ void recording_add_after(Recording *r, uint32_t cpu, uint64_t sequence, uint64_t
                 segment_create(&w, cpu_fd, sequence, previous, cpu, BUILT_PAGE_BYTES, r->meta->id),
                 0);
         for (size_t i = 0; i < n; i++) {
-                ck_assert_int_eq(write_full(segment_writer_fd(w), pages[i].bytes, BUILT_PAGE_BYTES),
-                                 0);
+                ck_assert_int_eq(write_full(w->fd, pages[i].bytes, BUILT_PAGE_BYTES), 0);
                 segment_publish(w, BUILT_PAGE_BYTES);
         }
-        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+        ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
         account->n_pages += n;
         account->n_bytes += n * BUILT_PAGE_BYTES;
 }

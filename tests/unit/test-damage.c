@@ -7,8 +7,8 @@
 
 #include <sys/mman.h>
 
-#include "pages/page-source.h"
 #include "page-builder.h"
+#include "pages/page-source.h"
 #include "sealing.h"
 #include "store/segment.h"
 
@@ -23,6 +23,7 @@ typedef struct Sample {
         uint8_t *whole;
         uint64_t n_whole;
         uint64_t begins[N_BLOCKS + 1]; /* of the blocks, and of the index */
+        Damages found;                 /* in the source that was opened last */
 } Sample;
 
 static void sample_init(Sample *s) {
@@ -45,7 +46,7 @@ static void sample_init(Sample *s) {
         ck_assert_int_eq(pwrite_full(s->fd, s->whole, s->n_whole, 0), 0);
 
         ck_assert_int_eq(page_source_open(&source, s->recording.dir, 0, 0, NULL), 0);
-        reader = page_source_sealed(source);
+        reader = source->sealed;
         ck_assert_uint_eq(reader->n_found, N_BLOCKS);
         for (size_t i = 0; i < N_BLOCKS; i++) {
                 const SealedEntry *e = &reader->found[i].entry;
@@ -68,22 +69,23 @@ static void sample_done(Sample *s) {
         _cleanup_(sample_done) Sample s = {};                                                      \
         sample_init(&s)
 
-static PageSource *open_sample(const Sample *s) {
+static PageSource *open_sample(Sample *s) {
         PageSource *source = NULL;
 
-        return page_source_take_fd(&source, dup(s->fd), NULL) == 0 ? source : NULL;
+        s->found = (Damages){};
+        return page_source_take_fd(&source, dup(s->fd), &s->found) == 0 ? source : NULL;
 }
 
 /* Reads all pages: those of the blocks in the set @lost, a bit each, are lost and no others. */
 static void expect_lost(const Sample *s, PageSource *source, unsigned lost, uint64_t at) {
         uint64_t n;
 
-        for (uint64_t i = 0; i < page_source_n_pages(source); i += n) {
+        for (uint64_t i = 0; i < source->n_pages; i += n) {
                 bool is_lost = lost & (1U << i / PAGES_PER_BLOCK);
                 const void *p;
                 int r = page_source_read(source, i, &p, &n);
 
-                ck_assert_msg(r == (is_lost ? PAGE_SOURCE_E_LOST : 0),
+                ck_assert_msg(r == (is_lost ? SEGMENT_E_LOST : 0),
                               "damage at %llu: page %llu gives %i", (unsigned long long) at,
                               (unsigned long long) i, r);
                 if (r == 0)
@@ -93,14 +95,13 @@ static void expect_lost(const Sample *s, PageSource *source, unsigned lost, uint
 }
 
 /* Whether a damage of @part is named, and of a block that @block is among those meant. */
-static bool is_named(PageSource *source, SealedPart part, uint32_t block) {
-        size_t n;
-        const SealedDamage *d = page_source_damages(source, &n);
+static bool is_named(const Sample *s, DamagePart part, uint32_t block) {
+        const Damage *d = s->found.items;
 
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < s->found.n; i++) {
                 if (d[i].part != part)
                         continue;
-                if (part != SEALED_PART_BLOCK ||
+                if (part != DAMAGE_BLOCK ||
                     (d[i].block <= block &&
                      (d[i].n_blocks == 0 || block < d[i].block + d[i].n_blocks)))
                         return true;
@@ -108,21 +109,20 @@ static bool is_named(PageSource *source, SealedPart part, uint32_t block) {
         return false;
 }
 
-static void check_flip(const Sample *s, uint64_t at, bool has_index) {
+static void check_flip(Sample *s, uint64_t at, bool has_index) {
         _cleanup_(page_source_freep) PageSource *source = open_sample(s);
         unsigned lost = 0;
 
         ck_assert_msg(source, "flipped at %llu: not opened", (unsigned long long) at);
-        ck_assert_uint_eq(page_source_n_pages(source), N_PAGES);
+        ck_assert_uint_eq(source->n_pages, N_PAGES);
         for (unsigned i = 0; i < N_BLOCKS; i++)
                 if (at >= s->begins[i] && at < s->begins[i + 1])
                         lost = 1U << i;
         expect_lost(s, source, lost, at);
-        ck_assert_int_eq(is_named(source, SEALED_PART_HEADER, 0), at < s->begins[0]);
-        ck_assert_int_eq(is_named(source, SEALED_PART_INDEX, 0),
-                         !has_index || at >= s->begins[N_BLOCKS]);
+        ck_assert_int_eq(is_named(s, DAMAGE_HEADER, 0), at < s->begins[0]);
+        ck_assert_int_eq(is_named(s, DAMAGE_INDEX, 0), !has_index || at >= s->begins[N_BLOCKS]);
         for (unsigned i = 0; i < N_BLOCKS; i++)
-                ck_assert_msg(is_named(source, SEALED_PART_BLOCK, i) == (lost == 1U << i),
+                ck_assert_msg(is_named(s, DAMAGE_BLOCK, i) == (lost == 1U << i),
                               "flipped at %llu: is block %u named?", (unsigned long long) at, i);
 }
 
@@ -163,15 +163,14 @@ TEST(a_cut_costs_the_blocks_behind_it_alone) {
                         continue;
                 }
                 ck_assert_ptr_nonnull(source);
-                ck_assert_uint_eq(page_source_n_pages(source), N_PAGES);
+                ck_assert_uint_eq(source->n_pages, N_PAGES);
                 for (unsigned i = 0; i < N_BLOCKS; i++)
                         if (at < s.begins[i + 1])
                                 lost |= 1U << i;
                 expect_lost(&s, source, lost, at);
-                ck_assert(is_named(source, SEALED_PART_INDEX, 0));
+                ck_assert(is_named(&s, DAMAGE_INDEX, 0));
                 for (unsigned i = 0; i < N_BLOCKS; i++)
-                        ck_assert_int_eq(is_named(source, SEALED_PART_BLOCK, i),
-                                         !!(lost & (1U << i)));
+                        ck_assert_int_eq(is_named(&s, DAMAGE_BLOCK, i), !!(lost & (1U << i)));
         }
 }
 
@@ -190,12 +189,12 @@ TEST(blocks_are_found_behind_a_hole) {
         ck_assert_int_eq(pwrite_full(s.fd, zeroes, n, s.begins[N_BLOCKS]), 0);
         source = open_sample(&s);
         ck_assert_ptr_nonnull(source);
-        ck_assert_uint_eq(page_source_n_pages(source), N_PAGES);
+        ck_assert_uint_eq(source->n_pages, N_PAGES);
         expect_lost(&s, source, 1 << 1 | 1 << 2, s.begins[1]);
-        ck_assert(is_named(source, SEALED_PART_HEADER, 0));
-        ck_assert(is_named(source, SEALED_PART_INDEX, 0));
-        ck_assert(is_named(source, SEALED_PART_BLOCK, 1));
-        ck_assert(is_named(source, SEALED_PART_BLOCK, 2));
+        ck_assert(is_named(&s, DAMAGE_HEADER, 0));
+        ck_assert(is_named(&s, DAMAGE_INDEX, 0));
+        ck_assert(is_named(&s, DAMAGE_BLOCK, 1));
+        ck_assert(is_named(&s, DAMAGE_BLOCK, 2));
 }
 
 TEST(a_block_of_another_segment_is_not_taken_for_one_of_ours) {
@@ -213,7 +212,7 @@ TEST(a_block_of_another_segment_is_not_taken_for_one_of_ours) {
                 source = page_source_free(source);
                 source = open_sample(&s);
                 expect_lost(&s, source, 1 << 2, s.begins[2]);
-                ck_assert(is_named(source, SEALED_PART_BLOCK, 2));
+                ck_assert(is_named(&s, DAMAGE_BLOCK, 2));
         }
 }
 
@@ -222,7 +221,7 @@ TEST(a_newer_version_is_refused_by_its_number) {
         SAMPLE(s);
         SealedHeader h;
         uint64_t n_pages;
-        uint32_t version = 0;
+        Damages found = {};
         int dir_fd;
 
         memcpy(&h, s.whole, sizeof(h));
@@ -230,8 +229,9 @@ TEST(a_newer_version_is_refused_by_its_number) {
         h.page_bytes = 0; /* it may mean anything there */
         h.checksum = htole64(sealed_checksum(&h, SEALED_HEADER_BYTES - 8));
         ck_assert_int_eq(pwrite_full(s.fd, &h, sizeof(h), 0), 0);
-        ck_assert_int_eq(page_source_take_fd(&source, dup(s.fd), &version), PAGE_SOURCE_E_NEWER);
-        ck_assert_uint_eq(version, 3);
+        ck_assert_int_eq(page_source_take_fd(&source, dup(s.fd), &found), SEGMENT_E_NEWER);
+        ck_assert_uint_eq(found.n, 1);
+        ck_assert_uint_eq(found.items[0].block, 3);
 
         dir_fd = session_dir_fd(s.recording.dir);
         scratch_write(dir_fd, "newer", &h, sizeof(h));

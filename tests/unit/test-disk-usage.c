@@ -32,8 +32,8 @@ static void leave_segment(uint32_t cpu, unsigned n_pages) {
         ck_assert_int_eq(segment_create(&w, cpu_fd, 0, UINT64_MAX, cpu, PAGE, "0123456789abcdef"),
                          0);
         for (unsigned i = 0; i < n_pages; i++)
-                ck_assert_int_eq(write_full(segment_writer_fd(w), page, sizeof(page)), 0);
-        ck_assert_int_eq(write_full(segment_writer_fd(w), page, sizeof(page) / 2), 0);
+                ck_assert_int_eq(write_full(w->fd, page, sizeof(page)), 0);
+        ck_assert_int_eq(write_full(w->fd, page, sizeof(page) / 2), 0);
 }
 
 TEST(a_dead_daemons_pages_are_counted_without_the_torn_one) {

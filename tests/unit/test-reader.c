@@ -466,7 +466,7 @@ static void cut_page(Fixture *f, size_t n_before, bool is_piped) {
         cpu_fd = session_dir_make_cpu(f->shared.dir, CPU);
         ck_assert_int_eq(segment_create(&w, cpu_fd, 0, UINT64_MAX, CPU, PAGE, f->shared.session_id),
                          0);
-        ck_assert_int_eq(write_full(segment_writer_fd(w), page, n_before), 0);
+        ck_assert_int_eq(write_full(w->fd, page, n_before), 0);
         (void) segment_writer_free(w);
         if (!is_piped)
                 return;

@@ -102,7 +102,7 @@ static void make_origin(World *w, const char *name, const char *boot_id) {
                                  .realtime_ns = now_ns(CLOCK_REALTIME) - 600 * NSEC_PER_SEC };
         ck_assert_int_eq(store_make_session(w->store, name, &dir), 0);
         ck_assert_int_eq(session_dir_write_tracing(dir, "events/header_page", "old", 3, false), 0);
-        ck_assert_int_eq(session_dir_write_meta(dir, m), 0);
+        ck_assert_int_eq(session_dir_write_meta(dir, m, false), 0);
         ck_assert_int_eq(disk_usage_reserve(dir), 0);
         ck_assert_int_eq(store_settle_session(w->store, name), 0);
 }
@@ -132,7 +132,7 @@ static SessionMeta *read_rescued(World *w) {
 static void write_meta(World *w, const char *name, const SessionMeta *m) {
         _cleanup_(session_dir_freep) SessionDir *dir = open_session(w, name);
 
-        ck_assert_int_eq(session_dir_write_meta(dir, m), 0);
+        ck_assert_int_eq(session_dir_write_meta(dir, m, false), 0);
 }
 
 static int rescue(World *w) {
@@ -164,8 +164,8 @@ static uint64_t read_segment(World *w, uint32_t cpu, uint64_t sequence, uint8_t 
         uint64_t n_pages;
 
         ck_assert_int_eq(page_source_open(&s, dir, cpu, sequence, NULL), 0);
-        ck_assert(page_source_is_closed(s));
-        n_pages = page_source_n_pages(s);
+        ck_assert(s->is_closed);
+        n_pages = s->n_pages;
         for (uint64_t i = 0; i < n_pages && i < max_pages; i++) {
                 const void *page;
                 uint64_t n;
@@ -192,7 +192,7 @@ static void undo_origin(World *w) {
         SessionMeta *origin = read_meta(w, "box");
 
         origin->state = SESSION_RECORDING;
-        ck_assert_int_eq(session_dir_write_meta(dir, origin), 0);
+        ck_assert_int_eq(session_dir_write_meta(dir, origin, false), 0);
         ck_assert_int_eq(disk_usage_reserve(dir), 0);
 }
 

@@ -123,10 +123,10 @@ static void add(uint32_t cpu, uint64_t sequence, unsigned n_pages) {
         memset(page, 1, sizeof(page));
         ck_assert_int_eq(segment_create(&w, fd, sequence, UINT64_MAX, cpu, PAGE, SESSION_ID), 0);
         for (unsigned i = 0; i < n_pages; i++) {
-                ck_assert_int_eq(write_full(segment_writer_fd(w), page, sizeof(page)), 0);
+                ck_assert_int_eq(write_full(w->fd, page, sizeof(page)), 0);
                 segment_publish(w, sizeof(page));
         }
-        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+        ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
         cpus[cpu].n_pages += n_pages;
         cpus[cpu].n_bytes += (uint64_t) n_pages * PAGE;
 }

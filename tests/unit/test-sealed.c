@@ -3,8 +3,8 @@
 #include <endian.h>
 #include <sys/mman.h>
 
-#include "pages/page-source.h"
 #include "page-builder.h"
+#include "pages/page-source.h"
 #include "sealing.h"
 
 static const Layout *const layout = &layouts[LAYOUT_6_12];
@@ -26,10 +26,13 @@ static void fill(Recording *r, Page *pages, size_t n) {
         recording_add(r, 1, 0, pages, n);
 }
 
+static Damages found; /* in the source that was opened last */
+
 static PageSource *source_of(const Recording *r) {
         PageSource *s = NULL;
 
-        ck_assert_int_eq(page_source_open(&s, r->dir, 1, 0, NULL), 0);
+        found = (Damages){};
+        ck_assert_int_eq(page_source_open(&s, r->dir, 1, 0, &found), 0);
         return s;
 }
 
@@ -39,10 +42,9 @@ static int file_of(const Recording *r) {
 }
 
 static void expect_pages(PageSource *s, const Page *pages, size_t n) {
-        size_t n_damages;
         uint64_t n_run;
 
-        ck_assert_uint_eq(page_source_n_pages(s), n);
+        ck_assert_uint_eq(s->n_pages, n);
         for (uint64_t i = 0; i < n; i += n_run) {
                 const char *run = NULL;
                 const void *p;
@@ -53,8 +55,7 @@ static void expect_pages(PageSource *s, const Page *pages, size_t n) {
                         ck_assert_mem_eq(run + k * BUILT_PAGE_BYTES, pages[i + k].bytes,
                                          BUILT_PAGE_BYTES);
         }
-        (void) page_source_damages(s, &n_damages);
-        ck_assert_uint_eq(n_damages, 0);
+        ck_assert_uint_eq(found.n_all, 0);
 }
 
 TEST(a_sealed_segment_gives_the_same_pages_as_before) {
@@ -68,7 +69,7 @@ TEST(a_sealed_segment_gives_the_same_pages_as_before) {
 
                 fill(&r, pages, ELEMENTSOF(pages));
                 s = source_of(&r);
-                ck_assert(!page_source_sealed(s));
+                ck_assert(!s->sealed);
                 expect_pages(s, pages, ELEMENTSOF(pages));
                 size = seal(r.dir, 1, 0, block_bytes[i]);
                 ck_assert_uint_eq(size.n_pages, ELEMENTSOF(pages));
@@ -77,10 +78,10 @@ TEST(a_sealed_segment_gives_the_same_pages_as_before) {
                 expect_pages(s, pages, ELEMENTSOF(pages));
                 s = page_source_free(s);
                 s = source_of(&r);
-                ck_assert(page_source_sealed(s));
-                ck_assert(page_source_is_closed(s));
-                ck_assert_uint_eq(page_source_cpu(s), 1);
-                ck_assert_uint_eq(page_source_sequence(s), 0);
+                ck_assert(s->sealed);
+                ck_assert(s->is_closed);
+                ck_assert_uint_eq(s->cpu, 1);
+                ck_assert_uint_eq(s->sequence, 0);
                 expect_pages(s, pages, ELEMENTSOF(pages));
         }
 }
@@ -119,7 +120,7 @@ TEST(the_index_says_when_and_what_was_lost) {
         recording_add(&r, 1, 0, pages, ELEMENTSOF(pages));
         (void) seal(r.dir, 1, 0, 2 * 4096);
         s = source_of(&r);
-        reader = page_source_sealed(s);
+        reader = s->sealed;
         ck_assert_uint_eq(reader->n_found, 3);
         ck_assert_uint_eq(reader->found[0].entry.first_ns, 1000);
         ck_assert_uint_eq(reader->found[0].entry.last_ns, 2000);
@@ -136,13 +137,11 @@ TEST(the_index_says_when_and_what_was_lost) {
 static void expect_span(const Recording *r, uint64_t first_ns, uint64_t last_ns) {
         _cleanup_(page_source_freep) PageSource *s = source_of(r);
         uint64_t first = 0, last = 0;
-        size_t n_damages;
 
         ck_assert_int_eq(page_source_span(s, HOST_BIG_ENDIAN, &first, &last), 0);
         ck_assert_uint_eq(first, first_ns);
         ck_assert_uint_eq(last, last_ns);
-        (void) page_source_damages(s, &n_damages);
-        ck_assert_uint_eq(n_damages, 0);
+        ck_assert_uint_eq(found.n_all, 0);
 }
 
 /* So that decoding the first block fails. */
@@ -170,7 +169,7 @@ TEST(its_span_is_known_without_decoding_and_does_not_change_by_sealing) {
         damage_body(&r);
         expect_span(&r, 1000, 8000);
         s = source_of(&r);
-        ck_assert_int_eq(page_source_read(s, 0, &page, &n), PAGE_SOURCE_E_LOST);
+        ck_assert_int_eq(page_source_read(s, 0, &page, &n), SEGMENT_E_LOST);
 }
 
 TEST(a_segment_without_pages_is_sealed) {
@@ -231,30 +230,27 @@ TEST(a_hole_is_lost_at_once_and_what_is_behind_it_is_read) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
         _cleanup_recording_ Recording r;
         uint64_t n = 0, first_ns, last_ns;
-        const SealedDamage *damages;
         Page pages[4];
-        size_t n_damages;
         const void *p;
 
         claim(&r, pages, ELEMENTSOF(pages));
         s = source_of(&r);
-        ck_assert_uint_eq(page_source_n_pages(s), HUGE_PAGES);
+        ck_assert_uint_eq(s->n_pages, HUGE_PAGES);
         for (uint64_t i = 0; i < 4; i += n) {
                 ck_assert_int_eq(page_source_read(s, i, &p, &n), 0);
                 ck_assert_uint_ge(n, 1);
                 ck_assert_uint_le(n, 4 - i);
         }
         for (unsigned i = 0; i < 2; i++) {
-                ck_assert_int_eq(page_source_read(s, 4, &p, &n), PAGE_SOURCE_E_LOST);
+                ck_assert_int_eq(page_source_read(s, 4, &p, &n), SEGMENT_E_LOST);
                 ck_assert_uint_eq(n, HUGE_PAGES - 5);
         }
         ck_assert_int_eq(page_source_read(s, HUGE_PAGES - 1, &p, &n), 0);
         ck_assert_uint_eq(n, 1);
         ck_assert_mem_eq(p, pages[0].bytes, BUILT_PAGE_BYTES);
-        damages = page_source_damages(s, &n_damages);
-        ck_assert_uint_eq(n_damages, 1);
-        ck_assert_int_eq(damages[0].part, SEALED_PART_HOLE);
-        ck_assert_uint_eq(damages[0].n_pages, HUGE_PAGES - 5);
+        ck_assert_uint_eq(found.n_all, 1);
+        ck_assert_int_eq(found.items[0].part, DAMAGE_HOLE);
+        ck_assert_uint_eq(found.items[0].n_pages, HUGE_PAGES - 5);
         ck_assert_int_eq(page_source_span(s, false, &first_ns, &last_ns), 0);
         ck_assert_int_eq(try_to_seal(&r), SEALED_WRITE_E_UNFIT);
 }
@@ -276,7 +272,7 @@ TEST(no_more_is_looked_through_than_the_header_says) {
                 if (!has_header)
                         ck_assert_int_eq(pwrite_full(fd, zeros, sizeof(zeros), 0), 0);
                 s = source_of(&r);
-                ck_assert_uint_eq(page_source_n_pages(s), ELEMENTSOF(pages));
+                ck_assert_uint_eq(s->n_pages, ELEMENTSOF(pages));
                 ck_assert_int_eq(page_source_read(s, 5, &p, &n), 0);
                 ck_assert_mem_eq(p, pages[5].bytes, BUILT_PAGE_BYTES);
         }
@@ -314,6 +310,6 @@ TEST(a_segment_elsewhere_than_it_says_is_damaged) {
         (void) seal(r.dir, 1, 0, 0);
         fd = session_dir_fd(r.dir);
         ck_assert_int_eq(renameat(fd, "cpu1/00000000.seg", fd, "cpu1/00000001.seg"), 0);
-        ck_assert_int_eq(page_source_open(&s, r.dir, 1, 1, NULL), PAGE_SOURCE_E_DAMAGED);
+        ck_assert_int_eq(page_source_open(&s, r.dir, 1, 1, NULL), SEGMENT_E_DAMAGED);
         ck_assert_int_eq(page_source_open(&s, r.dir, 1, 0, NULL), -ENOENT);
 }

@@ -43,15 +43,14 @@ static SegmentWriter *write_segment(Fixture *f, uint64_t sequence) {
                                         f->recording.meta->id),
                          0);
         for (unsigned i = 0; i < N_PAGES; i++) {
-                ck_assert_int_eq(
-                        write_full(segment_writer_fd(w), f->pages[i].bytes, BUILT_PAGE_BYTES), 0);
+                ck_assert_int_eq(write_full(w->fd, f->pages[i].bytes, BUILT_PAGE_BYTES), 0);
                 segment_publish(w, BUILT_PAGE_BYTES);
         }
         return w;
 }
 
 static void add_segment(Fixture *f, uint64_t sequence) {
-        ck_assert_int_eq(segment_writer_close(write_segment(f, sequence), NULL), 0);
+        ck_assert_int_eq(segment_writer_close(write_segment(f, sequence), NULL, NULL), 0);
 }
 
 /* @worker: a shell's, or NULL for the real one. */
@@ -86,7 +85,7 @@ static void fixture_init(Fixture *f, const char *worker) {
         ck_assert_int_eq(store_open_for_writing(&f->store, path, NULL), 0);
         ck_assert_int_eq(session_dir_create(&f->dir, store_sessions_fd(f->store), SESSION), 0);
         ck_assert_int_eq(strv_add(&f->recording.meta->spec.functions, "udp_sendmsg"), 0);
-        ck_assert_int_eq(session_dir_write_meta(f->dir, f->recording.meta), 0);
+        ck_assert_int_eq(session_dir_write_meta(f->dir, f->recording.meta, false), 0);
         for (unsigned i = 0; i < N_PAGES; i++) {
                 page_begin(&f->pages[i], &layouts[LAYOUT_6_12], 1000 * i);
                 page_enter(&f->pages[i], 1000 * i + 1, 17, F_ROOT, 0);
@@ -128,7 +127,7 @@ static bool check_segment(const Fixture *f, uint64_t sequence) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
 
         ck_assert_int_eq(page_source_open(&s, f->dir, 0, sequence, NULL), 0);
-        ck_assert_uint_eq(page_source_n_pages(s), N_PAGES);
+        ck_assert_uint_eq(s->n_pages, N_PAGES);
         for (uint64_t i = 0; i < N_PAGES; i++) {
                 const void *p;
                 uint64_t n;
@@ -136,7 +135,7 @@ static bool check_segment(const Fixture *f, uint64_t sequence) {
                 ck_assert_int_eq(page_source_read(s, i, &p, &n), 0);
                 ck_assert_mem_eq(p, f->pages[i].bytes, BUILT_PAGE_BYTES);
         }
-        return page_source_sealed(s);
+        return s->sealed;
 }
 
 /* Files in the CPU's directory, as a temporary that was left behind would be one. */
@@ -197,7 +196,7 @@ TEST(all_that_are_closed_are_sealed_and_what_was_left_half_done_goes) {
         for (uint64_t i = 0; i < 5; i++)
                 ck_assert(check_segment(&f, i));
         ck_assert(!check_segment(&f, 5));
-        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+        ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
 }
 
 TEST(a_worker_that_fails_leaves_the_segment_as_it_was) {

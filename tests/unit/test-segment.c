@@ -24,7 +24,7 @@ static void append(SegmentWriter *w, char fill, size_t n) {
         _cleanup_free_ char *data = malloc(n);
 
         memset(data, fill, n);
-        ck_assert_int_eq(write_full(segment_writer_fd(w), data, n), 0);
+        ck_assert_int_eq(write_full(w->fd, data, n), 0);
         segment_publish(w, n);
 }
 
@@ -47,8 +47,8 @@ TEST(pages_come_back_as_they_were_written) {
                 append(w, 'a', sizes[i]);
                 append(w, 'b', 2 * sizes[i]);
                 ck_assert_uint_eq(segment_writer_n_pages(w), 3);
-                ck_assert_uint_eq(segment_writer_n_bytes(w), 3 * sizes[i]);
-                ck_assert_int_eq(segment_writer_close(w, &n_torn), 0);
+                ck_assert_uint_eq(w->n_bytes, 3 * sizes[i]);
+                ck_assert_int_eq(segment_writer_close(w, &n_torn, NULL), 0);
                 ck_assert_uint_eq(n_torn, 0);
 
                 ck_assert_int_eq(segment_open(&g, s.fd, NAME), 0);
@@ -70,7 +70,7 @@ TEST(the_header_is_the_documented_one) {
         SegmentHeader h;
         size_t n;
 
-        ck_assert_int_eq(segment_writer_close(create(&s, N), NULL), 0);
+        ck_assert_int_eq(segment_writer_close(create(&s, N), NULL, NULL), 0);
         ck_assert_int_eq(file_read(s.fd, NAME, &data, &n, 1 << 20), 0);
         ck_assert_uint_eq(n, 4096);
         memcpy(&h, data, sizeof(h));
@@ -109,14 +109,13 @@ TEST(splice_appends_where_the_descriptor_stands) {
         for (int i = 0; i < 3; i++) {
                 memset(page, 'a' + i, N);
                 ck_assert_int_eq(write_full(pipe_fds[1], page, N), 0);
-                ck_assert_int_eq(
-                        splice(pipe_fds[0], NULL, segment_writer_fd(w), NULL, N, SPLICE_F_MOVE), N);
+                ck_assert_int_eq(splice(pipe_fds[0], NULL, w->fd, NULL, N, SPLICE_F_MOVE), N);
                 segment_publish(w, N);
                 ck_assert_int_eq(segment_tail(w, &tail), 0);
                 memset(tail, '0' + i, N);
                 segment_tail_commit(w);
         }
-        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+        ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
         ck_assert_int_eq(segment_open(&g, s.fd, NAME), 0);
         ck_assert_uint_eq(g->header.n_pages, 6);
         for (uint64_t i = 0; i < 6; i++)
@@ -138,8 +137,8 @@ TEST(a_partial_page_waits_for_its_rest_and_is_cut_at_close) {
         append(w, 'a', N - 1000);
         ck_assert_uint_eq(segment_writer_n_pages(w), 1);
         append(w, 'b', 17);
-        ck_assert_uint_eq(segment_writer_n_bytes(w), N + 17);
-        ck_assert_int_eq(segment_writer_close(w, &n_torn), 0);
+        ck_assert_uint_eq(w->n_bytes, N + 17);
+        ck_assert_int_eq(segment_writer_close(w, &n_torn, NULL), 0);
         ck_assert_uint_eq(n_torn, 17);
         ck_assert_int_eq(size_of(&s, NAME), SEGMENT_HEADER_BYTES + N);
 }
@@ -163,7 +162,7 @@ TEST(a_tail_is_zeroes_and_leaves_no_trace_when_aborted) {
         append(w, 'b', 65536);
         ck_assert_int_eq(segment_tail(w, &p), 0);
         ck_assert_int_eq(*(char *) p, 0);
-        ck_assert_int_eq(segment_writer_close(w, NULL), 0); /* drops the open tail */
+        ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0); /* drops the open tail */
         ck_assert_int_eq(size_of(&s, NAME), SEGMENT_HEADER_BYTES + 2 * 65536);
 }
 
@@ -185,7 +184,7 @@ TEST(a_reader_follows_a_writer) {
         append(w, 'p', 5);
         ck_assert_int_eq(segment_refresh(g), 0);
         ck_assert_uint_eq(g->n_torn, 5);
-        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+        ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
         ck_assert_int_eq(segment_refresh(g), 0);
         ck_assert(g->header.state == SEGMENT_STATE_CLOSED);
         ck_assert_uint_eq(g->n_torn, 0);
@@ -219,7 +218,7 @@ TEST(a_segment_cut_anywhere_shows_its_whole_pages) {
         SegmentWriter *w = create(&s, N);
 
         append(w, 'a', 3 * N);
-        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+        ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
         for (off_t n = SEGMENT_HEADER_BYTES + 3 * N; n >= 0; n -= n > 5000 ? 61 : 1) {
                 _cleanup_(segment_freep) Segment *g = NULL;
                 int r;
@@ -255,7 +254,7 @@ TEST(a_file_cut_under_a_reader_is_seen_at_refresh) {
         ck_assert_int_eq(*(const char *) segment_page(g, 0), 'a');
         ck_assert_int_eq(ftruncate(fd, 10), 0);
         ck_assert_int_eq(segment_refresh(g), -EBADMSG);
-        ck_assert_int_eq(segment_writer_close(w, NULL), -EIO);
+        ck_assert_int_eq(segment_writer_close(w, NULL, NULL), -EIO);
 }
 
 TEST(a_header_that_contradicts_itself_is_damaged) {
@@ -291,7 +290,7 @@ TEST(a_header_that_contradicts_itself_is_damaged) {
                 uint32_t value = htole32(cases[i].value);
 
                 append(w, 'a', N);
-                ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+                ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
                 fd = openat(s.fd, NAME, O_RDWR | O_CLOEXEC);
                 ck_assert_int_eq(pwrite_full(fd, &value, sizeof(value), cases[i].at), 0);
                 ck_assert_msg(segment_open(&g, s.fd, NAME) == cases[i].result, "case %zu", i);
@@ -323,7 +322,7 @@ TEST(a_full_disk_is_an_error_and_leaves_whole_pages) {
         ck_assert_uint_eq(n_pages, 15);
         ck_assert_int_eq(segment_create(&other, fd, 8, UINT64_MAX, 3, N, ID), -ENOSPC);
         ck_assert_int_ne(faccessat(fd, "00000008.seg", F_OK, 0), 0);
-        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+        ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
         ck_assert_int_eq(segment_open(&g, fd, NAME), 0);
         ck_assert_uint_eq(g->header.n_pages, n_pages);
         ck_assert_uint_eq(g->n_torn, 0);
@@ -339,10 +338,10 @@ static void leave(const Scratch *s, size_t n_published, size_t n_more, char fill
 
         ck_assert_int_eq(segment_create(&w, s->fd, 0, UINT64_MAX, 0, N, ID), 0);
         memset(data, 'a', sizeof(data));
-        ck_assert_int_eq(write_full(segment_writer_fd(w), data, n_published * N), 0);
+        ck_assert_int_eq(write_full(w->fd, data, n_published * N), 0);
         segment_publish(w, n_published * N);
         memset(data, fill, sizeof(data));
-        ck_assert_int_eq(write_full(segment_writer_fd(w), data, n_more), 0);
+        ck_assert_int_eq(write_full(w->fd, data, n_more), 0);
 }
 
 static void expect(const Scratch *s, uint64_t n_expected) {
@@ -454,13 +453,11 @@ static uint64_t go_on(const Scratch *s, SegmentRest rest, size_t *ret_torn) {
         struct stat st;
 
         ck_assert_int_eq(segment_append(&w, s->fd, 0, 0, N, ID, &rest, ret_torn), 0);
-        ck_assert_int_eq(fstat(segment_writer_fd(w), &st), 0);
-        ck_assert_int_eq(lseek(segment_writer_fd(w), 0, SEEK_CUR),
-                         SEGMENT_HEADER_BYTES + (off_t) segment_writer_n_bytes(w));
+        ck_assert_int_eq(fstat(w->fd, &st), 0);
+        ck_assert_int_eq(lseek(w->fd, 0, SEEK_CUR), SEGMENT_HEADER_BYTES + (off_t) w->n_bytes);
         if (rest.n_tail == 0)
-                ck_assert_int_eq(st.st_size,
-                                 SEGMENT_HEADER_BYTES + (off_t) segment_writer_n_bytes(w));
-        return segment_writer_n_bytes(w);
+                ck_assert_int_eq(st.st_size, SEGMENT_HEADER_BYTES + (off_t) w->n_bytes);
+        return w->n_bytes;
 }
 
 TEST(a_writer_goes_on_behind_the_last_whole_page) {
@@ -505,7 +502,7 @@ TEST(a_tail_that_was_never_read_into_is_cut_and_a_begun_one_is_not) {
         ck_assert_int_eq(
                 segment_append(&w, s.fd, 0, 0, N, ID, &(SegmentRest){ .n_tail = 1000 }, &n_torn),
                 0);
-        ck_assert_uint_eq(segment_writer_n_bytes(w), 2 * N);
+        ck_assert_uint_eq(w->n_bytes, 2 * N);
         ck_assert_int_eq(segment_tail(w, &tail), 0);
         ck_assert_int_eq(((char *) tail)[999], 't');
         ck_assert_int_eq(((char *) tail)[1000], 0);

@@ -36,10 +36,10 @@ static void add_segment(SessionDir *d, uint32_t cpu, uint64_t sequence, unsigned
         ck_assert_int_ge(fd, 0);
         ck_assert_int_eq(segment_create(&w, fd, sequence, UINT64_MAX, cpu, sizeof(page), ID), 0);
         for (unsigned i = 0; i < n_pages; i++) {
-                ck_assert_int_eq(write_full(segment_writer_fd(w), page, sizeof(page)), 0);
+                ck_assert_int_eq(write_full(w->fd, page, sizeof(page)), 0);
                 segment_publish(w, sizeof(page));
         }
-        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+        ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
 }
 
 TEST(names_that_lead_elsewhere_are_refused) {
@@ -190,9 +190,9 @@ TEST(a_segment_of_another_cpu_is_damaged) {
         ck_assert_int_eq(page_source_open(&none, d, 1, UINT64_C(1) << 32, NULL), -EINVAL);
         fd = session_dir_fd(d);
         ck_assert_int_eq(renameat(fd, "cpu0/00000000.seg", fd, "cpu1/00000000.seg"), 0);
-        ck_assert_int_eq(page_source_open(&none, d, 1, 0, NULL), PAGE_SOURCE_E_DAMAGED);
+        ck_assert_int_eq(page_source_open(&none, d, 1, 0, NULL), SEGMENT_E_DAMAGED);
         ck_assert_int_eq(renameat(fd, "cpu1/00000000.seg", fd, "cpu0/00000001.seg"), 0);
-        ck_assert_int_eq(page_source_open(&none, d, 0, 1, NULL), PAGE_SOURCE_E_DAMAGED);
+        ck_assert_int_eq(page_source_open(&none, d, 0, 1, NULL), SEGMENT_E_DAMAGED);
         ck_assert_ptr_null(none);
 }
 

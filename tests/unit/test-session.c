@@ -241,7 +241,7 @@ static void leave_segment(const Fixture *f, uint32_t cpu, uint64_t time_ns) {
 
         ck_assert_int_ge(cpu_fd, 0);
         ck_assert_int_eq(segment_create(&w, cpu_fd, 0, UINT64_MAX, cpu, PAGE, f->meta->id), 0);
-        ck_assert_int_eq(write_full(segment_writer_fd(w), page, sizeof(page)), 0);
+        ck_assert_int_eq(write_full(w->fd, page, sizeof(page)), 0);
         segment_publish(w, sizeof(page));
 }
 

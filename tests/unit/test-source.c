@@ -38,7 +38,7 @@ static void make_store(void) {
         m->n_possible_cpus = 2;
         ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
         ck_assert_int_eq(strv_add(&m->roots, "udp_sendmsg"), 0);
-        ck_assert_int_eq(session_dir_write_meta(d, m), 0);
+        ck_assert_int_eq(session_dir_write_meta(d, m, false), 0);
         options = (Options){ .store = directory };
 }
 

@@ -41,7 +41,7 @@ static void add_session(Store *s, const char *name, SessionState state, const ch
         m->state = state;
         m->symbols = symbols ? strdup(symbols) : NULL;
         ck_assert_int_eq(strv_add(&m->spec.functions, "f"), 0);
-        ck_assert_int_eq(session_dir_write_meta(d, m), 0);
+        ck_assert_int_eq(session_dir_write_meta(d, m, false), 0);
 }
 
 static bool has_symbols(const Store *s, const char *hash) {
@@ -141,7 +141,7 @@ TEST(later_maps_and_lists_of_modules_go_with_their_last_session) {
                 ck_assert_int_eq(symbol_maps_add(&m->symbol_maps, 5, 6, hashes[LATER],
                                                  hashes[LATER_MODULES]),
                                  0);
-                ck_assert_int_eq(session_dir_write_meta(d, m), 0);
+                ck_assert_int_eq(session_dir_write_meta(d, m, false), 0);
         }
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
                 for (size_t k = 0; k < N; k++)

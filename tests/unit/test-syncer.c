@@ -63,11 +63,11 @@ static int make_segment(Fixture *f, uint64_t n_pages) {
         for (uint64_t i = 0; i < n_pages; i++) {
                 uint64_t page[PAGE / sizeof(uint64_t)] = { 1000 + i };
 
-                ck_assert_int_eq(write_full(segment_writer_fd(w), page, PAGE), 0);
+                ck_assert_int_eq(write_full(w->fd, page, PAGE), 0);
                 segment_publish(w, PAGE);
         }
         ck_assert_uint_eq(segment_writer_last_ns(w), 999 + n_pages);
-        ck_assert_int_eq(segment_writer_end(w, NULL, &fd), 0);
+        ck_assert_int_eq(segment_writer_close(w, NULL, &fd), 0);
         (void) close(cpu_fd);
         return fd;
 }

@@ -60,7 +60,7 @@ static void add(const char *name, uint64_t ended_ns, bool pinned) {
         memset(page, 1, sizeof(page));
         m->pinned = pinned;
         ck_assert_int_eq(session_dir_create(&d, store_sessions_fd(store), name), 0);
-        ck_assert_int_eq(session_dir_write_meta(d, m), 0);
+        ck_assert_int_eq(session_dir_write_meta(d, m, false), 0);
         ck_assert_int_eq(session_dir_write_tracing(d, "events/header_page", "x", 1, false), 0);
         ck_assert_int_eq(
                 session_dir_write_tracing(d, "events/ftrace/funcgraph_entry/format", "x", 1, false),
@@ -69,10 +69,10 @@ static void add(const char *name, uint64_t ended_ns, bool pinned) {
         fd = session_dir_make_cpu(d, 12);
         ck_assert_int_eq(segment_create(&w, fd, 0xab, UINT64_MAX, 12, PAGE, m->id), 0);
         for (int i = 0; i < 10; i++) {
-                ck_assert_int_eq(write_full(segment_writer_fd(w), page, sizeof(page)), 0);
+                ck_assert_int_eq(write_full(w->fd, page, sizeof(page)), 0);
                 segment_publish(w, sizeof(page));
         }
-        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+        ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
 }
 
 static int remove_it(const char *name, void *userdata) {

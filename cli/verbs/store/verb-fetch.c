@@ -91,7 +91,9 @@ static int fetch(Fetch *f, const Source *s, TracedatSpec *spec) {
 static int tell_lacks(const Fetch *f, const Source *s, const TracedatSpec *spec) {
         const TracedatResult *result = &f->result;
         const SessionMeta *m = s->meta;
-        _cleanup_strv_ Strv misplaced = {};
+        const DamageCount torn = { result->n_torn, "page", "pages",
+                                   "with an impossible length, skipped" };
+        _cleanup_strv_ Strv lacks = {};
 
         if (spec->is_packed && !result->is_packed)
                 talk(f->o, "It is not compressed: a CPU has more than 2 GiB, which breaks "
@@ -100,18 +102,11 @@ static int tell_lacks(const Fetch *f, const Source *s, const TracedatSpec *spec)
                 talk(f->o,
                      "Modules came or went while it recorded: a trace.dat has one name for an "
                      "address, \"ftracectl report\" the one of each time.");
-        if (result->n_lost > 0)
-                log_warning("%llu pages are damaged and were left out; \"ftracectl verify\" says "
-                            "more.",
-                            (unsigned long long) result->n_lost);
-        if (result->n_unreadable > 0)
-                log_warning(
-                        "%llu segments are damaged and were left out; \"ftracectl verify\" says "
-                        "more.",
-                        (unsigned long long) result->n_unreadable);
-        if (damage_describe_misplaced(s->dir, &misplaced) < 0)
+        if (damage_describe_each(&result->damages, &lacks) < 0 ||
+            damage_add_counts(&lacks, "", &torn, 1) < 0 ||
+            damage_describe_misplaced(s->dir, &lacks) < 0)
                 return STATUS_FAILED;
-        warn_each(&misplaced);
+        warn_each(&lacks);
         if (result->symbols_are_damaged)
                 log_warning("Its symbols in the store are damaged: functions are addresses.");
         if (result->n_pages == 0)
@@ -119,8 +114,7 @@ static int tell_lacks(const Fetch *f, const Source *s, const TracedatSpec *spec)
         display_dropped(f->o, m);
         display_left_out(f->o, m);
         display_loss(m);
-        return summary_is_complete(m) && result->n_lost == 0 && result->n_unreadable == 0 &&
-                               !result->symbols_are_damaged && misplaced.n == 0
+        return summary_is_complete(m) && lacks.n == 0 && !result->symbols_are_damaged
                        ? STATUS_OK
                        : STATUS_INCOMPLETE;
 }

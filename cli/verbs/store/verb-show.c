@@ -262,10 +262,9 @@ static json_t *source_json(const Source *s) {
         const DatFile *file = s->dir ? dat_file_of_dir(s->dir) : NULL;
         json_t *o = session_meta_to_json(s->meta), *list = json_array();
         char name[NAME_QUOTE_MAX];
-        size_t n = 0;
 
-        for (const DatBuffer *all = file ? dat_file_buffers(file, &n) : NULL, *b = all; b < all + n;
-             b++)
+        for (const DatBuffer *b = file ? file->buffers : NULL;
+             file && b < file->buffers + file->n_buffers; b++)
                 (void) json_array_append_new(list, json_pack("{s:s, s:b, s:b}", "name",
                                                              source_buffer_name(name, b), "empty",
                                                              b->n_cpus == 0, "read",
@@ -288,12 +287,11 @@ static void show_file(Buf *out, const Source *s) {
         const SessionMeta *m = s->meta;
         _cleanup_strv_ Strv names = {}; /* "top (read)", "alpha", "beta (empty)" */
         char name[NAME_QUOTE_MAX];
-        size_t n;
 
         if (m->kernel || m->machine || m->host)
                 show_kernel(out, m);
         show_buffer(out, m);
-        for (const DatBuffer *all = dat_file_buffers(file, &n), *b = all; b < all + n; b++)
+        for (const DatBuffer *b = file->buffers; b < file->buffers + file->n_buffers; b++)
                 if (strv_addf(&names, "%s%s", source_buffer_name(name, b),
                               b == dat_file_buffer(file) ? " (read)"
                               : b->n_cpus == 0           ? " (empty)"
