@@ -83,18 +83,41 @@ static bool parse_string(Parser *p) {
         return any;
 }
 
-/* "\tfield:char prev_comm[16];\toffset:8;..." has the name before a ';' or a '['. */
-static bool parse_field(Parser *p) {
+/* What stands behind the name in "\tfield:char prev_comm[16];\toffset:8;...", a ';' or a '['; NULL: there is no
+ * such field. */
+static const char *take_field(Parser *p) {
         size_t n = peek_word(p);
-        const char *name = p->at;
+        const char *name = p->at, *s = p->fields;
 
-        if (n == 0)
-                return false;
         p->at += n;
-        for (const char *s = p->fields; (s = memmem(s, (size_t) (p->fields_end - s), name, n)); s++)
+        for (; n > 0 && (s = memmem(s, (size_t) (p->fields_end - s), name, n)); s++)
                 if (s > p->fields && strchr(" *", s[-1]) && strchr(";[", s[n]))
-                        return true;
-        return false;
+                        return s + n;
+        return NULL;
+}
+
+/* A field whose record says where its bytes are: foreign_print() has looked at no other's. */
+static bool parse_dynamic(Parser *p) {
+        const char *behind = take_field(p), *line = behind;
+
+        while (line && line > p->fields && line[-1] != '\n')
+                line--;
+        return line && (startswith(line, "\tfield:__data_loc ") ||
+                        startswith(line, "\tfield:__rel_loc "));
+}
+
+/* "args[1]": the index is a number, and inside. */
+static bool parse_element(Parser *p) {
+        const char *behind = take_field(p);
+        unsigned long index;
+        char *end;
+
+        if (!behind || !take(p, "["))
+                return behind;
+        skip_space(p);
+        index = strtoul(p->at, NULL, 0);
+        return parse_number(p) && take(p, "]") && *behind == '[' &&
+               strtoul(behind + 1, &end, 0) > index && startswith(end, "];");
 }
 
 /* "{ 0x1, "S" }", one or more, each behind a comma. */
@@ -133,7 +156,7 @@ static bool parse_function(Parser *p) {
 
         for (size_t i = 0; i < ELEMENTSOF(of_fields); i++)
                 if (take_word(p, of_fields[i]))
-                        return take(p, "(") && parse_field(p) && take(p, ")");
+                        return take(p, "(") && parse_dynamic(p) && take(p, ")");
         if (take_word(p, "__print_symbolic"))
                 return take(p, "(") && parse_expression(p) && take(p, ",") && parse_pairs(p);
         if (take_word(p, "__print_flags"))
@@ -161,11 +184,7 @@ static bool parse_operand(Parser *p) {
                 p->depth--;
                 return good;
         }
-        if (!take_word(p, "REC"))
-                return parse_function(p);
-        if (!take(p, "->") || !parse_field(p))
-                return false;
-        return !take(p, "[") || (parse_number(p) && take(p, "]"));
+        return take_word(p, "REC") ? take(p, "->") && parse_element(p) : parse_function(p);
 }
 
 static bool take_operator(Parser *p) {
@@ -191,11 +210,12 @@ static bool parse_divisor(Parser *p) {
 
 static bool parse_expression(Parser *p) {
         bool good;
+        int n = 0;
 
         if (++p->depth > DEPTH_MAX)
                 return false;
         do
-                good = parse_operand(p);
+                good = n++ < DEPTH_MAX && parse_operand(p);
         while (good && take_operator(p));
         if (good && (take(p, "/") || take(p, "%")))
                 good = parse_divisor(p);
