@@ -13,13 +13,19 @@ static void set_text(Line *line, Scan s) {
 
 /* --- signs ------------------------------------------------------------------------------------- */
 
+static const ForeignText html = { "HTML", "save the page as text" },
+                         quoted_printable = { "quoted-printable",
+                                              "decode it first (\"python3 -m quopri -d\")" };
+
 /*
  * What is ASCII where a tracer's line is, and is written otherwise: in UTF-8, with a byte order mark and blanks of
- * no width; rsyslog's names of what cannot be printed (#011), and cat -v's (^M).
+ * no width; rsyslog's names of what cannot be printed (#011), and cat -v's (^M).  Behind them the codes of what is
+ * refused.
  */
 static const struct {
         const char *to;
         const char *from[20];
+        const ForeignText *refused;
 } signs[] = {
         { " ",
           { "\xc2\xa0", "\xe2\x80\x80", "\xe2\x80\x81", "\xe2\x80\x82", "\xe2\x80\x83",
@@ -34,6 +40,18 @@ static const struct {
           { "\xe2\x80\x90", "\xe2\x80\x91", "\xe2\x80\x92", "\xe2\x80\x93", "\xe2\x80\x94",
             "\xe2\x88\x92" } },
         { "\t", { "#011", "^I" } },
+        { "=", { "=3D" }, &quoted_printable },
+        { " ", { "=20", "=C2=A0", "=09" }, &quoted_printable },
+        { " ",
+          { "&nbsp;", "&#160;", "<pre>", "</pre>", "<p>", "</p>", "<br>", "<br/>", "<code>",
+            "</code>", "</span>" },
+          &html },
+        { ">", { "&gt;" }, &html },
+        { "<", { "&lt;" }, &html },
+        { "&", { "&amp;" }, &html },
+        { "\"", { "&quot;" }, &html },
+        { "|", { "&#124;" }, &html },
+        { "'", { "&#39;" }, &html },
 };
 
 /* "ESC [ 31 m", "ESC ] 0 ; title BEL", with the escape written in any of three ways. */
@@ -58,11 +76,15 @@ static bool scan_escape(Scan *s) {
         return true;
 }
 
-static const char *scan_written(Scan *s) {
-        for (size_t i = 0; i < ELEMENTSOF(signs); i++)
+/* @refused: NULL: codes stay; else what the first one is of. */
+static const char *scan_written(Scan *s, const ForeignText **refused) {
+        for (size_t i = 0; i < ELEMENTSOF(signs) && (refused || !signs[i].refused); i++)
                 for (const char *const *from = signs[i].from; *from; from++)
-                        if (**from == *s->p && scan_text(s, *from))
+                        if (**from == *s->p && scan_text(s, *from)) {
+                                if (refused)
+                                        *refused = *refused ?: signs[i].refused;
                                 return signs[i].to;
+                        }
         if ((unsigned char) *s->p == 0xa0 || (unsigned char) *s->p == 0xb5) /* Latin-1 */
                 return (unsigned char) *s->p++ == 0xa0 ? " " : "u";
         return NULL;
@@ -74,8 +96,8 @@ static inline bool is_odd(char c) {
 }
 
 /* Blanks and signs of UTF-8 and Latin-1, tabs, and what a terminal makes colours of.  At most LINES_MAX_BYTES, the
- * rest is cut. */
-static void write_signs(Line *line, char *room) {
+ * rest is cut.  @refused: as in scan_written(). */
+static void write_signs(Line *line, char *room, const ForeignText **refused) {
         Scan s = scan_of(line);
         size_t n = 0;
 
@@ -83,13 +105,13 @@ static void write_signs(Line *line, char *room) {
                 const char *to;
                 char c;
 
-                if (!is_odd(*s.p)) {
+                if (!refused && !is_odd(*s.p)) {
                         room[n++] = *s.p++;
                         continue;
                 }
                 if (scan_escape(&s))
                         continue;
-                to = scan_written(&s);
+                to = scan_written(&s, refused);
                 if (to && !*to)
                         continue;
                 c = to ? *to : *s.p++;
@@ -318,7 +340,7 @@ static bool open_layers(Line *line, char *room, bool *ret_prefix) {
                 is_any = is_odd(line->text[i]);
         if (is_any) {
                 line->is_tabbed = line->is_tabbed || memchr(line->text, '\t', line->n_text);
-                write_signs(line, room);
+                write_signs(line, room, NULL);
         }
         *ret_prefix = skip_prefixes(line);
         /* Also with the same bytes it may be a text at last. */
@@ -346,6 +368,15 @@ bool envelope_guess(Envelope *e, bool weak, const Line *line, Line *ret) {
                 is_other = open_weak(ret);
         ret->is_binary = lines_is_binary(ret->text, ret->n_text);
         return is_other && !ret->is_binary;
+}
+
+const ForeignText *envelope_decode(Envelope *e, const Line *line, Line *ret) {
+        const ForeignText *refused = NULL;
+
+        *ret = *line;
+        write_signs(ret, e->room[0], &refused);
+        (void) skip_prefixes(ret);
+        return refused;
 }
 
 bool envelope_peek(Envelope *e, const Line *line, Line *ret) {

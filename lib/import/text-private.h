@@ -175,6 +175,9 @@ const Line *envelope_open(Envelope *e, const Line *line, Line *room);
 /* What @line may be, without what is surely none of a trace; @weak: also without a prefix that may be some.  False:
  * nothing that it is not already.  @ret is valid until the next line is asked for, or the next guess. */
 bool envelope_guess(Envelope *e, bool weak, const Line *line, Line *ret);
+/* @line with the codes of HTML, or whatever text is refused, undone, and without its prefix; which one that is, or NULL:
+ * there are none.  @ret is valid as with envelope_guess(). */
+const ForeignText *envelope_decode(Envelope *e, const Line *line, Line *ret);
 /* The line behind @line, opened as that was, or was guessed to be.  False: there is none. */
 bool envelope_peek(Envelope *e, const Line *line, Line *ret);
 /* Whether @line is a command behind a prompt, "# cat trace", whose output follows, or a tracer's last
