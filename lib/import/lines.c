@@ -149,6 +149,7 @@ static bool is_in_function(char c) {
 
 bool scan_sign(Scan *s, char sign) {
         const char *begin = s->p;
+        uint64_t value;
 
         switch (sign) {
         case '$':
@@ -158,6 +159,8 @@ bool scan_sign(Scan *s, char sign) {
                 return true;
         case '9':
                 return skip_signs(s, is_digit);
+        case '%':
+                return scan_hex(s, &value);
         case '8':
                 return skip_signs(s, is_digit) && s->p == begin + 2;
         case '~':
@@ -179,7 +182,9 @@ bool scan_read(Scan *s, const char *pattern, uint64_t *values) {
 
                 if (!scan_sign(&t, *pattern))
                         return false;
-                if (*pattern == '9' && values && !scan_number(&u, UINT64_MAX, values++))
+                if (values && *pattern == '%')
+                        (void) scan_hex(&u, values++);
+                if (values && *pattern == '9' && !scan_number(&u, UINT64_MAX, values++))
                         return false;
         }
         *s = t;

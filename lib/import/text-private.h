@@ -129,10 +129,10 @@ static inline bool is_letter(char c) {
         return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* One sign of a pattern: "9" digits, "8" two digits, "^" blanks or none, "~" a word, "!" letters, "&" a function's
+/* One sign of a pattern: "9" digits, "8" two digits, "%" hexadecimal ones, "^" blanks or none, "~" a word, "!" letters, "&" a function's
  * name, "$" the end; all others are themselves.  False: @s is anywhere. */
 bool scan_sign(Scan *s, char sign);
-/* All signs of one; @values: what each "9" is, or NULL. */
+/* All signs of one; @values: what each "9" and "%" is, or NULL. */
 bool scan_read(Scan *s, const char *pattern, uint64_t *values);
 static inline bool scan_like(Scan *s, const char *pattern) {
         return scan_read(s, pattern, NULL);
@@ -259,8 +259,8 @@ typedef struct TextLine {
 void graph_line_parse(TextLine *ret, const char *text, size_t n_text, const GraphColumns *expected);
 void event_line_parse(TextLine *ret, const char *text, size_t n_text);
 void indent_line_parse(TextLine *ret, const char *text, size_t n_text);
-/* "f [m](x=1) {", "f(); // slow", with what stands behind it; of a tracer's line that is drawn. */
-bool graph_call_parse(Scan *s, TextLine *l);
+/* A duration, a bar, and a call or a return, or a comment, in the line of another kind. */
+void graph_drawn_parse(Scan s, TextLine *l);
 
 static inline void line_damaged(TextLine *l, const char *problem) {
         l->kind = LINE_DAMAGED;
