@@ -333,15 +333,10 @@ static void drop_zeros(Line *line) {
 /* Signs, and what is surely a prefix.  @ret_prefix: whether there was one.  Whether anything changed. */
 static bool open_layers(Line *line, char *room, bool *ret_prefix) {
         const Line before = *line;
-        bool is_any = false;
 
         drop_zeros(line);
-        for (size_t i = 0; i < line->n_text && !is_any; i++)
-                is_any = is_odd(line->text[i]);
-        if (is_any) {
-                line->is_tabbed = line->is_tabbed || memchr(line->text, '\t', line->n_text);
-                write_signs(line, room, NULL);
-        }
+        line->is_tabbed = line->is_tabbed || memchr(line->text, '\t', line->n_text);
+        write_signs(line, room, NULL);
         *ret_prefix = skip_prefixes(line);
         /* Also with the same bytes it may be a text at last. */
         return line->is_binary || line->n_text != before.n_text ||

@@ -121,22 +121,13 @@ void text_finish(TextTrace *t) {
         t->is_done = true;
 }
 
-/* What was counted and remarked of traces that nobody wants. */
+/* What was counted of traces that nobody wants; of their remarks only TEXT_ANOTHER was noted. */
 static void forget(TextTrace *t) {
-        size_t n = 0;
-
         t->count = (TextCount){ .n_lines = t->count.n_lines,
                                 .n_bytes = t->count.n_bytes,
                                 .n_elsewhere = t->count.n_lines - 1,
                                 .n_traces = t->count.n_traces,
                                 .n_remarks[TEXT_ANOTHER] = t->count.n_remarks[TEXT_ANOTHER] };
-        for (size_t i = 0; i < t->n_notes; i++)
-                if (t->notes[i].remark == TEXT_ANOTHER)
-                        t->notes[n++] = t->notes[i];
-        t->n_notes = n;
-        n = t->n_noted[TEXT_ANOTHER];
-        memset(t->n_noted, 0, sizeof(t->n_noted));
-        t->n_noted[TEXT_ANOTHER] = (uint32_t) n;
 }
 
 /* Another trace begins with @line, of which nothing is known yet. */
