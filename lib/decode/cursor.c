@@ -365,28 +365,21 @@ int cursor_go_on(Cursor *c) {
 /* The last segment that begins at @ns or before, from the current one on; it is not opened. */
 static int find_segment(Cursor *c, uint64_t ns, bool swap, size_t *ret) {
         size_t low = c->i_sequence, high = c->n_sequences;
-        PageSource *current = TAKE_PTR(c->segment);
 
         while (high - low > 1) {
                 size_t middle = low + (high - low) / 2;
+                _cleanup_(page_source_freep) PageSource *s = NULL;
                 uint64_t begin_ns;
                 uint32_t version;
-                bool is_before = false;
-                int r = page_source_open(&c->segment, c->dir, c->head.cpu, c->sequences[middle],
-                                         &version);
+                int r = page_source_open(&s, c->dir, c->head.cpu, c->sequences[middle], &version);
 
-                if (r == 0) {
-                        is_before = page_source_begin(c->segment, swap, &begin_ns) > 0 &&
-                                    begin_ns <= ns;
-                        c->segment = page_source_free(c->segment);
-                }
-                if (r < 0 && r != -ENOENT) {
-                        c->segment = current;
+                if (r < 0 && r != -ENOENT)
                         return r;
-                }
-                *(is_before ? &low : &high) = middle;
+                if (r == 0 && page_source_begin(s, swap, &begin_ns) > 0 && begin_ns <= ns)
+                        low = middle;
+                else
+                        high = middle;
         }
-        c->segment = current;
         *ret = low;
         return 0;
 }

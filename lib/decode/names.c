@@ -40,9 +40,7 @@ static const int8_t hex_values[256] = {
 static int compare_entries(const void *pa, const void *pb) {
         const Entry *a = pa, *b = pb;
 
-        if (a->address != b->address)
-                return a->address < b->address ? -1 : 1;
-        return a->name < b->name ? -1 : a->name > b->name;
+        return CMP(a->address, b->address) ?: CMP(a->name, b->name);
 }
 
 static int sort_entries(Symbols *s) {
@@ -257,22 +255,15 @@ static int add_map(SymbolTimeline *a, Map map) {
         return -ENOMEM;
 }
 
-/* -ENODATA, -ENOENT and what symbols_new() says. */
-static int map_load(const SymbolTimeline *a, Map *m) {
+/* Empty if it cannot be had: names are addresses then. */
+static int map_need(const SymbolTimeline *a, Map *m) {
         char *text = NULL;
         size_t n = 0;
         int r;
 
         if (m->symbols)
                 return 0;
-        r = session_dir_read_symbols(a->dir, m->hash, &text, &n);
-        return r < 0 ? r : symbols_new(&m->symbols, text, n);
-}
-
-/* As map_load(), but empty if it cannot be had: names are addresses then. */
-static int map_need(const SymbolTimeline *a, Map *m) {
-        int r = map_load(a, m);
-
+        r = session_dir_read_symbols(a->dir, m->hash, &text, &n) ?: symbols_new(&m->symbols, text, n);
         if (r >= 0 || r == -ENOMEM)
                 return r;
         /* Not if it was hidden, or the recording came without the store's symbols. */
@@ -433,21 +424,13 @@ struct Tasks {
 
 /* "PID COMM", @n bytes without the newline. */
 static bool parse_task(const char *line, size_t n, uint64_t *ret_pid, Comm *ret) {
-        uint64_t pid = 0;
-        size_t i = 0, n_comm;
+        const char *comm = memchr(line, ' ', n);
+        char *end;
 
-        for (; i < n && line[i] >= '0' && line[i] <= '9'; i++) {
-                pid = pid * 10 + (uint64_t) (line[i] - '0');
-                if (pid > INT32_MAX)
-                        return false;
-        }
-        if (i == 0 || i >= n || line[i] != ' ')
+        *ret_pid = strtoul(line, &end, 10);
+        if (*line < '0' || *line > '9' || end != comm || *ret_pid > INT32_MAX)
                 return false;
-        i++;
-        n_comm = MIN(n - i, sizeof(*ret) - 1);
-        memcpy(*ret, line + i, n_comm);
-        (*ret)[n_comm] = 0;
-        *ret_pid = pid;
+        (void) snprintf(*ret, sizeof(*ret), "%.*s", (int) (line + n - comm - 1), comm + 1);
         return true;
 }
 
