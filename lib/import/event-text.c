@@ -240,38 +240,25 @@ static bool parse_arrow(Scan s, TextLine *l) {
         return is_call || set_times(l, times[0], times[1]);
 }
 
-/* The value of @key in "func=f depth=2 calltime=a105". */
-static bool find_field(const Scan *s, const char *key, Scan *ret) {
-        const char *p = s->p;
-
-        while ((p = memmem(p, (size_t) (s->end - p), key, strlen(key)))) {
-                *ret = (Scan){ p + strlen(key), s->end };
-                if (p == s->p || p[-1] == ' ')
-                        return true;
-                p++;
-        }
-        return false;
+/* A value in "func=f depth=2 calltime=a105". */
+static bool find_field(const Scan *s, const char *pattern, uint64_t *ret) {
+        return scan_read(&(Scan){ s->p, s->end }, pattern, ret);
 }
 
 static bool parse_fields(Scan s, TextLine *l, bool is_call) {
         uint64_t depth, begin, end;
-        Scan t;
 
         if (!scan_text(&s, "func="))
                 return false;
         l->kind = is_call ? LINE_OPEN : LINE_CLOSE;
-        if (!take_label(&s, l) || !find_field(&s, "depth=", &t) ||
-            !scan_number(&t, STEP_DEPTH_MAX, &depth))
+        if (!take_label(&s, l) || !find_field(&s, "* depth=9", &depth) || depth > STEP_DEPTH_MAX)
                 return line_damaged(l, "it has neither a call nor a return"), true;
         l->depth = (int32_t) depth;
-        if (find_field(&s, "retval=", &t)) {
-                (void) scan_text(&t, "0x");
-                l->has_retval = scan_hex(&t, &l->retval);
-        }
+        l->has_retval = find_field(&s, "* retval=0x%", &l->retval) ||
+                        find_field(&s, "* retval=%", &l->retval);
         if (is_call)
                 return true;
-        if (!find_field(&s, "calltime=", &t) || !scan_hex(&t, &begin) ||
-            !find_field(&s, "rettime=", &t) || !scan_hex(&t, &end))
+        if (!find_field(&s, "* calltime=%", &begin) || !find_field(&s, "* rettime=%", &end))
                 return line_damaged(l, "it has no duration"), true;
         return set_times(l, begin, end);
 }

@@ -147,7 +147,7 @@ static bool is_in_function(char c) {
         return is_digit(c) || is_letter(c) || c == '_' || c == '.' || c == '-' || c == '>';
 }
 
-bool scan_sign(Scan *s, char sign) {
+static bool scan_sign(Scan *s, char sign) {
         const char *begin = s->p;
         uint64_t value;
 
@@ -174,18 +174,45 @@ bool scan_sign(Scan *s, char sign) {
         }
 }
 
-bool scan_read(Scan *s, const char *pattern, uint64_t *values) {
+static bool scan_sign_value(Scan *s, char sign, uint64_t **values) {
         Scan t = *s;
 
-        for (; *pattern; pattern++) {
-                Scan u = t;
+        if (!scan_sign(s, sign))
+                return false;
+        if (!*values || (sign != '9' && sign != '%'))
+                return true;
+        return sign == '9' ? scan_number(&t, UINT64_MAX, (*values)++) : scan_hex(&t, (*values)++);
+}
 
-                if (!scan_sign(&t, *pattern))
+/* Where what follows a "*" may begin, at or behind @p; NULL: nowhere. */
+static const char *place_of(const char *pattern, const char *p, const char *end) {
+        return memchr("98%^~!&$", *pattern, 8) ? (p <= end ? p : NULL)
+               : p < end                       ? memchr(p, *pattern, (size_t) (end - p))
+                                               : NULL;
+}
+
+bool scan_read(Scan *s, const char *pattern, uint64_t *values) {
+        const char *star = NULL, *at = s->p;
+        uint64_t *values_before = values;
+        Scan t = *s;
+
+        while (*pattern) {
+                if (*pattern == '*') {
+                        star = ++pattern;
+                        values_before = values;
+                        at = place_of(star, t.p, t.end);
+                } else if (scan_sign_value(&t, *pattern, &values)) {
+                        pattern++;
+                        continue;
+                } else if (star) {
+                        pattern = star;
+                        values = values_before;
+                        at = place_of(star, at + 1, t.end);
+                } else
                         return false;
-                if (values && *pattern == '%')
-                        (void) scan_hex(&u, values++);
-                if (values && *pattern == '9' && !scan_number(&u, UINT64_MAX, values++))
+                if (!at)
                         return false;
+                t.p = at;
         }
         *s = t;
         return true;

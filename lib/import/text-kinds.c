@@ -18,7 +18,7 @@
  * The most telling marks of each kind.  Nobody asks of a text that has calls, so that a mark may be weak if it is not
  * one of a kind that stands before it.
  *
- * A pattern begins behind the line's blanks, and need not reach its end.  In it "*" is anything; see also scan_sign().
+ * A pattern (scan_read()) begins behind the line's blanks, and need not reach its end.
  */
 #define LOOKED_AT ((size_t) 512) /* bytes of a line */
 
@@ -66,42 +66,13 @@ static const struct {
           { "# tracer: " } },
 };
 
-/* Where @pattern may begin, at or behind @p; NULL: nowhere. */
-static const char *place_of(const char *pattern, const char *p, const char *end) {
-        return memchr("98^~!&$", *pattern, 7) ? (p <= end ? p : NULL)
-               : p < end                      ? memchr(p, *pattern, (size_t) (end - p))
-                                              : NULL;
-}
-
-static bool matches(Scan s, const char *pattern) {
-        const char *star = NULL;
-
-        for (const char *at = s.p; *pattern;) {
-                if (*pattern == '*') {
-                        star = ++pattern;
-                        at = place_of(star, s.p, s.end);
-                } else if (scan_sign(&s, *pattern)) {
-                        pattern++;
-                        continue;
-                } else if (star) {
-                        pattern = star;
-                        at = place_of(star, at + 1, s.end);
-                } else
-                        return false;
-                if (!at)
-                        return false;
-                s.p = at;
-        }
-        return true;
-}
-
 const ForeignText *foreign_text_find(const char *text, size_t n_text) {
         Scan s = { text, text + MIN(n_text, LOOKED_AT) };
 
         (void) scan_blanks(&s);
         for (size_t i = 0; i < ELEMENTSOF(foreign_kinds); i++)
                 for (const char *const *p = foreign_kinds[i].patterns; *p; p++)
-                        if (matches(s, *p))
+                        if (scan_like(&(Scan){ s.p, s.end }, *p))
                                 return i > 0 ? &foreign_kinds[i].text : NULL;
         return NULL;
 }

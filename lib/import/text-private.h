@@ -129,10 +129,9 @@ static inline bool is_letter(char c) {
         return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* One sign of a pattern: "9" digits, "8" two digits, "%" hexadecimal ones, "^" blanks or none, "~" a word, "!" letters, "&" a function's
- * name, "$" the end; all others are themselves.  False: @s is anywhere. */
-bool scan_sign(Scan *s, char sign);
-/* All signs of one; @values: what each "9" and "%" is, or NULL. */
+/* What is like @pattern, whose signs are "9" digits, "8" two digits, "%" hexadecimal ones, "^" blanks or none, "~" a word,
+ * "!" letters, "&" a function's name, "*" anything, "$" the end; all others are themselves.  @values: what each "9" and
+ * "%" is, or NULL. */
 bool scan_read(Scan *s, const char *pattern, uint64_t *values);
 static inline bool scan_like(Scan *s, const char *pattern) {
         return scan_read(s, pattern, NULL);
