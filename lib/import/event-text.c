@@ -240,25 +240,23 @@ static bool parse_arrow(Scan s, TextLine *l) {
         return is_call || set_times(l, times[0], times[1]);
 }
 
-/* A value in "func=f depth=2 calltime=a105". */
-static bool find_field(const Scan *s, const char *pattern, uint64_t *ret) {
-        return scan_read(&(Scan){ s->p, s->end }, pattern, ret);
-}
-
+/* "func=f depth=2 overrun=0 calltime=a105 rettime=a106" */
 static bool parse_fields(Scan s, TextLine *l, bool is_call) {
         uint64_t depth, begin, end;
 
         if (!scan_text(&s, "func="))
                 return false;
         l->kind = is_call ? LINE_OPEN : LINE_CLOSE;
-        if (!take_label(&s, l) || !find_field(&s, "* depth=9", &depth) || depth > STEP_DEPTH_MAX)
+        if (!take_label(&s, l) || !scan_read(&(Scan){ s.p, s.end }, "* depth=9", &depth) ||
+            depth > STEP_DEPTH_MAX)
                 return line_damaged(l, "it has neither a call nor a return"), true;
         l->depth = (int32_t) depth;
-        l->has_retval = find_field(&s, "* retval=0x%", &l->retval) ||
-                        find_field(&s, "* retval=%", &l->retval);
+        l->has_retval = scan_read(&(Scan){ s.p, s.end }, "* retval=0x%", &l->retval) ||
+                        scan_read(&(Scan){ s.p, s.end }, "* retval=%", &l->retval);
         if (is_call)
                 return true;
-        if (!find_field(&s, "* calltime=%", &begin) || !find_field(&s, "* rettime=%", &end))
+        if (!scan_read(&(Scan){ s.p, s.end }, "* calltime=%", &begin) ||
+            !scan_read(&(Scan){ s.p, s.end }, "* rettime=%", &end))
                 return line_damaged(l, "it has no duration"), true;
         return set_times(l, begin, end);
 }

@@ -136,13 +136,11 @@ static int begin_another(TextTrace *t, const Line *line) {
 
 /* A tracer's own words at its beginning; the last ones are trace-cmd's. */
 static bool is_banner(const Line *line) {
-        static const char *const banners[] = { "# tracer: ", "Tracing \"", "cpus=" };
+        Scan s = scan_of(line);
 
-        for (size_t i = 0; i < ELEMENTSOF(banners); i++)
-                if (line->n_text > strlen(banners[i]) &&
-                    memcmp(line->text, banners[i], strlen(banners[i])) == 0)
-                        return true;
-        return false;
+        return (scan_text(&s, "# tracer: ") || scan_text(&s, "Tracing \"") ||
+                scan_text(&s, "cpus=")) &&
+               s.p < s.end;
 }
 
 /* --- lines ------------------------------------------------------------------------------------- */
