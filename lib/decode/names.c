@@ -126,12 +126,8 @@ int symbols_new(Symbols **ret, char *text, size_t n_text) {
         return 0;
 }
 
-bool symbols_are_hidden(const Symbols *s) {
-        return s->hidden;
-}
-
-size_t symbols_n(const Symbols *s) {
-        return s->n_entries;
+bool symbols_have_names(const Symbols *s) {
+        return s->n_entries > 0 && !s->hidden;
 }
 
 static Symbol symbol_at(const Symbols *s, const Entry *e) {
@@ -176,7 +172,7 @@ static uint64_t size_of(const Symbols *s, size_t i, const Symbol *symbol) {
 bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {
         size_t low, last;
 
-        if (s->hidden || s->n_entries == 0 || s->entries[0].address > address)
+        if (!symbols_have_names(s) || s->entries[0].address > address)
                 return false;
         low = last = find_entry(s, address);
         while (low > 0 && s->entries[low - 1].address == s->entries[low].address)
@@ -191,7 +187,7 @@ bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {
 bool symbols_find_behind(const Symbols *s, uint64_t address, Symbol *ret) {
         size_t i = 0;
 
-        if (s->hidden || s->n_entries == 0)
+        if (!symbols_have_names(s))
                 return false;
         if (s->entries[0].address <= address)
                 i = find_entry(s, address) + 1;
@@ -340,7 +336,7 @@ bool symbol_timeline_has_names(const SymbolTimeline *a) {
         const Symbols *first = a->maps[0].symbols;
 
         /* The first is dropped only when there are later ones, and was read to be dropped. */
-        return !first || (symbols_n(first) > 0 && !symbols_are_hidden(first));
+        return !first || symbols_have_names(first);
 }
 
 int symbol_timeline_span(SymbolTimeline *a, uint64_t timestamp_ns, SymbolTimelineSpan *ret) {

@@ -67,6 +67,7 @@ static void build_heap(Stream *s) {
         for (size_t i = s->n_heap / 2; i-- > 0;)
                 sift_down(s, i);
         s->top_is_stale = false;
+        s->head.last = NULL;
         measure_lead(s);
 }
 
@@ -177,11 +178,9 @@ int stream_seek(Stream *s, uint64_t ns) {
 
         for (size_t i = 0; r >= 0 && i < s->n_cursors; i++)
                 r = cursor_seek(s->cursors[i], ns);
-        if (r < 0)
-                return r;
-        s->head.last = NULL;
-        build_heap(s);
-        return 0;
+        if (r >= 0)
+                build_heap(s);
+        return MIN(r, 0);
 }
 
 int stream_refresh(Stream *s) {
@@ -191,11 +190,9 @@ int stream_refresh(Stream *s) {
                 r = cursor_refresh(s->cursors[i]);
         if (r >= 0)
                 r = open_cursors(s);
-        if (r < 0)
-                return r;
-        s->head.last = NULL;
-        build_heap(s);
-        return 0;
+        if (r >= 0)
+                build_heap(s);
+        return MIN(r, 0);
 }
 
 bool stream_has_retval(const Stream *s) {
