@@ -417,32 +417,24 @@ static bool skip_prompt(Scan *s) {
 }
 
 bool envelope_is_command(const Line *line) {
-        static const struct {
-                const char *program, *argument;
-        } printers[] = {
-                { "cat", "trace" },   { "head", "trace" },  { "tail", "trace" },
-                { "perf", "ftrace" }, { "trace-cmd", "" },  { "stap", "" },
-                { "funcgraph", "" },  { "funcslower", "" }, { "ftracectl", "" },
-                { "dmesg", "" },      { "journalctl", "" },
+        static const char *const commands[] = {
+                "cat *trace", "head *trace", "tail *trace", "perf *ftrace", "trace-cmd", "stap ",
+                "funcgraph",  "funcslower",  "ftracectl",   "dmesg",        "journalctl",
         };
-        Scan s = scan_of(line), word;
+        Scan s = scan_of(line);
 
         (void) scan_blanks(&s);
         if (scan_text(&s, "Ending tracing..."))
                 return true; /* perf-tools' */
         if (!skip_prompt(&s))
                 return false;
+        (void) scan_like(&s, "^sudo ");
         (void) scan_blanks(&s);
-        if (scan_text(&s, "sudo "))
-                (void) scan_blanks(&s);
-        for (word = s; s.p < s.end && *s.p != ' '; s.p++)
-                if (*s.p == '/')
-                        word.p = s.p + 1;
-        word.end = s.p;
-        for (size_t i = 0; i < ELEMENTSOF(printers); i++)
-                if (scan_left(&word) == strlen(printers[i].program) &&
-                    strncasecmp(printers[i].program, word.p, scan_left(&word)) == 0 &&
-                    scan_find(&s, printers[i].argument))
+        for (const char *p = s.p; p < s.end && *p != ' '; p++)
+                if (*p == '/')
+                        s.p = p + 1;
+        for (size_t i = 0; i < ELEMENTSOF(commands); i++)
+                if (scan_like(&(Scan){ s.p, s.end }, commands[i]))
                         return true;
         return false;
 }

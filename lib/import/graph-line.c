@@ -105,13 +105,11 @@ static bool is_latency_heading(const Scan *s) {
 /* The time before the CPU: "  12 us |   0) " */
 static bool parse_latency_time(Scan *s, TextLine *l) {
         uint64_t us;
-        Scan t = *s, u;
+        Scan t = *s;
 
         (void) scan_blanks(&t);
-        if (!scan_number(&t, UINT64_MAX / 1000, &us) || !scan_text(&t, " us |"))
-                return false;
-        u = t;
-        if (!scan_like(&u, "^9)"))
+        if (!scan_number(&t, UINT64_MAX / 1000, &us) || !scan_text(&t, " us |") ||
+            !scan_like(&(Scan){ t.p, t.end }, "^9)"))
                 return false;
         (void) scan_text(&t, "  ");
         l->timestamp_ns = us * 1000;

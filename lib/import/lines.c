@@ -2,17 +2,15 @@
 
 /*
  * One buffer, of which a line is handed out in place.  What is not yet a whole
- * line is moved to the front when more is read.  It grows with what there is to read, for most texts
- * are small.
+ * line is moved to the front when more is read.
  */
 
 #include "import/text-private.h"
 
-#define ROOM_BYTES_FIRST ((size_t) 16 << 10)
 #define ROOM_BYTES (LINES_MAX_BYTES * 4)
 
 int lines_init_take_fd(Lines *l, int fd) {
-        *l = (Lines){ .fd = fd, .n_room = ROOM_BYTES_FIRST, .data = malloc(ROOM_BYTES_FIRST) };
+        *l = (Lines){ .fd = fd, .data = malloc(ROOM_BYTES) };
         if (l->data)
                 return 0;
         (void) close(fd);
@@ -28,16 +26,8 @@ static int fill(Lines *l) {
                 l->end -= l->begin;
                 l->begin = 0;
         }
-        if (l->end > l->n_room / 2 && l->n_room < ROOM_BYTES) {
-                char *p = realloc(l->data, l->n_room * 2);
-
-                if (!p)
-                        return -ENOMEM;
-                l->data = p;
-                l->n_room *= 2;
-        }
         do
-                n = read(l->fd, l->data + l->end, l->n_room - l->end);
+                n = read(l->fd, l->data + l->end, ROOM_BYTES - l->end);
         while (n < 0 && errno == EINTR);
         if (n < 0)
                 return ORIGIN(-errno);

@@ -45,7 +45,6 @@ typedef struct Lines {
         size_t begin, end; /* of what has been read and not handed out */
         uint64_t number;
         uint64_t n_bytes; /* handed out, or forgotten */
-        size_t n_room;
         char *data;
 } Lines;
 
