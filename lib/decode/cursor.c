@@ -80,24 +80,21 @@ static void note_damaged_parts(Cursor *c) {
 
 static int list_sequences(Cursor *c) {
         _cleanup_free_ uint64_t *sequences = NULL;
-        uint64_t last = c->i_sequence < c->n_sequences ? c->sequences[c->i_sequence] : 0;
-        size_t n = 0, i = 0;
+        uint64_t next = c->i_sequence < c->n_sequences ? c->sequences[c->i_sequence]
+                        : c->n_sequences > 0           ? c->sequences[c->n_sequences - 1] + 1
+                                                       : 0;
+        size_t n = 0;
         int r = session_dir_list_segments(c->dir, c->head.cpu, &sequences, &n);
 
         if (r == -ENOENT)
                 return 0;
         if (r < 0)
                 return r;
-        if (c->i_sequence < c->n_sequences) /* stay on that one, wherever it is now */
-                while (i < n && sequences[i] < last)
-                        i++;
-        else if (c->n_sequences > 0)
-                while (i < n && sequences[i] <= c->sequences[c->n_sequences - 1])
-                        i++;
         free(c->sequences);
         c->sequences = TAKE_PTR(sequences);
         c->n_sequences = n;
-        c->i_sequence = i;
+        /* It stays on the same one, wherever that is now. */
+        c->i_sequence = BISECT(0, n, i, c->sequences[i] < next);
         return 0;
 }
 

@@ -267,24 +267,13 @@ static int map_need(const SymbolTimeline *a, Map *m) {
         return symbols_new(&m->symbols, NULL, 0);
 }
 
-int symbol_timeline_new(SymbolTimeline **ret, Symbols *symbols) {
-        _cleanup_(symbol_timeline_freep) SymbolTimeline *a = calloc(1, sizeof(*a));
-        int r;
-
-        if (!a) {
-                (void) symbols_free(symbols);
-                return -ENOMEM;
-        }
-        r = add_map(a, (Map){ .symbols = symbols });
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(a);
-        return 0;
-}
-
-int symbol_timeline_add(SymbolTimeline *a, uint64_t unchanged_ns, uint64_t from_ns,
+int symbol_timeline_add(SymbolTimeline **a, uint64_t unchanged_ns, uint64_t from_ns,
                         Symbols *symbols) {
-        return add_map(a, (Map){ unchanged_ns, from_ns, NULL, symbols });
+        *a = *a ?: NEW(SymbolTimeline, .dir = NULL);
+        if (*a)
+                return add_map(*a, (Map){ unchanged_ns, from_ns, NULL, symbols });
+        (void) symbols_free(symbols);
+        return -ENOMEM;
 }
 
 int symbol_timeline_open(SymbolTimeline **ret, const SessionDir *dir, const SessionMeta *meta) {

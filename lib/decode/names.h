@@ -79,10 +79,8 @@ typedef struct SymbolTimelineSpan {
  * Return: 0, -errno.
  */
 int symbol_timeline_open(SymbolTimeline **ret, const SessionDir *dir, const SessionMeta *meta);
-/* One map that holds for ever; @symbols is consumed, also on failure. */
-int symbol_timeline_new(SymbolTimeline **ret, Symbols *symbols);
-/* Adds a later map: @symbols is consumed, also on failure. */
-int symbol_timeline_add(SymbolTimeline *a, uint64_t unchanged_ns, uint64_t from_ns,
+/* Adds a map that is later than those of *@a, which is made if it is NULL; @symbols is consumed, also on failure. */
+int symbol_timeline_add(SymbolTimeline **a, uint64_t unchanged_ns, uint64_t from_ns,
                         Symbols *symbols);
 /* Takes over the maps that @meta, a later account of the same recording, has beyond ours.
  * 1: there were some, and spans that were handed out are void; 0; -ENOMEM. */
