@@ -220,7 +220,8 @@ static bool field_fits(const Foreign *f, const struct tep_format_field *field, c
 
 static bool record_fits(const Foreign *f, const struct tep_event *event, const uint8_t *data,
                         uint32_t n) {
-        const struct tep_format_field *lists[] = { event->format.common_fields, event->format.fields };
+        const struct tep_format_field *lists[] = { event->format.common_fields,
+                                                   event->format.fields };
 
         for (size_t i = 0; i < ELEMENTSOF(lists); i++)
                 for (const struct tep_format_field *p = lists[i]; p; p = p->next)

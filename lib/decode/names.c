@@ -259,7 +259,8 @@ static int map_need(const SymbolTimeline *a, Map *m) {
 
         if (m->symbols)
                 return 0;
-        r = session_dir_read_symbols(a->dir, m->hash, &text, &n) ?: symbols_new(&m->symbols, text, n);
+        r = session_dir_read_symbols(a->dir, m->hash, &text, &n)
+                    ?: symbols_new(&m->symbols, text, n);
         if (r >= 0 || r == -ENOMEM)
                 return r;
         /* Not if it was hidden, or the recording came without the store's symbols. */

@@ -39,7 +39,8 @@ typedef struct Symbol {
  * Lines that are no symbols are passed over.  Return: 0, -ENOMEM, -EFBIG (2 GiB and more).
  */
 int symbols_new(Symbols **ret, char *text, size_t n_text);
-/* False: there are none, or all addresses are 0: whoever copied the text was not allowed to see them (kptr_restrict). */
+/* False: there are none, or all addresses are 0: whoever copied the text was not allowed to see them
+ * (kptr_restrict). */
 bool symbols_have_names(const Symbols *s);
 bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret);
 /* The first symbol that begins behind @address; false: there is none. */

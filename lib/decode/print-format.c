@@ -10,7 +10,8 @@
 
 typedef struct Parser {
         const char *at;
-        const char *fields, *fields_end; /* the lines before; NULL: it is a constant that is looked for */
+        const char *fields,
+                *fields_end; /* the lines before; NULL: it is a constant that is looked for */
         int depth;
 } Parser;
 
@@ -114,8 +115,8 @@ static bool parse_dynamic(Parser *p) {
 
         while (line && line > p->fields && line[-1] != '\n')
                 line--;
-        return line && (startswith(line, "\tfield:__data_loc ") ||
-                        startswith(line, "\tfield:__rel_loc "));
+        return line &&
+               (startswith(line, "\tfield:__data_loc ") || startswith(line, "\tfield:__rel_loc "));
 }
 
 /* "args[1]": the index is a number, and inside. */

@@ -418,7 +418,7 @@ static bool skip_prompt(Scan *s) {
 
 bool envelope_is_command(const Line *line) {
         static const char *const commands[] = {
-                "cat *trace", "head *trace", "tail *trace", "perf *ftrace", "trace-cmd", "stap ",
+                "cat *trace", "head *trace", "tail *trace", "perf *ftrace", "trace-cmd",  "stap ",
                 "funcgraph",  "funcslower",  "ftracectl",   "dmesg",        "journalctl",
         };
         Scan s = scan_of(line);

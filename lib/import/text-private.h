@@ -128,8 +128,8 @@ static inline bool is_letter(char c) {
         return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* What is like @pattern, whose signs are "9" digits, "8" two digits, "%" hexadecimal ones, "^" blanks or none, "~" a word,
- * "!" letters, "&" a function's name, "*" anything, "$" the end; all others are themselves.  @values: what each "9" and
+/* What is like @pattern, whose signs are "9" digits, "8" two digits, "%" hexadecimal ones, "^" blanks or none, "~" a
+ * word, "!" letters, "&" a function's name, "*" anything, "$" the end; all others are themselves.  @values: what each "9" and
  * "%" is, or NULL. */
 bool scan_read(Scan *s, const char *pattern, uint64_t *values);
 static inline bool scan_like(Scan *s, const char *pattern) {
@@ -173,8 +173,8 @@ const Line *envelope_open(Envelope *e, const Line *line, Line *room);
 /* What @line may be, without what is surely none of a trace; @weak: also without a prefix that may be some.  False:
  * nothing that it is not already.  @ret is valid until the next line is asked for, or the next guess. */
 bool envelope_guess(Envelope *e, bool weak, const Line *line, Line *ret);
-/* @line with the codes of HTML, or whatever text is refused, undone, and without its prefix; which one that is, or NULL:
- * there are none.  @ret is valid as with envelope_guess(). */
+/* @line with the codes of HTML, or whatever text is refused, undone, and without its prefix; which one that is, or
+ * NULL: there are none.  @ret is valid as with envelope_guess(). */
 const ForeignText *envelope_decode(Envelope *e, const Line *line, Line *ret);
 /* The line behind @line, opened as that was, or was guessed to be.  False: there is none. */
 bool envelope_peek(Envelope *e, const Line *line, Line *ret);

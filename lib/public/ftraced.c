@@ -257,8 +257,8 @@ int ftraced_client_call(ftraced_client *c, const char *method, const char *param
                 if (!c->error)
                         return -ENOMEM;
         }
-        c->reply = json_dumps(json_object_get(reply, "parameters"), JSON_ENCODE_ANY)
-                           ?: strdup("{}");
+        c->reply =
+                json_dumps(json_object_get(reply, "parameters"), JSON_ENCODE_ANY) ?: strdup("{}");
         if (!c->reply)
                 return -ENOMEM;
         if (ret)

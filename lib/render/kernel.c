@@ -514,8 +514,8 @@ static _cold_ void draw_lost(Kernel *k, const Step *step) {
         buf_adds(k->out, "EVENTS]\n");
 }
 
-/* What was drawn from @begin, the end of the Buf, to @end.  A duration's number, what is two columns in front of it, and
- * all before the bar, are in its colour. */
+/* What was drawn from @begin, the end of the Buf, to @end.  A duration's number, what is two columns in front of it,
+ * and all before the bar, are in its colour. */
 static _cold_ void add_coloured(Kernel *k, const Step *step, const char *begin, const char *end) {
         bool is_timed = (step->kind == STEP_LEAF || step->kind == STEP_LEAVE) &&
                         !(step->said && step->said->untimed);
