@@ -104,11 +104,16 @@ void syscall_text_trim(Buf *line);
 /* --- printk.c --------------------------------------------------------------------------------- */
 
 /*
- * Printk: strings of the kernel that records name by their address, which tracefs' printk_formats has
+ * Printk: what trace_printk() recorded in binary (ftrace:bprint, ftrace:bputs)
+ *
+ * A record holds the address of a format, whose text is in tracefs' printk_formats, and the values:
  *
  *      0xffffffff82a1c0d8 : "x is %d and %s\n"        with \n \t \\ \" for what they stand for
  *
- * Source: linux 6.1 kernel/trace/trace_printk.c, t_show().
+ *      %c %hhd 1 byte   %hd 2   %d 4   %ld %lld %zd %p %ps %pS %px 8, of 4-byte alignment; the others
+ *      are aligned to their size; %s, and %pI4 and whatever else the kernel has expanded: text, NUL
+ *
+ * Source: linux 6.1 lib/vsprintf.c, vbin_printf(); kernel/trace/trace_printk.c, t_show().
  */
 typedef struct Printk {
         Hash formats; /* by address, malloc()ed */
@@ -121,3 +126,12 @@ void printk_done(Printk *p);
 static inline const char *printk_find(const Printk *p, uint64_t address) {
         return hash_get_ptr(&p->formats, address);
 }
+/*
+ * printk_put() - append the text of a format and its values
+ * @put_name: appends the name of what is at an address; @offset: with where in it
+ *
+ * Where the values end before the format does, so does the text.  An error is @out's.
+ */
+void printk_put(Buf *out, const char *format, const uint8_t *values, size_t n, bool swap,
+                void (*put_name)(void *userdata, Buf *out, uint64_t address, bool offset),
+                void *userdata);

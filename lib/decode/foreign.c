@@ -263,14 +263,16 @@ static const char *name_of(Foreign *f, uint64_t address, Symbol *ret) {
         return f->name;
 }
 
-static void put_name(Foreign *f, uint64_t address) {
+static void put_name(void *foreign, Buf *out, uint64_t address, bool with_offset) {
         Symbol symbol;
-        const char *name = name_of(f, address, &symbol);
+        const char *name = name_of(foreign, address, &symbol);
 
-        if (name)
-                buf_adds(&f->line, name);
+        if (!name)
+                buf_printf(out, "0x%llx", (unsigned long long) address);
         else
-                buf_printf(&f->line, "0x%llx", (unsigned long long) address);
+                buf_adds(out, name);
+        if (name && with_offset)
+                buf_printf(out, "+0x%llx", (unsigned long long) (address - symbol.address));
 }
 
 /* %ps of a print format: all that the kernel prints there (lib/vsprintf.c, symbol_string()). */
@@ -307,35 +309,34 @@ static void put_stack(Foreign *f, const Known *known, const Event *e) {
                 if (address == UINT64_MAX || (address == 0 && known->how == HOW_USER_STACK))
                         return;
                 buf_adds(&f->line, " => ");
-                put_name(f, address);
+                put_name(f, &f->line, address, false);
         }
 }
 
-/* The field @buf, which takes the rest of the record, in hexadecimal digits. */
-static void put_bytes(Foreign *f, const Known *known, const Event *e) {
+static void put_raw(Foreign *f, const Known *known, const Event *e) {
         size_t n = 0;
         const uint8_t *p = find_bytes(known, e, "buf", &n);
 
+        buf_printf(&f->line, "# %llx", (unsigned long long) number_of(f, known, e, "id"));
         for (size_t i = 0; p && i < n; i++)
                 buf_printf(&f->line, " %02x", p[i]);
 }
 
-/* What trace_printk() had to say; where it is a format, that and its values as they were recorded. */
 static void put_printk(Foreign *f, const Known *known, const Event *e) {
-        uint64_t address = number_of(f, known, e, known->how == HOW_BPRINT ? "fmt" : "str");
-        const char *text = printk_find(&f->printk, address);
-        size_t n_text = text ? strlen(text) : 0;
+        bool has_values = known->how == HOW_BPRINT;
+        uint64_t address = number_of(f, known, e, has_values ? "fmt" : "str");
+        const char *format = printk_find(&f->printk, address);
+        size_t n = 0;
+        const uint8_t *values = find_bytes(known, e, "buf", &n);
 
-        n_text -= n_text > 0 && text[n_text - 1] == '\n';
-        put_name(f, number_of(f, known, e, "ip"));
-        if (text)
-                buf_printf(&f->line, ": %.*s", (int) n_text, text);
+        put_name(f, &f->line, number_of(f, known, e, "ip"), false);
+        buf_adds(&f->line, ": ");
+        if (!format)
+                buf_printf(&f->line, "0x%llx", (unsigned long long) address);
+        else if (has_values && values)
+                printk_put(&f->line, format, values, n, f->swap, put_name, f);
         else
-                buf_printf(&f->line, ": 0x%llx", (unsigned long long) address);
-        if (known->how == HOW_BPRINT) {
-                buf_adds(&f->line, " #");
-                put_bytes(f, known, e);
-        }
+                buf_adds(&f->line, format);
 }
 
 static void put_tracers(Foreign *f, const Known *known, const Event *e) {
@@ -343,17 +344,16 @@ static void put_tracers(Foreign *f, const Known *known, const Event *e) {
         buf_adds(&f->line, ": ");
         switch (known->how) {
         case HOW_FUNCTION:
-                put_name(f, number_of(f, known, e, "ip"));
+                put_name(f, &f->line, number_of(f, known, e, "ip"), false);
                 buf_adds(&f->line, " <-- ");
-                put_name(f, number_of(f, known, e, "parent_ip"));
+                put_name(f, &f->line, number_of(f, known, e, "parent_ip"), false);
                 break;
         case HOW_STACK:
         case HOW_USER_STACK:
                 put_stack(f, known, e);
                 break;
         case HOW_RAW:
-                buf_printf(&f->line, "# %llx", (unsigned long long) number_of(f, known, e, "id"));
-                put_bytes(f, known, e);
+                put_raw(f, known, e);
                 break;
         default:
                 put_printk(f, known, e);

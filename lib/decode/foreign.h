@@ -22,8 +22,7 @@
  *      kernel_stack: <stack trace > => udp_init_sock => inet_create => __sock_create
  *      user_stack: <user stack trace > => 0x7ffff7e75353
  *      raw_data: # 21776172 01 02 03 04
- *      bputs: a_function: its message
- *      bprint: a_function: the format of its message, n=%d # 07 00 00 00
+ *      bprint: a_function: its message       bputs: a_function: its message
  *
  * Source: trace-cmd 3.1.6 lib/trace-cmd/trace-ftrace.c, function_handler(); libtraceevent 1.7.1
  * plugins/plugin_function.c.

@@ -253,7 +253,7 @@ TEST(what_tracers_record_has_names) {
                 { TRACER("bprint", 6,
                          WORD("ip", 8) WORD("fmt", 16) "\tfield:u32 buf[];\toffset:24;"
                                                        "\tsize:0;\tsigned:0;\n"),
-                  "bprint: f2: n=%ld in %pS # 07 00 00 00 00 00 00 00 08 10 00 00 00 00 00 00",
+                  "bprint: f2: n=7 in f1+0x8",
                   6,
                   { 6, 0x2000, 0xb0, 7, 0x1008 },
                   40 },
