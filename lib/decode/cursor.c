@@ -60,24 +60,21 @@ static void note_loss(Cursor *c, uint64_t n) {
 
 static int list_sequences(Cursor *c) {
         _cleanup_free_ uint64_t *sequences = NULL;
-        uint64_t last = c->i_sequence < c->n_sequences ? c->sequences[c->i_sequence] : 0;
-        size_t n = 0, i = 0;
+        uint64_t next = c->i_sequence < c->n_sequences ? c->sequences[c->i_sequence]
+                        : c->n_sequences > 0           ? c->sequences[c->n_sequences - 1] + 1
+                                                       : 0;
+        size_t n = 0;
         int r = session_dir_list_segments(c->dir, c->head.cpu, &sequences, &n);
 
         if (r == -ENOENT)
                 return 0;
         if (r < 0)
                 return r;
-        if (c->i_sequence < c->n_sequences) /* stay on that one, wherever it is now */
-                while (i < n && sequences[i] < last)
-                        i++;
-        else if (c->n_sequences > 0)
-                while (i < n && sequences[i] <= c->sequences[c->n_sequences - 1])
-                        i++;
         free(c->sequences);
         c->sequences = TAKE_PTR(sequences);
         c->n_sequences = n;
-        c->i_sequence = i;
+        /* It stays on the same one, wherever that is now. */
+        c->i_sequence = BISECT(0, n, i, c->sequences[i] < next);
         return 0;
 }
 
@@ -326,27 +323,20 @@ int cursor_go_on(Cursor *c) {
 /* The last segment that begins at @ns or before, from the current one on; it is not opened. */
 static int find_segment(Cursor *c, uint64_t ns, bool swap, size_t *ret) {
         size_t low = c->i_sequence, high = c->n_sequences;
-        PageSource *current = TAKE_PTR(c->segment);
 
         while (high - low > 1) {
                 size_t middle = low + (high - low) / 2;
+                _cleanup_(page_source_freep) PageSource *s = NULL;
                 uint64_t begin_ns;
-                bool is_before = false;
-                int r = page_source_open(&c->segment, c->dir, c->head.cpu, c->sequences[middle],
-                                         NULL);
+                int r = page_source_open(&s, c->dir, c->head.cpu, c->sequences[middle], NULL);
 
-                if (r == 0) {
-                        is_before = page_source_begin(c->segment, swap, &begin_ns) > 0 &&
-                                    begin_ns <= ns;
-                        c->segment = page_source_free(c->segment);
-                }
-                if (r < 0 && r != -ENOENT) {
-                        c->segment = current;
+                if (r < 0 && r != -ENOENT)
                         return r;
-                }
-                *(is_before ? &low : &high) = middle;
+                if (r == 0 && page_source_begin(s, swap, &begin_ns) > 0 && begin_ns <= ns)
+                        low = middle;
+                else
+                        high = middle;
         }
-        c->segment = current;
         *ret = low;
         return 0;
 }

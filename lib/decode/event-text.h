@@ -25,7 +25,7 @@ struct tep_event; /* libtraceevent's */
  *
  *      TYPE NAME    words, '*', and "[]" with a word or a number in it or none
  *
- *      expression   REC->FIELD, REC->FIELD[NUMBER], numbers, "text", (TYPE) casts, + - * & | ^
+ *      expression   REC->FIELD, REC->FIELD[NUMBER] inside of it, numbers, "text", (TYPE) casts, + - * & | ^
  *                   << >> && || ! ~ == != < > <= >= ?:, last of all / or % NUMBER but 0,
  *                   __get_str(FIELD), __get_bitmask(FIELD), __get_dynamic_array_len(FIELD),
  *                   __print_symbolic(expression, { NUMBER, "text" }...),

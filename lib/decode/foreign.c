@@ -4,7 +4,7 @@
  * The print format of an event is a C expression over the record's fields, and libtraceevent
  * 1.7.1 evaluates it without asking whether it makes sense and what the record says of itself is
  * true.  So that is asked here before: at foreign_add(), whether the expression is one that kernels
- * write, and whether its reach is bounded by the format (else the event is printed as a list of its
+ * write, whose reach is bounded by the format (print-format.c; else the event is printed as a list of its
  * fields); at foreign_print(), whether all fields, and what the __data_loc ones point to, are inside
  * the record.  A string may lack its NUL, and is then read as far as the one behind the record.
  */
@@ -19,7 +19,6 @@
 
 #define FORMAT_TEXT_MAX ((size_t) 64 << 10) /* real ones are below 16 KiB */
 #define RECORD_BYTES_MAX 65536
-#define EXPRESSION_DEPTH_MAX 64
 #define SYMBOL_NAME_MAX 512
 #define MODULE_MAX 64
 #define SYSCALL_ENTER "sys_enter_"
@@ -107,69 +106,6 @@ int foreign_new(Foreign **ret, bool big_endian) {
         return 0;
 }
 
-/* REC->args[1]: the index is a number, and inside. */
-static bool is_fixed_element(struct tep_event *event, const struct tep_print_arg *arg) {
-        const struct tep_print_arg *left = arg->op.left, *right = arg->op.right;
-        struct tep_format_field *f;
-
-        if (!left || !right || left->type != TEP_PRINT_FIELD || right->type != TEP_PRINT_ATOM)
-                return false;
-        f = left->field.field ?: tep_find_any_field(event, left->field.name);
-        return f && !(f->flags & TEP_FIELD_IS_DYNAMIC) && f->elementsize > 0 &&
-               strtoul(right->atom.atom, NULL, 0) < (unsigned) f->size / f->elementsize;
-}
-
-/* Whether printing it reads nothing that foreign_print() has not looked at. */
-static bool is_bounded(struct tep_event *event, const struct tep_print_arg *arg, int depth) {
-        if (depth > EXPRESSION_DEPTH_MAX)
-                return false;
-        for (; arg; arg = arg->next) {
-                bool good = false;
-
-                switch (arg->type) {
-                case TEP_PRINT_NULL:
-                case TEP_PRINT_ATOM:
-                        good = true;
-                        break;
-                case TEP_PRINT_FIELD:
-                        good = arg->field.field ?: tep_find_any_field(event, arg->field.name);
-                        break;
-                case TEP_PRINT_STRING:
-                        good = arg->string.field ?: tep_find_any_field(event, arg->string.string);
-                        break;
-                case TEP_PRINT_BITMASK:
-                case TEP_PRINT_CPUMASK:
-                        good = arg->bitmask.field
-                                       ?: tep_find_any_field(event, arg->bitmask.bitmask);
-                        break;
-                case TEP_PRINT_DYNAMIC_ARRAY_LEN:
-                        good = arg->dynarray.field;
-                        break;
-                case TEP_PRINT_TYPE:
-                        good = is_bounded(event, arg->typecast.item, depth + 1);
-                        break;
-                case TEP_PRINT_FLAGS:
-                        good = is_bounded(event, arg->flags.field, depth + 1);
-                        break;
-                case TEP_PRINT_SYMBOL:
-                        good = is_bounded(event, arg->symbol.field, depth + 1);
-                        break;
-                case TEP_PRINT_OP:
-                        if (streq_ptr(arg->op.op, "["))
-                                good = is_fixed_element(event, arg);
-                        else
-                                good = is_bounded(event, arg->op.left, depth + 1) &&
-                                       is_bounded(event, arg->op.right, depth + 1);
-                        break;
-                default:
-                        break;
-                }
-                if (!good)
-                        return false;
-        }
-        return true;
-}
-
 static How find_how(const Foreign *f, const struct tep_event *event, const char *system,
                     const char *format, bool is_printed) {
         for (size_t i = 0; streq(system, "ftrace") && i < ELEMENTSOF(of_tracers); i++)
@@ -209,8 +145,7 @@ int foreign_add(Foreign *f, const char *system, const char *format) {
         r = (int) tep_parse_format(f->tep, &event, p.text, strlen(p.text), system);
         if (!event || event->id <= 0)
                 return FORMATS_E_INVALID;
-        if (r != 0 || !is_plain || (event->flags & TEP_EVENT_FL_FAILED) ||
-            !is_bounded(event, event->print_fmt.args, 0))
+        if (r != 0 || !is_plain || (event->flags & TEP_EVENT_FL_FAILED))
                 event->flags |= TEP_EVENT_FL_PRINTRAW;
         how = find_how(f, event, system, format, !(event->flags & TEP_EVENT_FL_PRINTRAW));
         if (how == HOW_SYSCALL_FIELDS) {
@@ -285,12 +220,13 @@ static bool field_fits(const Foreign *f, const struct tep_format_field *field, c
 
 static bool record_fits(const Foreign *f, const struct tep_event *event, const uint8_t *data,
                         uint32_t n) {
-        for (const struct tep_format_field *p = event->format.common_fields; p; p = p->next)
-                if (!field_fits(f, p, data, n))
-                        return false;
-        for (const struct tep_format_field *p = event->format.fields; p; p = p->next)
-                if (!field_fits(f, p, data, n))
-                        return false;
+        const struct tep_format_field *lists[] = { event->format.common_fields,
+                                                   event->format.fields };
+
+        for (size_t i = 0; i < ELEMENTSOF(lists); i++)
+                for (const struct tep_format_field *p = lists[i]; p; p = p->next)
+                        if (!field_fits(f, p, data, n))
+                                return false;
         return true;
 }
 

@@ -40,9 +40,7 @@ static const int8_t hex_values[256] = {
 static int compare_entries(const void *pa, const void *pb) {
         const Entry *a = pa, *b = pb;
 
-        if (a->address != b->address)
-                return a->address < b->address ? -1 : 1;
-        return a->name < b->name ? -1 : a->name > b->name;
+        return CMP(a->address, b->address) ?: CMP(a->name, b->name);
 }
 
 static int sort_entries(Symbols *s) {
@@ -128,12 +126,8 @@ int symbols_new(Symbols **ret, char *text, size_t n_text) {
         return 0;
 }
 
-bool symbols_are_hidden(const Symbols *s) {
-        return s->hidden;
-}
-
-size_t symbols_n(const Symbols *s) {
-        return s->n_entries;
+bool symbols_have_names(const Symbols *s) {
+        return s->n_entries > 0 && !s->hidden;
 }
 
 static Symbol symbol_at(const Symbols *s, const Entry *e) {
@@ -178,7 +172,7 @@ static uint64_t size_of(const Symbols *s, size_t i, const Symbol *symbol) {
 bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {
         size_t low, last;
 
-        if (s->hidden || s->n_entries == 0 || s->entries[0].address > address)
+        if (!symbols_have_names(s) || s->entries[0].address > address)
                 return false;
         low = last = find_entry(s, address);
         while (low > 0 && s->entries[low - 1].address == s->entries[low].address)
@@ -193,7 +187,7 @@ bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {
 bool symbols_find_behind(const Symbols *s, uint64_t address, Symbol *ret) {
         size_t i = 0;
 
-        if (s->hidden || s->n_entries == 0)
+        if (!symbols_have_names(s))
                 return false;
         if (s->entries[0].address <= address)
                 i = find_entry(s, address) + 1;
@@ -257,22 +251,16 @@ static int add_map(SymbolTimeline *a, Map map) {
         return -ENOMEM;
 }
 
-/* -ENODATA, -ENOENT and what symbols_new() says. */
-static int map_load(const SymbolTimeline *a, Map *m) {
+/* Empty if it cannot be had: names are addresses then. */
+static int map_need(const SymbolTimeline *a, Map *m) {
         char *text = NULL;
         size_t n = 0;
         int r;
 
         if (m->symbols)
                 return 0;
-        r = session_dir_read_symbols(a->dir, m->hash, &text, &n);
-        return r < 0 ? r : symbols_new(&m->symbols, text, n);
-}
-
-/* As map_load(), but empty if it cannot be had: names are addresses then. */
-static int map_need(const SymbolTimeline *a, Map *m) {
-        int r = map_load(a, m);
-
+        r = session_dir_read_symbols(a->dir, m->hash, &text, &n)
+                    ?: symbols_new(&m->symbols, text, n);
         if (r >= 0 || r == -ENOMEM)
                 return r;
         /* Not if it was hidden, or the recording came without the store's symbols. */
@@ -280,24 +268,13 @@ static int map_need(const SymbolTimeline *a, Map *m) {
         return symbols_new(&m->symbols, NULL, 0);
 }
 
-int symbol_timeline_new(SymbolTimeline **ret, Symbols *symbols) {
-        _cleanup_(symbol_timeline_freep) SymbolTimeline *a = calloc(1, sizeof(*a));
-        int r;
-
-        if (!a) {
-                (void) symbols_free(symbols);
-                return -ENOMEM;
-        }
-        r = add_map(a, (Map){ .symbols = symbols });
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(a);
-        return 0;
-}
-
-int symbol_timeline_add(SymbolTimeline *a, uint64_t unchanged_ns, uint64_t from_ns,
+int symbol_timeline_add(SymbolTimeline **a, uint64_t unchanged_ns, uint64_t from_ns,
                         Symbols *symbols) {
-        return add_map(a, (Map){ unchanged_ns, from_ns, NULL, symbols });
+        *a = *a ?: NEW(SymbolTimeline, .dir = NULL);
+        if (*a)
+                return add_map(*a, (Map){ unchanged_ns, from_ns, NULL, symbols });
+        (void) symbols_free(symbols);
+        return -ENOMEM;
 }
 
 int symbol_timeline_open(SymbolTimeline **ret, const SessionDir *dir, const SessionMeta *meta) {
@@ -349,7 +326,7 @@ bool symbol_timeline_has_names(const SymbolTimeline *a) {
         const Symbols *first = a->maps[0].symbols;
 
         /* The first is dropped only when there are later ones, and was read to be dropped. */
-        return !first || (symbols_n(first) > 0 && !symbols_are_hidden(first));
+        return !first || symbols_have_names(first);
 }
 
 int symbol_timeline_span(SymbolTimeline *a, uint64_t timestamp_ns, SymbolTimelineSpan *ret) {
@@ -433,21 +410,13 @@ struct Tasks {
 
 /* "PID COMM", @n bytes without the newline. */
 static bool parse_task(const char *line, size_t n, uint64_t *ret_pid, Comm *ret) {
-        uint64_t pid = 0;
-        size_t i = 0, n_comm;
+        const char *comm = memchr(line, ' ', n);
+        char *end;
 
-        for (; i < n && line[i] >= '0' && line[i] <= '9'; i++) {
-                pid = pid * 10 + (uint64_t) (line[i] - '0');
-                if (pid > INT32_MAX)
-                        return false;
-        }
-        if (i == 0 || i >= n || line[i] != ' ')
+        *ret_pid = strtoul(line, &end, 10);
+        if (*line < '0' || *line > '9' || end != comm || *ret_pid > INT32_MAX)
                 return false;
-        i++;
-        n_comm = MIN(n - i, sizeof(*ret) - 1);
-        memcpy(*ret, line + i, n_comm);
-        (*ret)[n_comm] = 0;
-        *ret_pid = pid;
+        (void) snprintf(*ret, sizeof(*ret), "%.*s", (int) (line + n - comm - 1), comm + 1);
         return true;
 }
 

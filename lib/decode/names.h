@@ -39,9 +39,9 @@ typedef struct Symbol {
  * Lines that are no symbols are passed over.  Return: 0, -ENOMEM, -EFBIG (2 GiB and more).
  */
 int symbols_new(Symbols **ret, char *text, size_t n_text);
-/* All addresses are 0: whoever copied the text was not allowed to see them (kptr_restrict). */
-bool symbols_are_hidden(const Symbols *s);
-size_t symbols_n(const Symbols *s);
+/* False: there are none, or all addresses are 0: whoever copied the text was not allowed to see them
+ * (kptr_restrict). */
+bool symbols_have_names(const Symbols *s);
 bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret);
 /* The first symbol that begins behind @address; false: there is none. */
 bool symbols_find_behind(const Symbols *s, uint64_t address, Symbol *ret);
@@ -80,10 +80,8 @@ typedef struct SymbolTimelineSpan {
  * Return: 0, -errno.
  */
 int symbol_timeline_open(SymbolTimeline **ret, const SessionDir *dir, const SessionMeta *meta);
-/* One map that holds for ever; @symbols is consumed, also on failure. */
-int symbol_timeline_new(SymbolTimeline **ret, Symbols *symbols);
-/* Adds a later map: @symbols is consumed, also on failure. */
-int symbol_timeline_add(SymbolTimeline *a, uint64_t unchanged_ns, uint64_t from_ns,
+/* Adds a map that is later than those of *@a, which is made if it is NULL; @symbols is consumed, also on failure. */
+int symbol_timeline_add(SymbolTimeline **a, uint64_t unchanged_ns, uint64_t from_ns,
                         Symbols *symbols);
 /* Takes over the maps that @meta, a later account of the same recording, has beyond ours.
  * 1: there were some, and spans that were handed out are void; 0; -ENOMEM. */

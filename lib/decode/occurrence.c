@@ -37,21 +37,15 @@ static void mark(Occurrence *o, const Symbol *symbol) {
         set_bit(o->marks, (size_t) (symbol->name - o->text));
 }
 
-static bool is_marked(const Occurrence *o, const Symbol *symbol) {
-        return has_bit(o->marks, (size_t) (symbol->name - o->text));
-}
-
 int occurrence_new(Occurrence **ret, const Formats *formats, char *symbols, size_t n_symbols) {
-        _cleanup_(occurrence_freep) Occurrence *o = calloc(1, sizeof(*o));
+        _cleanup_(occurrence_freep) Occurrence *o =
+                NEW(Occurrence, .formats = formats, .text = symbols, .n_text = n_symbols);
         int r;
 
         if (!o) {
                 free(symbols);
                 return -ENOMEM;
         }
-        o->formats = formats;
-        o->text = symbols;
-        o->n_text = n_symbols;
         r = symbols_new(&o->symbols, symbols, n_symbols);
         if (r < 0)
                 return r;
@@ -114,7 +108,7 @@ static void mark_irq_bounds(Occurrence *o) {
                 return;
         for (found = symbols_find(o->symbols, begin.address, &s); found && s.address < end.address;
              found = symbols_find_behind(o->symbols, s.address, &s))
-                if (is_marked(o, &s)) {
+                if (has_bit(o->marks, (size_t) (s.name - o->text))) {
                         mark(o, &begin);
                         mark(o, &end);
                         return;

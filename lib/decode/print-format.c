@@ -10,7 +10,8 @@
 
 typedef struct Parser {
         const char *at;
-        const char *fields, *fields_end; /* the lines before; of what is valid */
+        const char *fields,
+                *fields_end; /* the lines before; NULL: it is a constant that is looked for */
         int depth;
 } Parser;
 
@@ -50,18 +51,30 @@ static bool take_word(Parser *p, const char *word) {
 /* --- what is valid ---------------------------------------------------------------------------- */
 
 /*
- * A recursive descent that builds nothing.  Precedence does not matter to it: an expression is
- * operands with operators between them.  Whatever is not expected is refused.
+ * A recursive descent that builds nothing, but knows what constants come to.  Whatever is not
+ * expected is refused.
  */
 
-static bool parse_number(Parser *p) {
+typedef struct Value {
+        bool is_known;
+        uint64_t number;
+} Value;
+
+/* @ret: may be NULL. */
+static bool parse_number(Parser *p, Value *ret) {
+        Value unused;
         size_t n;
+        char *end;
 
         skip_space(p);
         if (!isdigit((unsigned char) *p->at))
                 return false;
+        ret = ret ?: &unused;
+        errno = 0;
+        ret->number = strtoull(p->at, &end, 0);
         n = strspn(p->at, "0123456789abcdefABCDEFxX");
         n += strspn(p->at + n, "uUlL");
+        ret->is_known = errno == 0 && end + strspn(end, "uUlL") == p->at + n;
         p->at += n;
         return n <= 24;
 }
@@ -83,44 +96,77 @@ static bool parse_string(Parser *p) {
         return any;
 }
 
-/* "\tfield:char prev_comm[16];\toffset:8;..." has the name before a ';' or a '['. */
-static bool parse_field(Parser *p) {
+/* What stands behind the name in "\tfield:char prev_comm[16];\toffset:8;...", a ';' or a '['; NULL: there is no
+ * such field. */
+static const char *take_field(Parser *p) {
         size_t n = peek_word(p);
-        const char *name = p->at;
+        const char *name = p->at, *s = p->fields;
 
-        if (n == 0)
-                return false;
         p->at += n;
-        for (const char *s = p->fields; (s = memmem(s, (size_t) (p->fields_end - s), name, n)); s++)
+        for (; n > 0 && (s = memmem(s, (size_t) (p->fields_end - s), name, n)); s++)
                 if (s > p->fields && strchr(" *", s[-1]) && strchr(";[", s[n]))
-                        return true;
-        return false;
+                        return s + n;
+        return NULL;
+}
+
+/* A field whose record says where its bytes are: foreign_print() has looked at no other's. */
+static bool parse_dynamic(Parser *p) {
+        const char *behind = take_field(p), *line = behind;
+
+        while (line && line > p->fields && line[-1] != '\n')
+                line--;
+        return line &&
+               (startswith(line, "\tfield:__data_loc ") || startswith(line, "\tfield:__rel_loc "));
+}
+
+/* "args[1]": the index is a number, and inside. */
+static bool parse_element(Parser *p) {
+        const char *behind = take_field(p);
+        Value index;
+        char *end;
+
+        if (!behind || !take(p, "["))
+                return behind;
+        return parse_number(p, &index) && index.is_known && take(p, "]") && *behind == '[' &&
+               strtoul(behind + 1, &end, 0) > index.number && startswith(end, "];");
 }
 
 /* "{ 0x1, "S" }", one or more, each behind a comma. */
 static bool parse_pairs(Parser *p) {
         do
-                if (!take(p, "{") || !parse_number(p) || !take(p, ",") || !parse_string(p) ||
+                if (!take(p, "{") || !parse_number(p, NULL) || !take(p, ",") || !parse_string(p) ||
                     !take(p, "}"))
                         return false;
         while (take(p, ","));
         return take(p, ")");
 }
 
-static bool parse_expression(Parser *p);
+static bool parse_expression(Parser *p, Value *ret);
+
+/* Of such a type a constant has the same value. */
+static bool is_wide(const char *word, size_t n) {
+        static const char *const words[] = { "unsigned", "long", "int", "gfp_t", "u32" };
+
+        for (size_t i = 0; i < ELEMENTSOF(words); i++)
+                if (strlen(words[i]) == n && strncmp(word, words[i], n) == 0)
+                        return true;
+        return false;
+}
 
 /* "(long)", "(unsigned long long)", "(const void *)"; the '(' is taken. */
-static bool take_type(Parser *p) {
+static bool take_type(Parser *p, bool *ret_is_wide) {
         const char *begin = p->at;
         bool any = false;
 
+        *ret_is_wide = true;
         for (size_t n; (n = peek_word(p)) > 0; p->at += n) {
                 if ((n == 3 && strncmp(p->at, "REC", 3) == 0) || strncmp(p->at, "__", 2) == 0)
                         break;
                 any = true;
+                *ret_is_wide = *ret_is_wide && is_wide(p->at, n);
         }
         while (any && take(p, "*"))
-                continue;
+                *ret_is_wide = false;
         if (any && take(p, ")"))
                 return true;
         p->at = begin;
@@ -130,167 +176,22 @@ static bool take_type(Parser *p) {
 static bool parse_function(Parser *p) {
         static const char *const of_fields[] = { "__get_str", "__get_bitmask",
                                                  "__get_dynamic_array_len" };
+        Value v;
 
         for (size_t i = 0; i < ELEMENTSOF(of_fields); i++)
                 if (take_word(p, of_fields[i]))
-                        return take(p, "(") && parse_field(p) && take(p, ")");
+                        return take(p, "(") && parse_dynamic(p) && take(p, ")");
         if (take_word(p, "__print_symbolic"))
-                return take(p, "(") && parse_expression(p) && take(p, ",") && parse_pairs(p);
+                return take(p, "(") && parse_expression(p, &v) && take(p, ",") && parse_pairs(p);
         if (take_word(p, "__print_flags"))
-                return take(p, "(") && parse_expression(p) && take(p, ",") && parse_string(p) &&
+                return take(p, "(") && parse_expression(p, &v) && take(p, ",") && parse_string(p) &&
                        take(p, ",") && parse_pairs(p);
         return false;
 }
 
-static bool parse_operand(Parser *p) {
-        bool good;
-
-        /* libtraceevent calls itself for each sign and each cast, too. */
-        for (int n = 0; take(p, "!") || take(p, "~") || take(p, "-"); n++)
-                if (n == DEPTH_MAX)
-                        return false;
-        skip_space(p);
-        if (*p->at == '"')
-                return parse_string(p);
-        if (isdigit((unsigned char) *p->at))
-                return parse_number(p);
-        if (take(p, "(")) {
-                if (!take_type(p))
-                        return parse_expression(p) && take(p, ")");
-                good = ++p->depth <= DEPTH_MAX && parse_operand(p);
-                p->depth--;
-                return good;
-        }
-        if (!take_word(p, "REC"))
-                return parse_function(p);
-        if (!take(p, "->") || !parse_field(p))
-                return false;
-        return !take(p, "[") || (parse_number(p) && take(p, "]"));
-}
-
-static bool take_operator(Parser *p) {
-        /* Those that begin with others come first. */
-        static const char *const operators[] = { "<<", ">>", "&&", "||", "==", "!=", "<=", ">=",
-                                                 "<",  ">",  "&",  "|",  "^",  "+",  "-",  "*" };
-
-        for (size_t i = 0; i < ELEMENTSOF(operators); i++)
-                if (take(p, operators[i]))
-                        return true;
-        return false;
-}
-
-/* libtraceevent divides by whatever it finds, and 0 and -1 end the process.  Nothing stands behind it that could
- * become part of it. */
-static bool parse_divisor(Parser *p) {
-        unsigned long long n;
-
-        skip_space(p);
-        n = isdigit((unsigned char) *p->at) ? strtoull(p->at, NULL, 0) : 0;
-        return n > 0 && n <= INT32_MAX && parse_number(p);
-}
-
-static bool parse_expression(Parser *p) {
-        bool good;
-
-        if (++p->depth > DEPTH_MAX)
-                return false;
-        do
-                good = parse_operand(p);
-        while (good && take_operator(p));
-        if (good && (take(p, "/") || take(p, "%")))
-                good = parse_divisor(p);
-        if (good && take(p, "?"))
-                good = parse_expression(p) && take(p, ":") && parse_expression(p);
-        p->depth--;
-        return good;
-}
-
-/* "unsigned long args[6]", "__data_loc char[] name" */
-static bool parse_declaration(Parser *p) {
-        int n_words = 0;
-
-        for (;;) {
-                size_t n = peek_word(p);
-
-                p->at += n;
-                if (n > 0)
-                        n_words++;
-                else if (take(p, "[")) {
-                        p->at += peek_word(p);
-                        (void) parse_number(p);
-                        if (n_words == 0 || !take(p, "]"))
-                                return false;
-                } else if (n_words == 0 || !take(p, "*"))
-                        return n_words > 1 && take(p, ";");
-        }
-}
-
-static bool parse_property(Parser *p, const char *name) {
-        return take(p, name) && take(p, ":") && parse_number(p) && take(p, ";");
-}
-
-bool format_text_is_valid(const char *text) {
-        Parser p = { .at = text };
-        const char *name;
-
-        if (!take(&p, "name:"))
-                return false;
-        skip_space(&p);
-        name = p.at; /* "9p_client_req" is none of C's */
-        while (isalnum((unsigned char) *p.at) || *p.at == '_')
-                p.at++;
-        if (p.at == name || !take(&p, "ID:") || !parse_number(&p) || !take(&p, "format:"))
-                return false;
-        while (take(&p, "field:"))
-                if (!parse_declaration(&p) || !parse_property(&p, "offset") ||
-                    !parse_property(&p, "size") || !parse_property(&p, "signed"))
-                        return false;
-        skip_space(&p);
-        return !*p.at || startswith(p.at, BEGIN);
-}
-
-bool format_text_prints_plainly(const char *text) {
-        const char *format = strstr(text, BEGIN);
-        Parser p = { .fields = text, .fields_end = format };
-
-        if (!format)
-                return false;
-        p.at = format + strlen(BEGIN);
-        if (!parse_string(&p))
-                return false;
-        while (take(&p, ","))
-                if (!parse_expression(&p))
-                        return false;
-        skip_space(&p);
-        return !*p.at;
-}
-
-/* --- constants -------------------------------------------------------------------------------- */
-
-static bool read_expression(Parser *c, size_t level, uint64_t *ret);
-
-/* "( unsigned long)", "( gfp_t)"; the parenthesis is taken. */
-static bool take_known_type(Parser *c) {
-        static const char *const words[] = { "unsigned", "long", "int", "gfp_t", "u32" };
-        const char *begin = c->at;
-
-        for (bool any = false;; any = true) {
-                size_t i = 0;
-
-                while (i < ELEMENTSOF(words) && !take(c, words[i]))
-                        i++;
-                if (i < ELEMENTSOF(words))
-                        continue;
-                if (any && take(c, ")"))
-                        return true;
-                c->at = begin;
-                return false;
-        }
-}
-
 /* Of enums that the kernel's own text has by name since 7.2; these numbers are fixed (linux 7.2
  * include/linux/hrtimer.h, enum hrtimer_mode; include/uapi/linux/ioprio.h). */
-static bool take_enumerator(Parser *c, uint64_t *ret) {
+static bool take_enumerator(Parser *p, Value *ret) {
         static const struct {
                 const char *name;
                 uint64_t value;
@@ -313,102 +214,188 @@ static bool take_enumerator(Parser *c, uint64_t *ret) {
                 { "IOPRIO_CLASS_IDLE", 3 },
                 { "IOPRIO_CLASS_INVALID", 7 },
         };
-        size_t n = strspn(c->at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+        size_t n = strspn(p->at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
 
         for (size_t i = 0; i < ELEMENTSOF(enumerators); i++)
                 if (strlen(enumerators[i].name) == n &&
-                    strncmp(c->at, enumerators[i].name, n) == 0) {
-                        c->at += n;
-                        *ret = enumerators[i].value;
+                    strncmp(p->at, enumerators[i].name, n) == 0) {
+                        p->at += n;
+                        *ret = (Value){ true, enumerators[i].value };
                         return true;
                 }
         return false;
 }
 
-static bool read_number(Parser *c, uint64_t *ret) {
-        char *end;
+static bool parse_operand(Parser *p, Value *ret) {
+        bool is_inverted = false, is_other = false, is_kept, good;
 
-        if (!isdigit((unsigned char) *c->at))
-                return take_enumerator(c, ret);
-        errno = 0;
-        *ret = strtoull(c->at, &end, 0);
-        c->at = end + strspn(end, "uUlL");
-        return errno == 0 && !isalnum((unsigned char) *c->at) && *c->at != '_';
-}
-
-static bool read_operand(Parser *c, uint64_t *ret) {
-        bool is_inverted = false, good;
-
-        for (;;)
-                if (take(c, "~"))
+        *ret = (Value){};
+        /* libtraceevent calls itself for each sign and each cast, too. */
+        for (int n = 0;; n++)
+                if (n > DEPTH_MAX)
+                        return false;
+                else if (take(p, "~"))
                         is_inverted = !is_inverted;
-                else if (!take(c, "(")) {
-                        good = read_number(c, ret);
+                else if (take(p, "!") || take(p, "-"))
+                        is_other = true;
+                else
                         break;
-                } else if (!take_known_type(c)) {
-                        good = read_expression(c, 0, ret) && take(c, ")");
-                        break;
-                }
-        if (good && is_inverted)
-                *ret = ~*ret;
+        skip_space(p);
+        if (*p->at == '"')
+                good = parse_string(p);
+        else if (isdigit((unsigned char) *p->at))
+                good = parse_number(p, ret);
+        else if (!take(p, "("))
+                good = !p->fields            ? take_enumerator(p, ret)
+                       : take_word(p, "REC") ? take(p, "->") && parse_element(p)
+                                             : parse_function(p);
+        else if (take_type(p, &is_kept)) {
+                good = ++p->depth <= DEPTH_MAX && parse_operand(p, ret);
+                p->depth--;
+                ret->is_known &= is_kept;
+        } else
+                good = parse_expression(p, ret) && take(p, ")");
+        ret->is_known &= !is_other;
+        ret->number = is_inverted ? ~ret->number : ret->number;
         return good;
 }
 
+static const char *take_operator(Parser *p) {
+        /* Those that begin with others come first. */
+        static const char *const operators[] = { "<<", ">>", "&&", "||", "==", "!=", "<=", ">=",
+                                                 "<",  ">",  "&",  "|",  "^",  "+",  "-",  "*" };
+
+        for (size_t i = 0; i < ELEMENTSOF(operators); i++)
+                if (take(p, operators[i]))
+                        return operators[i];
+        return NULL;
+}
+
+/* False: that is not known. */
 static bool compute(const char *sign, uint64_t *left, uint64_t right) {
-        if (*sign == '|')
+        if (streq(sign, "|"))
                 *left |= right;
-        else if (*sign == '^')
-                *left ^= right;
-        else if (*sign == '&')
+        else if (streq(sign, "&"))
                 *left &= right;
-        else if (*sign == '+')
+        else if (streq(sign, "+"))
                 *left += right;
-        else if (*sign == '-')
+        else if (streq(sign, "-"))
                 *left -= right;
-        else if (*sign == '*')
-                *left *= right;
-        else if (right >= 64)
-                return false;
+        else if (streq(sign, "<<") && right < 64)
+                *left <<= right;
         else
-                *left = *sign == '<' ? *left << right : *left >> right;
+                return false;
         return true;
 }
 
-/* Operators of level @level, as C has them, and of those that bind more tightly. */
-static bool read_expression(Parser *c, size_t level, uint64_t *ret) {
-        static const char *const levels[][2] = { { "|" },        { "^" },      { "&" },
-                                                 { "<<", ">>" }, { "+", "-" }, { "*" } };
+/* libtraceevent divides by whatever it finds, and 0 and -1 end the process.  Nothing stands behind it that could
+ * become part of it. */
+static bool parse_divisor(Parser *p) {
+        Value v;
+
+        return parse_number(p, &v) && v.is_known && v.number > 0 && v.number <= INT32_MAX;
+}
+
+static bool parse_expression(Parser *p, Value *ret) {
+        const char *first = NULL, *sign;
         bool good;
+        Value v;
 
-        if (level == ELEMENTSOF(levels))
-                return read_operand(c, ret);
-        if (level == 0 && ++c->depth > DEPTH_MAX)
+        if (++p->depth > DEPTH_MAX)
                 return false;
-        good = read_expression(c, level + 1, ret);
-        while (good) {
-                const char *const *signs = levels[level];
-                const char *sign = take(c, signs[0])               ? signs[0]
-                                   : signs[1] && take(c, signs[1]) ? signs[1]
-                                                                   : NULL;
-                uint64_t right;
-
-                if (!sign)
-                        break;
-                good = read_expression(c, level + 1, &right) && compute(sign, ret, right);
+        good = parse_operand(p, ret);
+        /* Of signs that differ it would matter which binds more tightly: kernels have parentheses there. */
+        for (int n = 0; good && (sign = take_operator(p)); n++) {
+                first = first ?: sign;
+                good = n < DEPTH_MAX && parse_operand(p, &v);
+                ret->is_known = ret->is_known && v.is_known && sign == first &&
+                                compute(sign, &ret->number, v.number);
         }
-        if (level == 0)
-                c->depth--;
+        if (good && (take(p, "/") || take(p, "%"))) {
+                good = parse_divisor(p);
+                ret->is_known = false;
+        }
+        if (good && take(p, "?")) {
+                good = parse_expression(p, &v) && take(p, ":") && parse_expression(p, &v);
+                ret->is_known = false;
+        }
+        p->depth--;
         return good;
 }
+
+/* "unsigned long args[6]", "__data_loc char[] name" */
+static bool parse_declaration(Parser *p) {
+        int n_words = 0;
+
+        for (;;) {
+                size_t n = peek_word(p);
+
+                p->at += n;
+                if (n > 0)
+                        n_words++;
+                else if (take(p, "[")) {
+                        p->at += peek_word(p);
+                        (void) parse_number(p, NULL);
+                        if (n_words == 0 || !take(p, "]"))
+                                return false;
+                } else if (n_words == 0 || !take(p, "*"))
+                        return n_words > 1 && take(p, ";");
+        }
+}
+
+static bool parse_property(Parser *p, const char *name) {
+        return take(p, name) && take(p, ":") && parse_number(p, NULL) && take(p, ";");
+}
+
+bool format_text_is_valid(const char *text) {
+        Parser p = { .at = text };
+        const char *name;
+
+        if (!take(&p, "name:"))
+                return false;
+        skip_space(&p);
+        name = p.at; /* "9p_client_req" is none of C's */
+        while (isalnum((unsigned char) *p.at) || *p.at == '_')
+                p.at++;
+        if (p.at == name || !take(&p, "ID:") || !parse_number(&p, NULL) || !take(&p, "format:"))
+                return false;
+        while (take(&p, "field:"))
+                if (!parse_declaration(&p) || !parse_property(&p, "offset") ||
+                    !parse_property(&p, "size") || !parse_property(&p, "signed"))
+                        return false;
+        skip_space(&p);
+        return !*p.at || startswith(p.at, BEGIN);
+}
+
+bool format_text_prints_plainly(const char *text) {
+        const char *format = strstr(text, BEGIN);
+        Parser p = { .fields = text, .fields_end = format };
+        Value v;
+
+        if (!format)
+                return false;
+        p.at = format + strlen(BEGIN);
+        if (!parse_string(&p))
+                return false;
+        while (take(&p, ","))
+                if (!parse_expression(&p, &v))
+                        return false;
+        skip_space(&p);
+        return !*p.at;
+}
+
+/* --- constants -------------------------------------------------------------------------------- */
 
 /* The constant between @p, a '(' or a '{', and the ')' or the ',' that belongs to it; where it ends, or NULL:
  * there is none.  A negative one would be no number in a list. */
 static const char *read_constant(const char *p, uint64_t *ret) {
         Parser c = { .at = p + 1 };
         bool in_list = *p == '{';
+        Value v;
 
-        if (!read_expression(&c, 0, ret) || *ret > INT64_MAX)
+        if (!parse_expression(&c, &v) || !v.is_known || v.number > INT64_MAX)
                 return NULL;
+        *ret = v.number;
         skip_space(&c);
         if (*c.at != (in_list ? ',' : ')'))
                 return NULL;

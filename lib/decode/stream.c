@@ -7,6 +7,7 @@
  * the usual case, then costs one comparison for each.
  */
 
+#include "base/array.h"
 #include "decode/stream.h"
 
 struct Stream {
@@ -66,6 +67,7 @@ static void build_heap(Stream *s) {
         for (size_t i = s->n_heap / 2; i-- > 0;)
                 sift_down(s, i);
         s->top_is_stale = false;
+        s->head.last = NULL;
         measure_lead(s);
 }
 
@@ -103,41 +105,43 @@ int stream_go_on(Stream *s, uint64_t until_ns, const Event **ret) {
         return 1;
 }
 
-/* Brings the list of cursors up to the directories there are. */
+static int compare_cpus(const void *pa, const void *pb) {
+        const Cursor *const *a = pa, *const *b = pb;
+
+        return CMP(cursor_cpu(*a), cursor_cpu(*b));
+}
+
+static bool has_cpu(const Stream *s, uint32_t cpu) {
+        for (size_t i = 0; i < s->n_cursors; i++)
+                if (cursor_cpu(s->cursors[i]) == cpu)
+                        return true;
+        return false;
+}
+
+/* Brings the list of cursors up to the directories there are, of which none ever goes. */
 static int open_cursors(Stream *s) {
         _cleanup_free_ uint32_t *cpus = NULL;
-        Cursor **cursors, **heap;
-        size_t n_cpus, n_old = s->n_cursors, k = 0;
+        size_t n_cpus;
+        Cursor **heap;
         int r = session_dir_list_cpus(s->dir, &cpus, &n_cpus);
 
-        if (r < 0)
+        if (r < 0 || n_cpus <= s->n_cursors)
                 return r;
-        if (n_cpus <= n_old)
-                return 0;
-        heap = realloc(s->heap, n_cpus * sizeof(*heap));
+        for (size_t i = 0; i < n_cpus; i++) {
+                if (has_cpu(s, cpus[i]))
+                        continue;
+                if (!ARRAY_GROW(s->cursors, s->n_cursors))
+                        return -ENOMEM;
+                r = cursor_open(&s->cursors[s->n_cursors], s->dir, s->formats, cpus[i]);
+                if (r < 0)
+                        return r;
+                s->n_cursors++;
+        }
+        SORT(s->cursors, s->n_cursors, compare_cpus);
+        heap = reallocarray(s->heap, s->n_cursors + 1, sizeof(*heap));
         if (!heap)
                 return -ENOMEM;
         s->heap = heap;
-        cursors = calloc(n_cpus, sizeof(*cursors));
-        if (!cursors)
-                return -ENOMEM;
-        /* Both lists ascend, and no CPU's directory ever goes. */
-        for (size_t i = 0; i < n_cpus; i++)
-                if (k < n_old && cursor_cpu(s->cursors[k]) == cpus[i])
-                        cursors[i] = s->cursors[k++];
-        if (k < n_old) {
-                free(cursors);
-                return ORIGIN(-ESTALE);
-        }
-        free(s->cursors);
-        s->cursors = cursors;
-        s->n_cursors = n_cpus;
-        for (size_t i = 0; i < n_cpus; i++)
-                if (!cursors[i]) {
-                        r = cursor_open(&cursors[i], s->dir, s->formats, cpus[i]);
-                        if (r < 0)
-                                return r;
-                }
         return 0;
 }
 
@@ -174,11 +178,9 @@ int stream_seek(Stream *s, uint64_t ns) {
 
         for (size_t i = 0; r >= 0 && i < s->n_cursors; i++)
                 r = cursor_seek(s->cursors[i], ns);
-        if (r < 0)
-                return r;
-        s->head.last = NULL;
-        build_heap(s);
-        return 0;
+        if (r >= 0)
+                build_heap(s);
+        return MIN(r, 0);
 }
 
 int stream_refresh(Stream *s) {
@@ -188,11 +190,9 @@ int stream_refresh(Stream *s) {
                 r = cursor_refresh(s->cursors[i]);
         if (r >= 0)
                 r = open_cursors(s);
-        if (r < 0)
-                return r;
-        s->head.last = NULL;
-        build_heap(s);
-        return 0;
+        if (r >= 0)
+                build_heap(s);
+        return MIN(r, 0);
 }
 
 bool stream_has_retval(const Stream *s) {

@@ -13,13 +13,19 @@ static void set_text(Line *line, Scan s) {
 
 /* --- signs ------------------------------------------------------------------------------------- */
 
+static const ForeignText html = { "HTML", "save the page as text" },
+                         quoted_printable = { "quoted-printable",
+                                              "decode it first (\"python3 -m quopri -d\")" };
+
 /*
  * What is ASCII where a tracer's line is, and is written otherwise: in UTF-8, with a byte order mark and blanks of
- * no width; rsyslog's names of what cannot be printed (#011), and cat -v's (^M).
+ * no width; rsyslog's names of what cannot be printed (#011), and cat -v's (^M).  Behind them the codes of what is
+ * refused.
  */
 static const struct {
         const char *to;
         const char *from[20];
+        const ForeignText *refused;
 } signs[] = {
         { " ",
           { "\xc2\xa0", "\xe2\x80\x80", "\xe2\x80\x81", "\xe2\x80\x82", "\xe2\x80\x83",
@@ -34,6 +40,18 @@ static const struct {
           { "\xe2\x80\x90", "\xe2\x80\x91", "\xe2\x80\x92", "\xe2\x80\x93", "\xe2\x80\x94",
             "\xe2\x88\x92" } },
         { "\t", { "#011", "^I" } },
+        { "=", { "=3D" }, &quoted_printable },
+        { " ", { "=20", "=C2=A0", "=09" }, &quoted_printable },
+        { " ",
+          { "&nbsp;", "&#160;", "<pre>", "</pre>", "<p>", "</p>", "<br>", "<br/>", "<code>",
+            "</code>", "</span>" },
+          &html },
+        { ">", { "&gt;" }, &html },
+        { "<", { "&lt;" }, &html },
+        { "&", { "&amp;" }, &html },
+        { "\"", { "&quot;" }, &html },
+        { "|", { "&#124;" }, &html },
+        { "'", { "&#39;" }, &html },
 };
 
 /* "ESC [ 31 m", "ESC ] 0 ; title BEL", with the escape written in any of three ways. */
@@ -58,11 +76,15 @@ static bool scan_escape(Scan *s) {
         return true;
 }
 
-static const char *scan_written(Scan *s) {
-        for (size_t i = 0; i < ELEMENTSOF(signs); i++)
+/* @refused: NULL: codes stay; else what the first one is of. */
+static const char *scan_written(Scan *s, const ForeignText **refused) {
+        for (size_t i = 0; i < ELEMENTSOF(signs) && (refused || !signs[i].refused); i++)
                 for (const char *const *from = signs[i].from; *from; from++)
-                        if (**from == *s->p && scan_text(s, *from))
+                        if (**from == *s->p && scan_text(s, *from)) {
+                                if (refused)
+                                        *refused = *refused ?: signs[i].refused;
                                 return signs[i].to;
+                        }
         if ((unsigned char) *s->p == 0xa0 || (unsigned char) *s->p == 0xb5) /* Latin-1 */
                 return (unsigned char) *s->p++ == 0xa0 ? " " : "u";
         return NULL;
@@ -74,8 +96,8 @@ static inline bool is_odd(char c) {
 }
 
 /* Blanks and signs of UTF-8 and Latin-1, tabs, and what a terminal makes colours of.  At most LINES_MAX_BYTES, the
- * rest is cut. */
-static void write_signs(Line *line, char *room) {
+ * rest is cut.  @refused: as in scan_written(). */
+static void write_signs(Line *line, char *room, const ForeignText **refused) {
         Scan s = scan_of(line);
         size_t n = 0;
 
@@ -83,13 +105,13 @@ static void write_signs(Line *line, char *room) {
                 const char *to;
                 char c;
 
-                if (!is_odd(*s.p)) {
+                if (!refused && !is_odd(*s.p)) {
                         room[n++] = *s.p++;
                         continue;
                 }
                 if (scan_escape(&s))
                         continue;
-                to = scan_written(&s);
+                to = scan_written(&s, refused);
                 if (to && !*to)
                         continue;
                 c = to ? *to : *s.p++;
@@ -311,15 +333,10 @@ static void drop_zeros(Line *line) {
 /* Signs, and what is surely a prefix.  @ret_prefix: whether there was one.  Whether anything changed. */
 static bool open_layers(Line *line, char *room, bool *ret_prefix) {
         const Line before = *line;
-        bool is_any = false;
 
         drop_zeros(line);
-        for (size_t i = 0; i < line->n_text && !is_any; i++)
-                is_any = is_odd(line->text[i]);
-        if (is_any) {
-                line->is_tabbed = line->is_tabbed || memchr(line->text, '\t', line->n_text);
-                write_signs(line, room);
-        }
+        line->is_tabbed = line->is_tabbed || memchr(line->text, '\t', line->n_text);
+        write_signs(line, room, NULL);
         *ret_prefix = skip_prefixes(line);
         /* Also with the same bytes it may be a text at last. */
         return line->is_binary || line->n_text != before.n_text ||
@@ -346,6 +363,15 @@ bool envelope_guess(Envelope *e, bool weak, const Line *line, Line *ret) {
                 is_other = open_weak(ret);
         ret->is_binary = lines_is_binary(ret->text, ret->n_text);
         return is_other && !ret->is_binary;
+}
+
+const ForeignText *envelope_decode(Envelope *e, const Line *line, Line *ret) {
+        const ForeignText *refused = NULL;
+
+        *ret = *line;
+        write_signs(ret, e->room[0], &refused);
+        (void) skip_prefixes(ret);
+        return refused;
 }
 
 bool envelope_peek(Envelope *e, const Line *line, Line *ret) {
@@ -391,32 +417,24 @@ static bool skip_prompt(Scan *s) {
 }
 
 bool envelope_is_command(const Line *line) {
-        static const struct {
-                const char *program, *argument;
-        } printers[] = {
-                { "cat", "trace" },   { "head", "trace" },  { "tail", "trace" },
-                { "perf", "ftrace" }, { "trace-cmd", "" },  { "stap", "" },
-                { "funcgraph", "" },  { "funcslower", "" }, { "ftracectl", "" },
-                { "dmesg", "" },      { "journalctl", "" },
+        static const char *const commands[] = {
+                "cat *trace", "head *trace", "tail *trace", "perf *ftrace", "trace-cmd",  "stap ",
+                "funcgraph",  "funcslower",  "ftracectl",   "dmesg",        "journalctl",
         };
-        Scan s = scan_of(line), word;
+        Scan s = scan_of(line);
 
         (void) scan_blanks(&s);
         if (scan_text(&s, "Ending tracing..."))
                 return true; /* perf-tools' */
         if (!skip_prompt(&s))
                 return false;
+        (void) scan_like(&s, "^sudo ");
         (void) scan_blanks(&s);
-        if (scan_text(&s, "sudo "))
-                (void) scan_blanks(&s);
-        for (word = s; s.p < s.end && *s.p != ' '; s.p++)
-                if (*s.p == '/')
-                        word.p = s.p + 1;
-        word.end = s.p;
-        for (size_t i = 0; i < ELEMENTSOF(printers); i++)
-                if (scan_left(&word) == strlen(printers[i].program) &&
-                    strncasecmp(printers[i].program, word.p, scan_left(&word)) == 0 &&
-                    scan_find(&s, printers[i].argument))
+        for (const char *p = s.p; p < s.end && *p != ' '; p++)
+                if (*p == '/')
+                        s.p = p + 1;
+        for (size_t i = 0; i < ELEMENTSOF(commands); i++)
+                if (scan_like(&(Scan){ s.p, s.end }, commands[i]))
                         return true;
         return false;
 }

@@ -126,29 +126,34 @@ static bool find_place(Scan *s, TextLine *l) {
         return false;
 }
 
-/* @pattern at the beginning, or behind the recording's name. */
-static bool find_words(const Scan *s, const char *words, const char *pattern, uint64_t *values) {
-        const char *at = scan_find(s, words);
-
-        return at && (at == s->p || at[-1] == ' ') &&
-               scan_read(&(Scan){ at, s->end }, pattern, values);
-}
-
-/* What trace-cmd says of a recording before its events, and of what is missing among them. */
+/* What trace-cmd says of a recording before its events, and of what is missing among them; at the line's beginning, or
+ * behind the recording's name. */
 static bool parse_words(const Scan *s, TextLine *l) {
+        static const struct {
+                const char *begin, *pattern;
+                TextLineKind kind;
+        } words[] = {
+                { "CPU:", "CPU:9 [9 EVENTS DROPPED]$", LINE_LOST },
+                { "CPU:", "CPU:9 [EVENTS DROPPED]$", LINE_LOST },
+                { "cpus=", "cpus=9$", LINE_HEADING },
+                { "CPU ", "CPU 9 is empty$", LINE_HEADING },
+                { "version", "version = 9$", LINE_HEADING },
+        };
         uint64_t v[2] = {};
 
-        if (find_words(s, "CPU:", "CPU:9 [9 EVENTS DROPPED]$", v) ||
-            find_words(s, "CPU:", "CPU:9 [EVENTS DROPPED]$", v)) {
+        for (size_t i = 0; i < ELEMENTSOF(words); i++) {
+                const char *at = scan_find(s, words[i].begin);
+
+                if (!at || (at > s->p && at[-1] != ' ') ||
+                    !scan_read(&(Scan){ at, s->end }, words[i].pattern, v) ||
+                    v[0] > LINE_CPU_MAX + (*at == 'c'))
+                        continue;
+                l->kind = words[i].kind;
                 l->cpu = (uint32_t) v[0];
-                l->number = v[1];
-                l->kind = v[0] <= LINE_CPU_MAX ? LINE_LOST : LINE_NONE;
-        } else if (find_words(s, "cpus=", "cpus=9$", &l->number))
-                l->kind = l->number <= LINE_CPU_MAX + 1 ? LINE_HEADING : LINE_NONE;
-        else if (scan_like(&(Scan){ s->p, s->end }, "version = 9$") ||
-                 find_words(s, "CPU ", "CPU 9 is empty$", NULL))
-                l->kind = LINE_HEADING;
-        return l->kind != LINE_NONE;
+                l->number = l->kind == LINE_LOST ? v[1] : *at == 'c' ? v[0] : 0;
+                return true;
+        }
+        return false;
 }
 
 /* What stands behind a call in parentheses: " (ret=0x0)", " (12)" of the plugin's option fgraph:depth */
@@ -165,100 +170,42 @@ static void take_behind(Scan *s, TextLine *l) {
         s->end = at - 1;
 }
 
-/* The comment "<-f", before the brace, or behind the call. */
+/* The comment "<-f" behind the call. */
 static void take_caller(Scan *s, TextLine *l) {
-        const char *at = scan_find(s, " /* <-"), *end;
-        Scan t = { at, s->end };
+        const char *at = scan_find(s, " /* <-");
 
-        end = at ? scan_find(&t, " */") : NULL;
-        if (!end)
+        if (!at || !scan_has_suffix(s, " */"))
                 return;
         l->said.note = at + 3;
-        l->said.n_note = (uint32_t) (end - at - 3);
-        if (end + 3 == s->end)
-                s->end = at;
+        l->said.n_note = (uint32_t) (s->end - at - 6);
+        s->end = at;
 }
 
-static bool is_name(const char *p, size_t n) {
-        for (size_t i = 0; i < n; i++)
-                if (p[i] <= ' ' || p[i] >= 0x7f || strchr("(){};|\"'=", p[i]))
-                        return false;
-        return n > 0 && n <= LINE_LABEL_MAX;
-}
-
-/* "f(a=1) {", "f();", and ") {", which is one of which trace-cmd knows no name */
-static bool parse_call(Scan *s, TextLine *l) {
-        static const char unknown[] = "[unknown]";
-        const char *note = l->said.note, *paren = memchr(s->p, '(', scan_left(s));
-
-        if (scan_like(&(Scan){ s->p, s->end }, ") {$")) {
-                l->kind = LINE_OPEN;
-                l->label = unknown;
-                l->n_label = sizeof(unknown) - 1;
-                return true;
-        }
-        if (!note || !paren || s->end[-1] != '{' || note < s->p || note >= s->end)
-                return graph_call_parse(s, l);
-        /* "f() / * <-g * / {" */
-        l->kind = LINE_OPEN;
-        l->label = s->p;
-        l->n_label = (uint32_t) (paren - s->p);
-        l->said.args = paren + 1;
-        if (note - 4 <= paren || note[-4] != ')')
-                return false;
-        l->said.n_args = (uint32_t) (note - 4 - l->said.args);
-        return is_name(l->label, l->n_label);
-}
-
-/* "}", with or without a name in a comment */
-static bool parse_close(Scan *s, TextLine *l) {
-        l->kind = LINE_CLOSE;
-        if (s->p == s->end)
-                return true;
-        if (!scan_text(s, " /* ") || !scan_has_suffix(s, " */") || scan_left(s) < 4)
-                return false;
-        l->label = s->p;
-        l->n_label = (uint32_t) (scan_left(s) - 3);
-        return is_name(l->label, l->n_label);
-}
-
-/* "! 129.316 us |      irq_enter_rcu();" */
+/* "! 129.316 us |      irq_enter_rcu();", ") {" of what trace-cmd knows no name */
 static bool parse_drawn(Scan s, TextLine *l) {
-        static const char marks[] = " +!#*@$";
+        static const char unknown[] = "[unknown]";
         const char *bar = memchr(s.p, '|', scan_left(&s));
-        size_t n_blanks;
-        Scan t;
 
         if (!bar || bar - s.p > 48)
                 return false;
-        t = (Scan){ s.p, bar };
-        (void) scan_blanks(&t);
-        if (t.p < bar && t.p[0] != ' ' && memchr(marks, t.p[0], sizeof(marks) - 1)) {
-                t.p++;
-                (void) scan_blanks(&t);
-        }
-        if (t.p < bar) {
-                if (!scan_duration(&t, &l->duration_ns))
-                        return line_damaged(l, "its duration is not a number"), true;
-                (void) scan_blanks(&t);
-                if (t.p < bar)
-                        return line_damaged(l, "its duration is not a number"), true;
-                l->has_duration = true;
-        }
-        s.p = bar + 1;
-        n_blanks = scan_blanks(&s);
-        l->is_depth_untold = n_blanks < 2;
-        if (!l->is_depth_untold && (n_blanks % 2 || n_blanks / 2 - 1 > STEP_DEPTH_MAX))
-                return line_damaged(l, "its indentation is not a depth"), true;
-        l->depth = l->is_depth_untold ? 0 : (int32_t) (n_blanks / 2 - 1);
         take_behind(&s, l);
         take_caller(&s, l);
         take_behind(&s, l);
-        if (!(scan_text(&s, "}") ? parse_close(&s, l) : parse_call(&s, l)))
+        graph_drawn_parse(s, l);
+        if (l->columns.duration && scan_like(&(Scan){ bar + 1, s.end }, "^) {$")) {
+                l->kind = LINE_OPEN;
+                l->label = unknown;
+                l->n_label = sizeof(unknown) - 1;
+        }
+        if (l->kind == LINE_EVENT)
                 line_damaged(l, "it has neither a call nor a return");
-        else if (l->has_duration != (l->kind != LINE_OPEN))
+        if (l->kind >= LINE_OPEN && l->has_duration != (l->kind != LINE_OPEN))
                 line_damaged(l, l->has_duration ? "a call that goes on has a duration"
                                                 : "it has no duration");
+        /* Of a return in a comment only the name is the kernel's. */
+        l->said.closing = CLOSING_COMPUTED;
+        if (l->said.n_note == 0)
+                l->said.note = NULL;
         return true;
 }
 
@@ -268,7 +215,7 @@ static bool take_label(Scan *s, TextLine *l) {
         l->label = s->p;
         l->n_label = (uint32_t) (end - s->p);
         s->p = end;
-        return is_name(l->label, l->n_label);
+        return l->n_label > 0 && l->n_label <= LINE_LABEL_MAX;
 }
 
 static bool set_times(TextLine *l, uint64_t begin_ns, uint64_t end_ns) {
@@ -280,55 +227,36 @@ static bool set_times(TextLine *l, uint64_t begin_ns, uint64_t end_ns) {
 /* "--> f (2)", "<-- f (2) (start: a105  end: a106) over: 2" */
 static bool parse_arrow(Scan s, TextLine *l) {
         bool is_call = scan_text(&s, "--> ");
-        uint64_t depth, begin, end;
+        uint64_t depth, times[2];
 
         if (!is_call && !scan_text(&s, "<-- "))
                 return false;
         l->kind = is_call ? LINE_OPEN : LINE_CLOSE;
-        if (!take_label(&s, l) || !scan_text(&s, " (") ||
-            !scan_number(&s, STEP_DEPTH_MAX, &depth) || !scan_text(&s, ")"))
+        if (!take_label(&s, l) || !scan_read(&s, " (9)", &depth) || depth > STEP_DEPTH_MAX)
                 return line_damaged(l, "it has neither a call nor a return"), true;
         l->depth = (int32_t) depth;
-        if (is_call)
-                return true;
-        if (!scan_text(&s, " (start: ") || !scan_hex(&s, &begin) || scan_blanks(&s) == 0 ||
-            !scan_text(&s, "end: ") || !scan_hex(&s, &end) || !scan_text(&s, ")"))
+        if (!is_call && !scan_read(&s, " (start: % ^end: %)", times))
                 return line_damaged(l, "it has no duration"), true;
-        return set_times(l, begin, end);
+        return is_call || set_times(l, times[0], times[1]);
 }
 
-/* The value of @key in "func=f depth=2 calltime=a105". */
-static bool find_field(const Scan *s, const char *key, Scan *ret) {
-        const char *p = s->p;
-
-        while ((p = memmem(p, (size_t) (s->end - p), key, strlen(key)))) {
-                *ret = (Scan){ p + strlen(key), s->end };
-                if (p == s->p || p[-1] == ' ')
-                        return true;
-                p++;
-        }
-        return false;
-}
-
+/* "func=f depth=2 overrun=0 calltime=a105 rettime=a106" */
 static bool parse_fields(Scan s, TextLine *l, bool is_call) {
         uint64_t depth, begin, end;
-        Scan t;
 
         if (!scan_text(&s, "func="))
                 return false;
         l->kind = is_call ? LINE_OPEN : LINE_CLOSE;
-        if (!take_label(&s, l) || !find_field(&s, "depth=", &t) ||
-            !scan_number(&t, STEP_DEPTH_MAX, &depth))
+        if (!take_label(&s, l) || !scan_read(&(Scan){ s.p, s.end }, "* depth=9", &depth) ||
+            depth > STEP_DEPTH_MAX)
                 return line_damaged(l, "it has neither a call nor a return"), true;
         l->depth = (int32_t) depth;
-        if (find_field(&s, "retval=", &t)) {
-                (void) scan_text(&t, "0x");
-                l->has_retval = scan_hex(&t, &l->retval);
-        }
+        l->has_retval = scan_read(&(Scan){ s.p, s.end }, "* retval=0x%", &l->retval) ||
+                        scan_read(&(Scan){ s.p, s.end }, "* retval=%", &l->retval);
         if (is_call)
                 return true;
-        if (!find_field(&s, "calltime=", &t) || !scan_hex(&t, &begin) ||
-            !find_field(&s, "rettime=", &t) || !scan_hex(&t, &end))
+        if (!scan_read(&(Scan){ s.p, s.end }, "* calltime=%", &begin) ||
+            !scan_read(&(Scan){ s.p, s.end }, "* rettime=%", &end))
                 return line_damaged(l, "it has no duration"), true;
         return set_times(l, begin, end);
 }
@@ -397,14 +325,6 @@ void event_line_parse(TextLine *ret, const char *text, size_t n_text) {
  * their tasks are told apart by their numbers alone.
  */
 
-static uint32_t digits_of(uint64_t n) {
-        uint32_t n_digits = 1;
-
-        for (; n >= 10; n /= 10)
-                n_digits++;
-        return n_digits;
-}
-
 static void parse(TextTrace *t, const Line *line, TextLine *ret) {
         event_line_parse(ret, line->text, line->n_text);
 }
@@ -417,7 +337,7 @@ static TextProbe probe(TextTrace *t, const Line *line, const TextLine *l) {
         if (l->kind < LINE_OPEN)
                 return TEXT_PROBE_FOREIGN;
         columns->cpu = columns->duration = true;
-        columns->n_cpu_digits = MAX(columns->n_cpu_digits, digits_of(l->cpu));
+        columns->n_cpu_digits = MAX(columns->n_cpu_digits, (uint32_t) count_digits(l->cpu));
         t->layout.has_header = t->layout.has_times = true;
         return TEXT_PROBE_CALL;
 }
@@ -477,7 +397,7 @@ static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         case LINE_HEADING:
                 t->count.n_headers++;
                 if (l->number > 0)
-                        t->layout.columns.n_cpu_digits = digits_of(l->number - 1);
+                        t->layout.columns.n_cpu_digits = (uint32_t) count_digits(l->number - 1);
                 return 0;
         case LINE_EMPTY:
                 return 0;

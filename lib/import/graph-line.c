@@ -105,13 +105,11 @@ static bool is_latency_heading(const Scan *s) {
 /* The time before the CPU: "  12 us |   0) " */
 static bool parse_latency_time(Scan *s, TextLine *l) {
         uint64_t us;
-        Scan t = *s, u;
+        Scan t = *s;
 
         (void) scan_blanks(&t);
-        if (!scan_number(&t, UINT64_MAX / 1000, &us) || !scan_text(&t, " us |"))
-                return false;
-        u = t;
-        if (!scan_like(&u, "^9)"))
+        if (!scan_number(&t, UINT64_MAX / 1000, &us) || !scan_text(&t, " us |") ||
+            !scan_like(&(Scan){ t.p, t.end }, "^9)"))
                 return false;
         (void) scan_text(&t, "  ");
         l->timestamp_ns = us * 1000;
@@ -368,12 +366,24 @@ static const char *annotation(const Scan *s) {
         return s->end;
 }
 
-bool graph_call_parse(Scan *s, TextLine *l) {
+/* "f [m](x=1) {", "f(); // slow", with what stands behind it. */
+static bool parse_call(Scan *s, TextLine *l) {
         const char *end = s->end;
         Scan t;
 
         if (!parse_label(s, l) || !scan_text(s, "("))
                 return false;
+        if (scan_has_suffix(s, " */ {")) { /* trace-cmd's, which has the comment before the brace */
+                end = scan_find(s, ") /*");
+                if (!end)
+                        return false;
+                l->kind = LINE_OPEN;
+                l->said.args = s->p;
+                l->said.n_args = (uint32_t) (end - s->p);
+                l->said.note = end + 4;
+                l->said.n_note = (uint32_t) (s->end - 5 - l->said.note);
+                return true;
+        }
         if (scan_has_suffix(s, " */")) {
                 end = scan_find(s, "; /*") ?: scan_find(s, "{ /*");
                 if (!end)
@@ -420,8 +430,16 @@ static void parse_body(Scan *s, TextLine *l) {
                 s->p++;
                 if (!parse_close(s, l))
                         return line_damaged(l, "something other than a name follows the brace");
-        } else if (!parse_comment(s, l) && !graph_call_parse(s, l))
+        } else if (!parse_comment(s, l) && !parse_call(s, l))
                 return line_damaged(l, "it has neither a call nor a return");
+}
+
+void graph_drawn_parse(Scan s, TextLine *l) {
+        static const GraphColumns expected = { .duration = true };
+
+        if (parse_duration(&s, l, &expected) != FOUND)
+                return line_damaged(l, "its duration is not a number");
+        parse_body(&s, l);
 }
 
 /* What stands between calls. */

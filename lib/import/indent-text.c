@@ -50,20 +50,11 @@ static const char *find_colon(const Scan *s, TextLineKind *ret_kind, const char 
         return found;
 }
 
-/* "0 " */
-static bool is_number(const char *begin, const char *end) {
-        const char *p = begin;
-
-        while (p < end && *p >= '0' && *p <= '9')
-                p++;
-        return p > begin && p < end && *p == ' ';
-}
-
 /* "netlbl_sock_setat=", of a mailer, "sys_closeroot@host:/root#", "f</pre>", "f[/code]", "f```"; but not "A::operator==". */
 static bool is_broken_name(const char *begin, const char *end) {
         const char *p = begin;
 
-        while (p < end && *p != '/' && *p != '`' && *p != '{' && *p != ']' && *p != '"')
+        while (p < end && !memchr("/`{]\"", *p, 5))
                 p++;
         return end > begin && (p < end || end[-1] == '=') &&
                !memmem(begin, (size_t) (end - begin), "operator", 8);
@@ -89,12 +80,9 @@ static bool parse_task(TextLine *l, const char *begin, const char *end) {
 
 /* "10 ftp(7223):    ", which was broken before the arrow */
 static void parse_beginning(TextLine *l, Scan s) {
-        uint64_t us;
-
         while (s.end > s.p && s.end[-1] == ' ')
                 s.end--;
-        if (scan_number(&s, UINT64_MAX, &us) && scan_text(&s, " ") && scan_has_suffix(&s, "):") &&
-            ends_with_tid(s.p, s.end - 2))
+        if (scan_like(&s, "9 ") && scan_has_suffix(&s, "):") && ends_with_tid(s.p, s.end - 2))
                 line_damaged(l, "it ends before the arrow");
 }
 
@@ -114,7 +102,7 @@ void indent_line_parse(TextLine *ret, const char *text, size_t n_text) {
         if (n_digits == 0 || !scan_text(&s, " "))
                 return line_damaged(ret, "it does not begin with a number of microseconds");
         /* It is a line's number, and the microseconds are behind it. */
-        if (s.p < colon && (*s.p == ' ' || is_number(s.p, colon)))
+        if (scan_like(&(Scan){ s.p, colon }, " ") || scan_like(&(Scan){ s.p, colon }, "9 "))
                 return line_damaged(ret, "there are two numbers before the task");
         if (!parse_task(ret, s.p, colon))
                 return line_damaged(ret, "there is no task before the colon");

@@ -2,17 +2,15 @@
 
 /*
  * One buffer, of which a line is handed out in place.  What is not yet a whole
- * line is moved to the front when more is read.  It grows with what there is to read, for most texts
- * are small.
+ * line is moved to the front when more is read.
  */
 
 #include "import/text-private.h"
 
-#define ROOM_BYTES_FIRST ((size_t) 16 << 10)
 #define ROOM_BYTES (LINES_MAX_BYTES * 4)
 
 int lines_init_take_fd(Lines *l, int fd) {
-        *l = (Lines){ .fd = fd, .n_room = ROOM_BYTES_FIRST, .data = malloc(ROOM_BYTES_FIRST) };
+        *l = (Lines){ .fd = fd, .data = malloc(ROOM_BYTES) };
         if (l->data)
                 return 0;
         (void) close(fd);
@@ -28,16 +26,8 @@ static int fill(Lines *l) {
                 l->end -= l->begin;
                 l->begin = 0;
         }
-        if (l->end > l->n_room / 2 && l->n_room < ROOM_BYTES) {
-                char *p = realloc(l->data, l->n_room * 2);
-
-                if (!p)
-                        return -ENOMEM;
-                l->data = p;
-                l->n_room *= 2;
-        }
         do
-                n = read(l->fd, l->data + l->end, l->n_room - l->end);
+                n = read(l->fd, l->data + l->end, ROOM_BYTES - l->end);
         while (n < 0 && errno == EINTR);
         if (n < 0)
                 return ORIGIN(-errno);
@@ -147,8 +137,9 @@ static bool is_in_function(char c) {
         return is_digit(c) || is_letter(c) || c == '_' || c == '.' || c == '-' || c == '>';
 }
 
-bool scan_sign(Scan *s, char sign) {
+static bool scan_sign(Scan *s, char sign) {
         const char *begin = s->p;
+        uint64_t value;
 
         switch (sign) {
         case '$':
@@ -158,6 +149,8 @@ bool scan_sign(Scan *s, char sign) {
                 return true;
         case '9':
                 return skip_signs(s, is_digit);
+        case '%':
+                return scan_hex(s, &value);
         case '8':
                 return skip_signs(s, is_digit) && s->p == begin + 2;
         case '~':
@@ -171,16 +164,45 @@ bool scan_sign(Scan *s, char sign) {
         }
 }
 
-bool scan_read(Scan *s, const char *pattern, uint64_t *values) {
+static bool scan_sign_value(Scan *s, char sign, uint64_t **values) {
         Scan t = *s;
 
-        for (; *pattern; pattern++) {
-                Scan u = t;
+        if (!scan_sign(s, sign))
+                return false;
+        if (!*values || (sign != '9' && sign != '%'))
+                return true;
+        return sign == '9' ? scan_number(&t, UINT64_MAX, (*values)++) : scan_hex(&t, (*values)++);
+}
 
-                if (!scan_sign(&t, *pattern))
+/* Where what follows a "*" may begin, at or behind @p; NULL: nowhere. */
+static const char *place_of(const char *pattern, const char *p, const char *end) {
+        return memchr("98%^~!&$", *pattern, 8) ? (p <= end ? p : NULL)
+               : p < end                       ? memchr(p, *pattern, (size_t) (end - p))
+                                               : NULL;
+}
+
+bool scan_read(Scan *s, const char *pattern, uint64_t *values) {
+        const char *star = NULL, *at = s->p;
+        uint64_t *values_before = values;
+        Scan t = *s;
+
+        while (*pattern) {
+                if (*pattern == '*') {
+                        star = ++pattern;
+                        values_before = values;
+                        at = place_of(star, t.p, t.end);
+                } else if (scan_sign_value(&t, *pattern, &values)) {
+                        pattern++;
+                        continue;
+                } else if (star) {
+                        pattern = star;
+                        values = values_before;
+                        at = place_of(star, at + 1, t.end);
+                } else
                         return false;
-                if (*pattern == '9' && values && !scan_number(&u, UINT64_MAX, values++))
+                if (!at)
                         return false;
+                t.p = at;
         }
         *s = t;
         return true;

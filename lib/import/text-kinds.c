@@ -18,7 +18,7 @@
  * The most telling marks of each kind.  Nobody asks of a text that has calls, so that a mark may be weak if it is not
  * one of a kind that stands before it.
  *
- * A pattern begins behind the line's blanks, and need not reach its end.  In it "*" is anything; see also scan_sign().
+ * A pattern (scan_read()) begins behind the line's blanks, and need not reach its end.
  */
 #define LOOKED_AT ((size_t) 512) /* bytes of a line */
 
@@ -66,42 +66,13 @@ static const struct {
           { "# tracer: " } },
 };
 
-/* Where @pattern may begin, at or behind @p; NULL: nowhere. */
-static const char *place_of(const char *pattern, const char *p, const char *end) {
-        return memchr("98^~!&$", *pattern, 7) ? (p <= end ? p : NULL)
-               : p < end                      ? memchr(p, *pattern, (size_t) (end - p))
-                                              : NULL;
-}
-
-static bool matches(Scan s, const char *pattern) {
-        const char *star = NULL;
-
-        for (const char *at = s.p; *pattern;) {
-                if (*pattern == '*') {
-                        star = ++pattern;
-                        at = place_of(star, s.p, s.end);
-                } else if (scan_sign(&s, *pattern)) {
-                        pattern++;
-                        continue;
-                } else if (star) {
-                        pattern = star;
-                        at = place_of(star, at + 1, s.end);
-                } else
-                        return false;
-                if (!at)
-                        return false;
-                s.p = at;
-        }
-        return true;
-}
-
 const ForeignText *foreign_text_find(const char *text, size_t n_text) {
         Scan s = { text, text + MIN(n_text, LOOKED_AT) };
 
         (void) scan_blanks(&s);
         for (size_t i = 0; i < ELEMENTSOF(foreign_kinds); i++)
                 for (const char *const *p = foreign_kinds[i].patterns; *p; p++)
-                        if (matches(s, *p))
+                        if (scan_like(&(Scan){ s.p, s.end }, *p))
                                 return i > 0 ? &foreign_kinds[i].text : NULL;
         return NULL;
 }
@@ -121,22 +92,13 @@ void text_finish(TextTrace *t) {
         t->is_done = true;
 }
 
-/* What was counted and remarked of traces that nobody wants. */
+/* What was counted of traces that nobody wants; of their remarks only TEXT_ANOTHER was noted. */
 static void forget(TextTrace *t) {
-        size_t n = 0;
-
         t->count = (TextCount){ .n_lines = t->count.n_lines,
                                 .n_bytes = t->count.n_bytes,
                                 .n_elsewhere = t->count.n_lines - 1,
                                 .n_traces = t->count.n_traces,
                                 .n_remarks[TEXT_ANOTHER] = t->count.n_remarks[TEXT_ANOTHER] };
-        for (size_t i = 0; i < t->n_notes; i++)
-                if (t->notes[i].remark == TEXT_ANOTHER)
-                        t->notes[n++] = t->notes[i];
-        t->n_notes = n;
-        n = t->n_noted[TEXT_ANOTHER];
-        memset(t->n_noted, 0, sizeof(t->n_noted));
-        t->n_noted[TEXT_ANOTHER] = (uint32_t) n;
 }
 
 /* Another trace begins with @line, of which nothing is known yet. */
@@ -174,13 +136,11 @@ static int begin_another(TextTrace *t, const Line *line) {
 
 /* A tracer's own words at its beginning; the last ones are trace-cmd's. */
 static bool is_banner(const Line *line) {
-        static const char *const banners[] = { "# tracer: ", "Tracing \"", "cpus=" };
+        Scan s = scan_of(line);
 
-        for (size_t i = 0; i < ELEMENTSOF(banners); i++)
-                if (line->n_text > strlen(banners[i]) &&
-                    memcmp(line->text, banners[i], strlen(banners[i])) == 0)
-                        return true;
-        return false;
+        return (scan_text(&s, "# tracer: ") || scan_text(&s, "Tracing \"") ||
+                scan_text(&s, "cpus=")) &&
+               s.p < s.end;
 }
 
 /* --- lines ------------------------------------------------------------------------------------- */
@@ -326,86 +286,18 @@ static int guess(TextTrace *t, const Line *line, Step *ret) {
 
 /* --- what is refused by its name --------------------------------------------------------------- */
 
-/* Codes of what a tracer prints. */
-static const struct {
-        const char *code;
-        char c;
-        bool is_html;
-} codes[] = {
-        { "&gt;", '>', true },    { "&lt;", '<', true },    { "&amp;", '&', true },
-        { "&nbsp;", ' ', true },  { "&quot;", '"', true },  { "&#124;", '|', true },
-        { "&#160;", ' ', true },  { "&#39;", '\'', true },  { "<pre>", ' ', true },
-        { "</pre>", ' ', true },  { "<p>", ' ', true },     { "</p>", ' ', true },
-        { "<br>", ' ', true },    { "<br/>", ' ', true },   { "<code>", ' ', true },
-        { "</code>", ' ', true }, { "</span>", ' ', true }, { "=3D", '=', false },
-        { "=20", ' ', false },    { "=C2=A0", ' ', false }, { "=09", ' ', false },
-};
-
-/* Behind @s, which is written to @room, with @n_room left; whether all of it, and what it was written in. */
-static bool decode(Scan s, char *room, size_t n_room, size_t *n, bool *is_html, bool *is_qp) {
-        while (s.p < s.end && *n < n_room) {
-                size_t i = *s.p == '&' || *s.p == '<' || *s.p == '=' ? 0 : ELEMENTSOF(codes);
-
-                while (i < ELEMENTSOF(codes) && !scan_text(&s, codes[i].code))
-                        i++;
-                if (i < ELEMENTSOF(codes))
-                        *(codes[i].is_html ? is_html : is_qp) = true;
-                room[(*n)++] = i < ELEMENTSOF(codes) ? codes[i].c : *s.p++;
-        }
-        return s.p == s.end;
-}
-
-/* Whether @text is a line of a tracer, whichever. */
-static bool is_trace(TextTrace *t, const char *text, size_t n_text) {
-        Line line = { .text = text, .n_text = n_text };
-        Scan s = { text, text + n_text };
-        TextLine l;
-
-        (void) prefix_skip(&s);
-        for (int i = 0; i < 2; i++) {
-                for (TextKind kind = 0; kind < TEXT_N_KINDS; kind++) {
-                        t->kinds[kind]->parse(t, &line, &l);
-                        if (l.kind >= LINE_RULE)
-                                return true;
-                }
-                line.text = s.p;
-                line.n_text = scan_left(&s);
-        }
-        return false;
-}
-
 /* What @line, which is of no trace, was written in, if that hides a trace's line; NULL. */
 static const ForeignText *find_coding(TextTrace *t, const Line *line) {
-        static const ForeignText html = { "HTML", "save the page as text" },
-                                 qp = { "quoted-printable",
-                                        "decode it first (\"python3 -m quopri -d\")" };
-        Scan s = { line->text, line->text + line->n_text };
-        bool is_html = false, is_qp = false, is_soft;
-        char room[512];
-        size_t n = 0;
-        Line next;
+        Line inner;
+        TextLine l;
+        const ForeignText *coding = envelope_decode(&t->envelope, line, &inner);
 
-        if (!memchr(s.p, '=', scan_left(&s)) && !memchr(s.p, '&', scan_left(&s)) &&
-            !memchr(s.p, '<', scan_left(&s)))
-                return NULL;
-        while (s.end > s.p && s.end[-1] == ' ')
-                s.end--;
-        is_soft = s.end > s.p && s.end[-1] == '=';
-        s.end -= is_soft;
-        if (!decode(s, room, sizeof(room), &n, &is_html, &is_qp))
-                return NULL;
-        if (is_soft && envelope_peek(&t->envelope, line, &next)) {
-                s = (Scan){ next.text, next.text + next.n_text };
-                is_qp = decode(s, room, sizeof(room), &n, &is_html, &is_qp);
+        for (TextKind kind = 0; coding && kind < TEXT_N_KINDS; kind++) {
+                t->kinds[kind]->parse(t, &inner, &l);
+                if (l.kind >= LINE_RULE)
+                        return coding;
         }
-        return (is_html || is_qp) && is_trace(t, room, n) && !is_trace(t, line->text, line->n_text)
-                       ? (is_qp ? &qp : &html)
-                       : NULL;
-}
-
-static bool is_in_word(char c) {
-        return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' ||
-               c == '.';
+        return NULL;
 }
 
 /* What follows @line is no line by itself, and both together are one. */
@@ -438,16 +330,18 @@ static bool is_broken(TextTrace *t, const Line *line) {
 
 bool text_is_cut(TextTrace *t, const Line *line) {
         Line rest, next;
+        Scan s;
 
         if (!t->has_layout || line->n_text < BROKEN_MIN ||
-            !is_in_word(line->text[line->n_text - 1]) ||
-            !envelope_peek(&t->envelope, line, &rest) || rest.n_text == 0 ||
+            !envelope_peek(&t->envelope, line, &rest) ||
             shape_of(t, t->layout.kind, &rest) != TEXT_SHAPE_NONE)
                 return false;
-        for (size_t i = 0; i < rest.n_text; i++)
-                if (!is_in_word(rest.text[i]))
-                        return false;
-        return envelope_peek(&t->envelope, &rest, &next) &&
+        s = scan_of(line);
+        s.p = s.end - 1;
+        if (!scan_like(&s, "&"))
+                return false;
+        s = scan_of(&rest);
+        return scan_like(&s, "&$") && envelope_peek(&t->envelope, &rest, &next) &&
                shape_of(t, t->layout.kind, &next) != TEXT_SHAPE_NONE;
 }
 

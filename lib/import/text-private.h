@@ -45,7 +45,6 @@ typedef struct Lines {
         size_t begin, end; /* of what has been read and not handed out */
         uint64_t number;
         uint64_t n_bytes; /* handed out, or forgotten */
-        size_t n_room;
         char *data;
 } Lines;
 
@@ -129,10 +128,9 @@ static inline bool is_letter(char c) {
         return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* One sign of a pattern: "9" digits, "8" two digits, "^" blanks or none, "~" a word, "!" letters, "&" a function's
- * name, "$" the end; all others are themselves.  False: @s is anywhere. */
-bool scan_sign(Scan *s, char sign);
-/* All signs of one; @values: what each "9" is, or NULL. */
+/* What is like @pattern, whose signs are "9" digits, "8" two digits, "%" hexadecimal ones, "^" blanks or none, "~" a
+ * word, "!" letters, "&" a function's name, "*" anything, "$" the end; all others are themselves.  @values: what each "9" and
+ * "%" is, or NULL. */
 bool scan_read(Scan *s, const char *pattern, uint64_t *values);
 static inline bool scan_like(Scan *s, const char *pattern) {
         return scan_read(s, pattern, NULL);
@@ -175,6 +173,9 @@ const Line *envelope_open(Envelope *e, const Line *line, Line *room);
 /* What @line may be, without what is surely none of a trace; @weak: also without a prefix that may be some.  False:
  * nothing that it is not already.  @ret is valid until the next line is asked for, or the next guess. */
 bool envelope_guess(Envelope *e, bool weak, const Line *line, Line *ret);
+/* @line with the codes of HTML, or whatever text is refused, undone, and without its prefix; which one that is, or
+ * NULL: there are none.  @ret is valid as with envelope_guess(). */
+const ForeignText *envelope_decode(Envelope *e, const Line *line, Line *ret);
 /* The line behind @line, opened as that was, or was guessed to be.  False: there is none. */
 bool envelope_peek(Envelope *e, const Line *line, Line *ret);
 /* Whether @line is a command behind a prompt, "# cat trace", whose output follows, or a tracer's last
@@ -256,8 +257,8 @@ typedef struct TextLine {
 void graph_line_parse(TextLine *ret, const char *text, size_t n_text, const GraphColumns *expected);
 void event_line_parse(TextLine *ret, const char *text, size_t n_text);
 void indent_line_parse(TextLine *ret, const char *text, size_t n_text);
-/* "f [m](x=1) {", "f(); // slow", with what stands behind it; of a tracer's line that is drawn. */
-bool graph_call_parse(Scan *s, TextLine *l);
+/* A duration, a bar, and a call or a return, or a comment, in the line of another kind. */
+void graph_drawn_parse(Scan s, TextLine *l);
 
 static inline void line_damaged(TextLine *l, const char *problem) {
         l->kind = LINE_DAMAGED;

@@ -52,50 +52,30 @@ ftraced_source *ftraced_source_free(ftraced_source *s) {
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static int describe(ftraced_source *s) {
-        json_auto_t *o = s->meta ? session_meta_to_json(s->meta) : json_object();
-
-        s->description = o ? json_dumps(o, 0) : NULL;
-        return s->description ? 0 : -ENOMEM;
-}
-
-/* @dir: consumed, also on failure. */
-static int take_dir(ftraced_source **ret, SessionDir *dir) {
-        _cleanup_(ftraced_source_freep) ftraced_source *s = calloc(1, sizeof(*s));
+/* A recording's @dir, or, if that is NULL, the text of @text_fd; both are consumed, also on failure. */
+static int source_new(ftraced_source **ret, SessionDir *dir, int text_fd) {
+        _cleanup_(ftraced_source_freep) ftraced_source *s = NEW(ftraced_source, .dir = dir);
         _cleanup_free_ char *problem = NULL;
+        json_auto_t *description = NULL;
         int r;
 
         if (!s) {
                 session_dir_free(dir);
+                safe_close(text_fd);
                 return -ENOMEM;
         }
-        s->dir = dir;
-        r = session_dir_read_meta(dir, &s->meta);
-        if (r == 0)
-                r = dat_losses_note(s->meta, dir, false);
-        if (r == 0)
-                r = playback_open(&s->playback, s->dir, s->meta, &problem);
-        if (r == 0)
-                r = describe(s);
+        if (dir)
+                r = session_dir_read_meta(dir, &s->meta)
+                            ?: dat_losses_note(s->meta, dir, false)
+                            ?: playback_open(&s->playback, dir, s->meta, &problem);
+        else
+                r = text_trace_take_fd(&s->text, text_fd, 1);
         if (r != 0)
                 return r > 0 ? -EBADMSG : r;
-        *ret = TAKE_PTR(s);
-        return 0;
-}
-
-static int open_text(ftraced_source **ret, int fd) {
-        _cleanup_(ftraced_source_freep) ftraced_source *s = calloc(1, sizeof(*s));
-        int r;
-
-        if (!s) {
-                safe_close(fd);
+        description = s->meta ? session_meta_to_json(s->meta) : json_object();
+        s->description = description ? json_dumps(description, 0) : NULL;
+        if (!s->description)
                 return -ENOMEM;
-        }
-        r = text_trace_take_fd(&s->text, fd, 1);
-        if (r == 0)
-                r = describe(s);
-        if (r != 0)
-                return r > 0 ? -EBADMSG : r;
         *ret = TAKE_PTR(s);
         return 0;
 }
@@ -109,7 +89,7 @@ static int open_dat(ftraced_source **ret, int fd, const char *name) {
         if (r != 0)
                 return r > 0 ? -EBADMSG : r;
         r = dat_file_to_dir(&dir, f, name);
-        return r < 0 ? r : take_dir(ret, dir);
+        return r < 0 ? r : source_new(ret, dir, -EBADF);
 }
 
 int ftraced_source_open(ftraced_source **ret, const char *path) {
@@ -125,13 +105,13 @@ int ftraced_source_open(ftraced_source **ret, const char *path) {
                 symbols_fd = dir_open(fd, "../../symbols");
                 r = session_dir_take_fds(&dir, TAKE_FD(fd),
                                          symbols_fd == -ENOENT ? -EBADF : symbols_fd);
-                return r < 0 ? r : take_dir(ret, dir);
+                return r < 0 ? r : source_new(ret, dir, -EBADF);
         case SOURCE_DAT:
                 return open_dat(ret, TAKE_FD(fd), slash ? slash + 1 : path);
         case SOURCE_TEXT:
                 break;
         }
-        return open_text(ret, TAKE_FD(fd));
+        return source_new(ret, NULL, TAKE_FD(fd));
 }
 
 /* --- walking ---------------------------------------------------------------------------------- */
@@ -277,9 +257,8 @@ int ftraced_client_call(ftraced_client *c, const char *method, const char *param
                 if (!c->error)
                         return -ENOMEM;
         }
-        c->reply = json_dumps(json_object_get(reply, "parameters"), JSON_ENCODE_ANY);
-        if (!c->reply)
-                c->reply = strdup("{}");
+        c->reply =
+                json_dumps(json_object_get(reply, "parameters"), JSON_ENCODE_ANY) ?: strdup("{}");
         if (!c->reply)
                 return -ENOMEM;
         if (ret)
@@ -322,5 +301,5 @@ int ftraced_client_open(ftraced_client *c, const char *session, ftraced_source *
                 return ORIGIN(-EBADMSG);
         }
         r = session_dir_take_fds(&dir, fd, symbols_fd);
-        return r < 0 ? r : take_dir(ret, dir);
+        return r < 0 ? r : source_new(ret, dir, -EBADF);
 }

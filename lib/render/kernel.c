@@ -34,7 +34,6 @@
 
 #define RULE " ------------------------------------------\n"
 #define FILL_FULL "              |  "
-#define COLOURED_BAR 3 /* "|  " behind a duration, which is not coloured */
 
 typedef struct CpuState {
         bool has_pid;
@@ -57,9 +56,6 @@ typedef struct Kernel {
         int cpu_columns;
         CpuState *cpus;
         size_t n_cpus;
-        struct {
-                const char *code, *begin, *end; /* a part of the present line; code NULL: none */
-        } coloured;
         struct {
                 char text[4];   /* "1", "44", "999" */
                 char padded[4]; /* "001", "044", "999" */
@@ -203,35 +199,27 @@ static _always_inline_ char *append_above(const Kernel *k, char *p, CpuState *cp
         return p;
 }
 
-static char overhead_mark(uint64_t duration_ns) {
-        static const struct {
-                uint64_t above_ns;
-                char mark;
-        } marks[] = {
-                { 1000000000, '$' }, { 100000000, '@' }, { 10000000, '*' },
-                { 1000000, '#' },    { 100000, '!' },    { 10000, '+' },
+typedef struct Overhead {
+        uint64_t above_ns;
+        char mark;
+        const char *colour; /* what a terminal is told */
+} Overhead;
+
+static const Overhead *overhead_of(uint64_t duration_ns) {
+        static const Overhead overheads[] = {
+                { 1000000000, '$', "\033[1;31m" },
+                { 100000000, '@', "\033[1;31m" },
+                { 10000000, '*', "\033[1;31m" },
+                { 1000000, '#', "\033[1;31m" },
+                { 100000, '!', "\033[31m" }, /* red */
+                { 10000, '+', "\033[33m" },  /* yellow */
+                { 0, ' ', NULL },
         };
+        const Overhead *o = overheads;
 
-        if (_likely_(duration_ns <= 10000))
-                return ' ';
-        for (size_t i = 0; i < ELEMENTSOF(marks); i++)
-                if (duration_ns > marks[i].above_ns)
-                        return marks[i].mark;
-        return ' ';
-}
-
-/* What a duration of this mark is drawn in. */
-static const char *colour_of(char mark) {
-        switch (mark) {
-        case ' ':
-                return NULL;
-        case '+':
-                return "\033[33m"; /* yellow */
-        case '!':
-                return "\033[31m"; /* red */
-        default:
-                return "\033[1;31m";
-        }
+        while (o->above_ns > 0 && duration_ns <= o->above_ns)
+                o++;
+        return o;
 }
 
 /* As many digits behind the point as fit. */
@@ -240,7 +228,7 @@ static _cold_ char *append_long_duration(const Kernel *k, char *p, uint64_t dura
         char *begin;
         int n;
 
-        *p++ = k->options.overhead ? overhead_mark(duration_ns) : ' ';
+        *p++ = k->options.overhead ? overhead_of(duration_ns)->mark : ' ';
         *p++ = ' ';
         begin = p;
         p = append_number(p, us, 1, ' ');
@@ -249,9 +237,7 @@ static _cold_ char *append_long_duration(const Kernel *k, char *p, uint64_t dura
                 int n_digits = n <= 4 ? 3 : 7 - n;
 
                 *p++ = '.';
-                p[0] = (char) ('0' + ns / 100);
-                p[1] = (char) ('0' + ns / 10 % 10);
-                p[2] = (char) ('0' + ns % 10);
+                memcpy(p, k->thousand[ns].padded, 3);
                 p += n_digits;
         }
         n = (int) (p - begin);
@@ -273,7 +259,7 @@ static inline char *append_duration(const Kernel *k, char *p, uint64_t duration_
                 return append_long_duration(k, p, duration_ns);
         us = (uint32_t) duration_ns / 1000;
         ns = (uint32_t) duration_ns % 1000;
-        *at++ = duration_ns > 10000 && k->options.overhead ? overhead_mark(duration_ns) : ' ';
+        *at++ = duration_ns > 10000 && k->options.overhead ? overhead_of(duration_ns)->mark : ' ';
         *at++ = ' ';
         memcpy(at, k->thousand[us].text, 4);
         at += 1 + (us >= 10) + (us >= 100);
@@ -292,51 +278,6 @@ static inline char *append_plain_duration(const Kernel *k, char *p, const Step *
         return _unlikely_(step->said && step->said->untimed)
                        ? append_fill(k, p)
                        : append_duration(k, p, step_duration_ns(step));
-}
-
-/* From @begin to @end is drawn in the colour of the step's duration, if it has one. */
-static _cold_ void set_coloured(Kernel *k, const Step *step, const char *begin, const char *end) {
-        const char *code = colour_of(overhead_mark(step_duration_ns(step)));
-
-        if (code && !(step->said && step->said->untimed)) {
-                k->coloured.code = code;
-                k->coloured.begin = begin;
-                k->coloured.end = end;
-        }
-}
-
-/* All of it but the bar behind it; add_coloured() then makes it so. */
-static _cold_ char *append_coloured_duration(Kernel *k, char *p, const Step *step) {
-        char *begin = p;
-
-        p = append_plain_duration(k, p, step);
-        if (p - begin > COLOURED_BAR)
-                set_coloured(k, step, begin, p - COLOURED_BAR);
-        return p;
-}
-
-/* A line up to @p, which is where the Buf ends. */
-static _cold_ void add_coloured(Kernel *k, const char *begin, const char *p) {
-        size_t n_before = (size_t) (k->coloured.begin - begin), n = (size_t) (p - begin);
-        size_t n_until = (size_t) (k->coloured.end - begin);
-        _cleanup_free_ char *line = malloc(n);
-
-        if (!line) {
-                k->out->error = k->out->error ?: -ENOMEM;
-                return;
-        }
-        memcpy(line, begin, n);
-        k->out->n_data += n_before;
-        buf_add_code(k->out, k->coloured.code);
-        buf_add(k->out, line + n_before, n_until - n_before);
-        buf_add_code(k->out, "\033[0m");
-        buf_add(k->out, line + n_until, n - n_until);
-        k->coloured.code = NULL;
-}
-
-static inline char *append_duration_of(Kernel *k, char *p, const Step *step) {
-        return _unlikely_(k->options.colour) ? append_coloured_duration(k, p, step)
-                                             : append_plain_duration(k, p, step);
 }
 
 /* "(ARGS) { ... NOTE ...", of which a text says what is in it. */
@@ -420,7 +361,7 @@ static char *append_entry(Kernel *k, char *p, CpuState *cpu, const Step *step) {
         cpu->depth = leaf ? step->depth - 1 : step->depth;
         if (slot)
                 *slot = leaf ? NULL : step->function;
-        p = leaf ? append_duration_of(k, p, step) : append_fill(k, p);
+        p = leaf ? append_plain_duration(k, p, step) : append_fill(k, p);
         p = append_indent(p, step->depth);
         p = append_slack(p, step->function->label, step->function->n_label);
         if (_unlikely_(step->said))
@@ -451,7 +392,7 @@ static char *append_return(Kernel *k, char *p, CpuState *cpu, const Step *step) 
                 *slot = NULL;
         if (_unlikely_(said && said->closing != CLOSING_COMPUTED))
                 named = k->options.tail || said->closing == CLOSING_NAMED;
-        p = append_duration_of(k, p, step);
+        p = append_plain_duration(k, p, step);
         p = append_indent(p, step->depth);
         *p++ = '}';
         if (named || note || ours) {
@@ -472,29 +413,14 @@ static char *append_return(Kernel *k, char *p, CpuState *cpu, const Step *step) 
         return k->options.overrun || (said && said->has_overrun) ? append_overrun(p, step) : p;
 }
 
-/* In the line of a text: the number, what is two columns in front of it, and all before the bar. */
-static _cold_ void colour_line(Kernel *k, const Step *step, const char *line, const char *end) {
-        const char *begin = memmem(line, (size_t) (end - line), " us ", 4), *bar;
-
-        bar = begin ? memchr(begin, '|', (size_t) (end - begin)) : NULL;
-        while (bar && begin > line && strchr("0123456789.", begin[-1]))
-                begin--;
-        if (bar && begin - line >= 2)
-                set_coloured(k, step, begin - 2, bar);
-}
-
 /* The line as a text had it, columns and all. */
 static _cold_ char *append_verbatim(Kernel *k, char *p, CpuState *cpu, const Step *step) {
         const StepText *said = step->said;
-        const char *line;
 
         p = append_above(k, p, cpu, step);
         if (said->begin_marker)
                 p = append(p, said->begin_marker, said->n_begin_marker);
-        line = p;
         p = append(p, said->text, said->n_text);
-        if (k->options.colour && (step->kind == STEP_LEAF || step->kind == STEP_LEAVE))
-                colour_line(k, step, line, p);
         *p++ = '\n';
         if (said->has_overrun)
                 p = append_overrun(p, step);
@@ -588,6 +514,32 @@ static _cold_ void draw_lost(Kernel *k, const Step *step) {
         buf_adds(k->out, "EVENTS]\n");
 }
 
+/* What was drawn from @begin, the end of the Buf, to @end.  A duration's number, what is two columns in front of it,
+ * and all before the bar, are in its colour. */
+static _cold_ void add_coloured(Kernel *k, const Step *step, const char *begin, const char *end) {
+        bool is_timed = (step->kind == STEP_LEAF || step->kind == STEP_LEAVE) &&
+                        !(step->said && step->said->untimed);
+        const char *code = is_timed ? overhead_of(step_duration_ns(step))->colour : NULL,
+                   *from = code ? memmem(begin, (size_t) (end - begin), " us ", 4) : NULL,
+                   *bar = from ? memchr(from, '|', (size_t) (end - from)) : NULL;
+        _cleanup_buf_ Buf line = BUF_INIT;
+        size_t n_before, n_until;
+
+        while (bar && from > begin && memchr("0123456789.", from[-1], 11))
+                from--;
+        if (!bar || from - begin < 2)
+                return buf_advance(k->out, (size_t) (end - begin), false);
+        n_before = (size_t) (from - 2 - begin);
+        n_until = (size_t) (bar - begin);
+        buf_add(&line, begin, (size_t) (end - begin));
+        k->out->error = k->out->error ?: line.error;
+        buf_add(k->out, line.data, n_before);
+        buf_add_code(k->out, code);
+        buf_add(k->out, line.data + n_before, n_until - n_before);
+        buf_add_code(k->out, "\033[0m");
+        buf_add(k->out, line.data + n_until, line.n_data - n_until);
+}
+
 static void kernel_step(void *userdata, const Step *step) {
         Kernel *k = userdata;
         CpuState *cpu;
@@ -622,8 +574,8 @@ static void kernel_step(void *userdata, const Step *step) {
                 p = append_said_line(k, p, cpu, step);
         if (_unlikely_(step->function && step->function->is_irq_entry) && step->kind != STEP_ENTER)
                 p = append_irq(k, p, cpu, step, "<==========");
-        if (_unlikely_(k->coloured.code != NULL))
-                add_coloured(k, begin, p);
+        if (_unlikely_(k->options.colour))
+                add_coloured(k, step, begin, p);
         else /* names are words; what a text says, and types' names, are whatever they are */
                 buf_advance(k->out, (size_t) (p - begin), !step->said && step->n_args == 0);
 }

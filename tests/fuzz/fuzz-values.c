@@ -53,7 +53,7 @@ static void world_init(World *w, char form, const char *returned, const char *gi
 
         *w = (World){ .now_ns = 1000, .is_kretprobe = form == 'r' };
         FUZZ_CHECK(text && symbols_new(&symbols, text, strlen(SYMBOLS)) == 0);
-        FUZZ_CHECK(symbol_timeline_new(&w->symbols, symbols) == 0);
+        FUZZ_CHECK(symbol_timeline_add(&w->symbols, 0, 0, symbols) == 0);
         w->functions = (Functions){ .symbol_timeline = w->symbols, .roots = &no_roots };
         FUZZ_CHECK(values_new(&w->values, &w->formats, &w->functions) == 0);
         (void) snprintf(name, sizeof(name), RETURN_NAME, w->is_kretprobe ? 'r' : 'f');

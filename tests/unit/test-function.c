@@ -22,7 +22,7 @@ static Symbols *table(const char *text) {
 
 static void names_init(Names *n) {
         *n = (Names){};
-        ck_assert_int_eq(symbol_timeline_new(&n->symbol_timeline, table(kallsyms)), 0);
+        ck_assert_int_eq(symbol_timeline_add(&n->symbol_timeline, 0, 0, table(kallsyms)), 0);
         ck_assert_int_eq(strv_add(&n->roots, "ovl_open"), 0);
         ck_assert_int_eq(strv_add(&n->roots, "udp_sendmsg"), 0);
         n->functions = (Functions){ .symbol_timeline = n->symbol_timeline, .roots = &n->roots };
@@ -79,11 +79,11 @@ TEST(an_address_has_the_name_of_its_time) {
         NAMES(n);
         const Function *kernels, *modules;
 
-        ck_assert_int_eq(symbol_timeline_add(n.symbol_timeline, 1000, 2000,
+        ck_assert_int_eq(symbol_timeline_add(&n.symbol_timeline, 1000, 2000,
                                              table("ffffffff81000000 T udp_recvmsg\n"
                                                    "ffffffffc0000000 t dummy_xmit\t[dummy]\n")),
                          0);
-        ck_assert_int_eq(symbol_timeline_add(n.symbol_timeline, 3000, 4000,
+        ck_assert_int_eq(symbol_timeline_add(&n.symbol_timeline, 3000, 4000,
                                              table("ffffffff81000000 T udp_recvmsg\n")),
                          0);
         functions_forget_times(&n.functions);
@@ -105,7 +105,7 @@ TEST(an_address_has_the_name_of_its_time) {
 TEST(between_two_looks_the_map_where_a_function_begins_is_right) {
         NAMES(n);
 
-        ck_assert_int_eq(symbol_timeline_add(n.symbol_timeline, 1000, 2000,
+        ck_assert_int_eq(symbol_timeline_add(&n.symbol_timeline, 1000, 2000,
                                              table("ffffffff81000000 T udp_recvmsg\n"
                                                    "ffffffffc0000000 t __pfx_dummy_get\t[dummy]\n"
                                                    "ffffffffc0000800 t dummy_xmit\t[dummy]\n"
@@ -122,7 +122,7 @@ TEST(between_two_looks_the_map_where_a_function_begins_is_right) {
 TEST(what_begins_in_both_maps_is_the_older_ones_until_a_newer_function_was_met) {
         NAMES(n);
 
-        ck_assert_int_eq(symbol_timeline_add(n.symbol_timeline, 1000, 2000,
+        ck_assert_int_eq(symbol_timeline_add(&n.symbol_timeline, 1000, 2000,
                                              table("ffffffff81000000 T udp_recvmsg\n"
                                                    "ffffffffc0000000 t dummy_get\t[dummy]\n"
                                                    "ffffffffc0000800 t dummy_xmit\t[dummy]\n")),
