@@ -19,6 +19,8 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/scripts.h \
 	%D%/spans.c \
 	%D%/spans.h \
+	%D%/spill.c \
+	%D%/spill.h \
 	%D%/table.c
 nodist_%C%_libexport_a_SOURCES = %D%/scripts.c
 script_files = %D%/flame.css %D%/flame.js %D%/heat.css %D%/heat.js \

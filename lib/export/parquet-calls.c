@@ -16,7 +16,8 @@
  * are a tree again.  All rows of a tree have the trace id of the
  * request that the root's task worked at when the root began, if it has said one (calls/trace-context.h).
  *
- * A tree's rows are kept until it has ended, for only then right is known.
+ * A tree's rows are kept until it has ended, for only then right is known; those of a very large one in a file
+ * (export/spill.h).
  */
 
 #include "base/array.h"
@@ -51,6 +52,7 @@ static const ParquetSchema schema = {
 };
 
 #define NO_TEXT UINT32_MAX
+#define RELAX_ROWS (512U << 10) /* of a tree, behind each of which its file is relaxed */
 
 /* A function's texts. */
 typedef struct Name {
@@ -67,8 +69,9 @@ typedef struct Row {
 } Row;
 
 typedef struct Tree {
+        Spill spill;
         Row *rows; /* left is the index + 1 */
-        size_t n, n_room;
+        size_t n;
         BesideWait *waits;
         size_t n_waits, n_waits_room;
         struct Tree *next, *next_spare;
@@ -151,6 +154,7 @@ static Tree *take_spare(State *st) {
         t = calloc(1, sizeof(*t));
         if (!t)
                 return NULL;
+        t->spill = SPILL_INIT;
         t->next = st->trees;
         return st->trees = t;
 }
@@ -163,7 +167,10 @@ static int begin_call(void *userdata, Stack *stack, const Frame *caller, Frame *
         Row *row;
         int r;
 
-        if (!t || t->n >= INT32_MAX || !ARRAY_ROOM(t->rows, t->n_room, t->n + 1))
+        if (!t || t->n >= INT32_MAX)
+                return -ENOMEM;
+        t->rows = spill_room(&t->spill, (t->n + 1) * sizeof(Row));
+        if (!t->rows)
                 return -ENOMEM;
         if (!caller)
                 frame->data = t;
@@ -258,8 +265,11 @@ static int write_rows(ExportState *state, Parquet *p, const PartsTree *t) {
         State *st = (State *) state;
         int r = 0;
 
-        for (size_t i = 0; i < t->n && r >= 0; i++)
+        for (size_t i = 0; i < t->n && r >= 0; i++) {
                 r = write_row(st, p, t, i);
+                if (i % RELAX_ROWS == RELAX_ROWS - 1)
+                        spill_relax(t->spill);
+        }
         return r;
 }
 
@@ -278,6 +288,7 @@ static int add_rows(State *st, Tree *t, const Call *call) {
                 .pid = call->stack->pid,
                 .n = (uint32_t) t->n,
                 .rows = t->rows,
+                .spill = &t->spill,
         };
         int r = find_task(st, call->stack->comm, &tree.task)
                         ?: find_trace_id(st, call, tree.n, &tree.trace_id);
@@ -295,6 +306,7 @@ static int write_tree(State *st, Tree *t, const Call *call) {
         if (r >= 0)
                 r = write_waits(st, t, call);
         t->n = t->n_waits = 0;
+        spill_shrink(&t->spill);
         t->next_spare = st->spare;
         st->spare = t;
         return r;
@@ -334,7 +346,8 @@ static int init(State *st, Pairing *pairing, bool is_tsv) {
                                      .texts = &st->texts_of_all,
                                      .schema = &schema,
                                      .row_bytes = sizeof(Row),
-                                     .write = write_rows };
+                                     .write = write_rows,
+                                     .spill = SPILL_INIT };
         }
         /* Functions of another recording may be where those of the last one were. */
         hash_clear(&st->names_at);
@@ -403,7 +416,7 @@ static void done(void *userdata) {
 
         for (Tree *t = st->trees, *next; t; t = next) {
                 next = t->next;
-                free(t->rows);
+                spill_done(&t->spill);
                 free(t->waits);
                 free(t);
         }

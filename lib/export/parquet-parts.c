@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/*
+ * Trees that wait lie in the Spill as they came, those of a root linked to each other:
+ *
+ *      | next, tree, rows | next, tree, rows | ...        next: where the root's next one is, plus 1; 0: it is the last
+ */
+
 #include "base/array.h"
 #include "export/parquet-rows.h"
 
 #define ROOM_MAX (6 * (size_t) PARQUET_ROWS) /* rows in memory, of all files */
+
+typedef struct Held {
+        uint64_t next;
+        PartsTree tree;
+} Held;
 
 static int open_part(Parts *p, Part *part) {
         const ExportInfo *info = p->state->info;
@@ -50,7 +61,7 @@ static int find_part(Parts *p, uint32_t root, const Function *function, Part **r
         return r;
 }
 
-/* One of those that take most memory is written. */
+/* Of those that take most memory the one that was not used for longest is written. */
 static int relieve(Parts *p) {
         Part *most = NULL;
         size_t n_most = 0;
@@ -60,7 +71,7 @@ static int relieve(Parts *p) {
                 Part *part = &p->items[i];
                 size_t n = part->file ? part->file->n_rows_room : 0;
 
-                if (n > n_most) {
+                if (n > n_most || (n == n_most && most && part->used < most->used)) {
                         most = part;
                         n_most = n;
                 }
@@ -77,33 +88,72 @@ static int write_tree(Parts *p, Part *part, const PartsTree *tree) {
         size_t n_room = part->file->n_rows_room;
         int r = p->write(p->state, part->file, tree);
 
+        part->used = ++p->n_used;
         p->n_room += part->file->n_rows_room - n_room;
         return r >= 0 && p->n_room > ROOM_MAX ? relieve(p) : r;
 }
 
 /* --- those that wait -------------------------------------------------------------------------- */
 
-/* A copy, with its rows behind it. */
-static int hold(Parts *p, Part *part, const PartsTree *tree) {
-        size_t n = tree->n * p->row_bytes;
-        PartsTree *held = malloc(sizeof(*held) + n);
+static Held *held_at(const Parts *p, uint64_t at) {
+        return (void *) ((char *) p->spill.data + (at - 1));
+}
 
-        if (!held)
+/* A large one is in two files meanwhile, and little of both in memory. */
+static void copy_rows(Parts *p, char *to, const PartsTree *tree) {
+        const char *from = tree->rows;
+        size_t left = tree->n * p->row_bytes;
+
+        while (left > 0) {
+                size_t n = MIN(left, SPILL_BYTES);
+
+                memcpy(to, from, n);
+                to += n;
+                from += n;
+                left -= n;
+                if (left > 0) {
+                        spill_relax(&p->spill);
+                        spill_relax(tree->spill);
+                }
+        }
+}
+
+static int hold(Parts *p, Part *part, const PartsTree *tree) {
+        uint64_t at = p->n_spilled + 1;
+        size_t n = sizeof(Held) + tree->n * p->row_bytes;
+        Held *held;
+
+        if (!spill_room(&p->spill, p->n_spilled + n))
                 return -ENOMEM;
-        *held = *tree;
-        held->rows = memcpy(held + 1, tree->rows, n);
-        held->next = NULL;
-        *(part->last ? &part->last->next : &part->first) = held;
-        part->last = held;
+        held = held_at(p, at);
+        *held = (Held){ .tree = *tree };
+        copy_rows(p, (char *) (held + 1), tree);
+        if (part->last > 0)
+                held_at(p, part->last)->next = at;
+        else
+                part->first = at;
+        part->last = at;
+        p->n_spilled += (n + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
         return 0;
 }
 
 static int write_held(Parts *p, Part *part) {
+        size_t n_read = 0;
         int r = open_part(p, part);
 
-        for (PartsTree *tree; r >= 0 && (tree = POP(part->first));) {
-                r = write_tree(p, part, tree);
-                free(tree);
+        for (uint64_t at = part->first; at > 0 && r >= 0;) {
+                const Held *held = held_at(p, at);
+                PartsTree tree = held->tree;
+
+                tree.rows = held + 1;
+                tree.spill = &p->spill;
+                r = write_tree(p, part, &tree);
+                at = held_at(p, at)->next;
+                n_read += tree.n * p->row_bytes;
+                if (n_read > SPILL_BYTES) {
+                        spill_relax(&p->spill);
+                        n_read = 0;
+                }
         }
         return r < 0 ? r : close_part(p, part);
 }
@@ -127,17 +177,15 @@ int parts_finish(Parts *p) {
                 if (p->items[i].file)
                         r = close_part(p, &p->items[i]);
         for (size_t i = 0; i < p->n && r >= 0; i++)
-                if (p->items[i].first)
+                if (p->items[i].first > 0)
                         r = write_held(p, &p->items[i]);
         return r;
 }
 
 void parts_done(Parts *p) {
-        for (size_t i = 0; i < p->n; i++) {
+        for (size_t i = 0; i < p->n; i++)
                 parquet_free(p->items[i].file);
-                for (PartsTree *tree; (tree = POP(p->items[i].first));)
-                        free(tree);
-        }
         free(p->items);
         hash_done(&p->at);
+        spill_done(&p->spill);
 }

@@ -5,14 +5,16 @@
 
 #include "encode/parquet.h"
 #include "export/exporter.h"
+#include "export/spill.h"
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
 /*
  * Parts: the files that the calls of a recording go into, one for all of them or one for each root
  *
- * The first PARTS_OPEN_MAX roots have theirs open until the end.  Trees of further roots wait in memory, and are written
- * at the end, one root after the other, so that descriptors do not grow with the number of roots.
+ * The first PARTS_OPEN_MAX roots have theirs open until the end.  Trees of further roots wait, in memory and then in a
+ * file (export/spill.h), and are written at the end, one root after the other: neither descriptors nor memory grow with
+ * the number of roots, but for some 50 bytes each.
  */
 #define PARTS_OPEN_MAX 32
 
@@ -23,7 +25,7 @@ typedef struct PartsTree {
         uint32_t task, trace_id; /* texts */
         uint32_t n;              /* rows */
         const void *rows;
-        struct PartsTree *next; /* of those that wait */
+        Spill *spill; /* that they are in, to relax it */
 } PartsTree;
 
 typedef struct Part {
@@ -31,7 +33,8 @@ typedef struct Part {
         const Function *function;
         Parquet *file; /* NULL: its trees wait, or it is finished */
         Buf *out;
-        PartsTree *first, *last; /* that wait; NULL: none */
+        uint64_t used;        /* the greater, the later */
+        uint64_t first, last; /* that wait, plus 1; 0: none */
 } Part;
 
 typedef struct Parts {
@@ -46,6 +49,9 @@ typedef struct Parts {
         size_t n, n_open;
         Hash at; /* index + 1, by root */
         size_t n_room;
+        uint64_t n_used;
+        Spill spill;
+        uint64_t n_spilled;
 } Parts;
 
 /* @root: its name's number in the texts, which is that of @function.  0 or -errno, also of the files. */

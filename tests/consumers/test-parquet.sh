@@ -124,7 +124,7 @@ echo "SELECT count(*), count(DISTINCT args), bool_and(args = printf('len=0x%x, p
 exits 'DuckDB reads them' 0 eval "node '$top_srcdir/tests/consumers/ask-duckdb.mjs' '$work' <'$work/args.sql'"
 is 'each in its row' "$(<"$out")" $'2000000\t2000000\t1'
 
-# A tree of ten million calls, which is written when all of it is known.
+# A tree of ten million calls, which is written when all of it is known: until then its rows are in a file.
 if [[ ${FTRACED_LONG:-} ]]; then
         n=10000000
         python3 - $n >"$work/tree.txt" <<'END'
@@ -141,8 +141,9 @@ while count < n:
     out.write(" 0) + 20.000 us   |    }\n")
 out.write(" 0) ! %d.000 us   |  }\n" % (n // 21 * 21))
 END
-        exits 'a tree of ten million calls is exported' 0 ftracectl export --quiet \
+        exits 'a tree of ten million calls is exported' 0 python3 "$work/measured.py" "$top_builddir/ftracectl" export --quiet \
                 --format=parquet "$work/tree.txt" -o "$work/tree.parquet"
+        ok "in bounded memory ($(<"$out") MiB)" test "$(<"$out")" -lt 200
         cat >"$work/tree.sql" <<END
 SELECT count(*), min("left"), max("left"), count(DISTINCT "left"), sum("right" - "left") = sum(depth - 1), count(DISTINCT tree),
         sum(self_ns) = max(duration_ns), max(depth) FROM '$work/tree.parquet';
