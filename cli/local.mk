@@ -53,7 +53,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/top-view.c \
 	%D%/files/tracedat.c \
 	%D%/views/tree-view.c \
-	%D%/files/upkeep.c \
 	%D%/files/verify.c \
 	%D%/views/views.h \
 	%D%/views/where.c \

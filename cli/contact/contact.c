@@ -157,7 +157,7 @@ static int start_private(Client **ret, const Options *o) {
 
                 if (status != STATUS_OK)
                         return status;
-                r = client_start_private(&c, o->store, getenv("FTRACED_TRACEFS"));
+                r = client_start_private(&c, o->store, o->config_root);
                 if (r < 0) {
                         _cleanup_free_ char *program = NULL;
 
@@ -174,13 +174,25 @@ static int start_private(Client **ret, const Options *o) {
         }
 }
 
-int contact_recorder(Client **ret, const Options *o, const char *talk_private) {
-        int r = o->store ? CLIENT_E_NO_DAEMON : client_connect(ret, contact_socket(o));
+int contact_keeper(Client **ret, const Options *o) {
+        int status = contact_unless_store(ret, o);
 
-        if (r == 0)
-                return STATUS_OK;
-        if (r != CLIENT_E_NO_DAEMON || (o->socket && !o->store))
-                return unconnected(o, r);
+        if (status != STATUS_OK || *ret)
+                return status;
+        if (geteuid() == 0 || access(options_store(o), W_OK) >= 0)
+                return start_private(ret, o);
+        return failed(
+                STATUS_FORBIDDEN,
+                "no daemon is running, and without one %s may be changed by root and its owner "
+                "only.",
+                options_store(o));
+}
+
+int contact_recorder(Client **ret, const Options *o, const char *talk_private) {
+        int status = contact_unless_store(ret, o);
+
+        if (status != STATUS_OK || *ret)
+                return status;
         if (geteuid() != 0 && o->store)
                 return failed(STATUS_FORBIDDEN,
                               "using %s takes a private daemon, which only root can start. Leave "

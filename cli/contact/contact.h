@@ -49,8 +49,8 @@ enum {
 int client_connect(Client **ret, const char *socket_path);
 /* The daemon that belongs to this program, or the one that FTRACED_DAEMON names; the caller frees.  0, -ENOMEM. */
 int client_find_daemon(char **ret);
-/* A daemon for this process alone.  @store, @tracefs: passed as such options; NULL: the defaults. */
-int client_start_private(Client **ret, const char *store, const char *tracefs);
+/* A daemon for this process alone.  @store, @config_root: passed as such options; NULL: the defaults. */
+int client_start_private(Client **ret, const char *store, const char *config_root);
 /*
  * client_call() - call and wait for the one reply
  * @method:     "Start": of interface org.ftraced, or a full name
@@ -80,8 +80,10 @@ DEFINE_CLEANUP(Client *, client_free);
 
 const char *contact_socket(const Options *o);
 int contact_daemon(Client **ret, const Options *o);
-/* The same; *@ret is NULL if the store is to be read or changed without one: --store, or none runs. */
+/* The same; *@ret is NULL if the store is to be read without one: --store, or none runs. */
 int contact_unless_store(Client **ret, const Options *o);
+/* Whoever may change the store: the daemon, or a private one with --store, or if none runs. */
+int contact_keeper(Client **ret, const Options *o);
 /* The daemon, or for root a private one, if none listens, or with --store.
  * @talk_private: said if a private one stands in for one that does not run; may be NULL */
 int contact_recorder(Client **ret, const Options *o, const char *talk_private);

@@ -2,11 +2,7 @@
 #pragma once
 
 /*
- * Upkeep: what changes a store after the recording
- *
- * The daemon owns its store while it runs and does it.  With --store, or if none runs, the store is
- * opened for writing, which takes its lock and so makes sure that really nobody owns it.  All
- * return an exit status.
+ * What verbs do with all the files of a recording
  */
 
 #include "calls/census.h"
@@ -16,15 +12,6 @@
 #include "export/exporter.h"
 #include "retention/retain.h"
 #include "store/session-dir.h"
-
-/* Does it to each session that the command line names; the first failure is the exit status. */
-int upkeep_each(const Options *o, int (*one)(const Options *o, Client *c, const char *name));
-/* Refuses what is pinned, being read, or not ours: STATUS_BUSY, STATUS_FAILED. */
-int upkeep_remove(const Options *o, Client *c, const char *name);
-int upkeep_pin(const Options *o, Client *c, const char *name, bool pinned);
-/* @ret: what the method Vacuum answers.  Without limits: those of ftraced.conf. */
-int upkeep_vacuum(json_t **ret, const Options *o, Client *c, const RetainLimits *limits,
-                  bool dry_run);
 
 /*
  * Verify: is everything there that was recorded, and was everything recorded?

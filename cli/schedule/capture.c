@@ -370,7 +370,7 @@ static int remove_old(Capture *c) {
                         break;
                 if (!may_go(s))
                         continue;
-                status = upkeep_remove(c->o, client, text_of(s, "name"));
+                status = contact_call_session(client, "Remove", text_of(s, "name"), NULL);
                 if (status == STATUS_OK) {
                         talk(c->o, "Removed %s: %" PRIu64 " are kept.", text_of(s, "name"), keep);
                         n--;

@@ -193,7 +193,7 @@ static void connect_and_note(Client **ret, const Options *o, json_t *checks) {
                 break;
         }
         if (geteuid() == 0 && r == CLIENT_E_NO_DAEMON &&
-            (r = client_start_private(ret, o->store, getenv("FTRACED_TRACEFS"))) < 0)
+            (r = client_start_private(ret, o->store, NULL)) < 0)
                 add(checks, "private daemon", "bad", "install ftraced, or set FTRACED_DAEMON",
                     "a private daemon cannot be started: %s", origin_text(r));
 }

@@ -206,8 +206,8 @@ static void remove_it(Follow *f) {
 
         drawing_done(&f->drawing);
         f->source = source_free(f->source);
-        if (name)
-                (void) upkeep_remove(f->o, f->client, name);
+        if (name && (f->client || contact_keeper(&f->client, f->o) == STATUS_OK))
+                (void) contact_call_session(f->client, "Remove", name, NULL);
 }
 
 static int follow(Follow *f) {

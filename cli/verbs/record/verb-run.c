@@ -157,7 +157,7 @@ static int run(Run *r, const DrawingOptions *d) {
         status = begin(r);
         if (status != STATUS_OK) {
                 if (r->meta && end(r) == STATUS_OK) /* nothing worth keeping */
-                        (void) upkeep_remove(r->o, r->client, r->meta->name);
+                        (void) contact_call_session(r->client, "Remove", r->meta->name, NULL);
                 return status;
         }
         wait_for_command(r);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A trace.dat holds raw pages, and with them kernel addresses: the new file is for its owner and group only.
- * Ctrl-C is kept from ending us only while there is a temporary file, which is then removed. */
+/* A trace.dat holds raw pages, and with them kernel addresses: the new file is for its owner and group only. */
 
 #include <signal.h>
 
@@ -13,7 +12,6 @@
 #include "cli/source/source.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/progress.h"
-#include "cli/terminal/signals.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 
@@ -22,7 +20,6 @@
 typedef struct Fetch {
         const Options *o;
         const char *path;
-        int signals_fd; /* -EBADF: signals do what they always do */
         Progress bar;
         TracedatResult result;
 } Fetch;
@@ -31,7 +28,7 @@ static int progress(void *userdata, uint64_t n, uint64_t n_total) {
         Fetch *f = userdata;
 
         progress_write(&f->bar, n, n_total);
-        return f->signals_fd >= 0 && signals_want_end(f->signals_fd) ? -EINTR : 0;
+        return 0;
 }
 
 static int write_failure(const Fetch *f, const SessionMeta *m, int r, const char *problem) {
@@ -41,8 +38,6 @@ static int write_failure(const Fetch *f, const SessionMeta *m, int r, const char
                               problem ?: "it is damaged");
         case -EPIPE:
                 return STATUS_PIPE;
-        case -EINTR:
-                return failed(128 + SIGINT, "Interrupted: %s was not written.", f->path);
         case -ESTALE:
                 return failed(STATUS_FAILED,
                               "Failed to write session \"%s\" to %s: a part of it was removed "
@@ -56,7 +51,6 @@ static int write_failure(const Fetch *f, const SessionMeta *m, int r, const char
 
 static int fetch(Fetch *f, const Source *s, TracedatSpec *spec) {
         _cleanup_outfile_ Outfile file = OUTFILE_INIT;
-        _cleanup_signals_ int signals_fd = -EBADF;
         _cleanup_free_ char *problem = NULL;
         bool to_stdout = streq(f->path, "-");
         int r = 0;
@@ -68,10 +62,7 @@ static int fetch(Fetch *f, const Source *s, TracedatSpec *spec) {
                 f->path = "standard output";
         else
                 r = outfile_open(&file, f->path, TRACEDAT_MODE);
-        if (r == 0 && !to_stdout && outfile_is_new(&file)) {
-                spec->can_seek = true;
-                r = f->signals_fd = signals_fd = signals_open();
-        }
+        spec->can_seek = r == 0 && !to_stdout && outfile_is_new(&file);
         progress_begin(&f->bar, f->o, "Writing");
         if (r >= 0)
                 r = tracedat_write(&f->result, s->dir, s->meta, spec,
@@ -128,7 +119,7 @@ static int tell_lacks(const Fetch *f, const Source *s, const TracedatSpec *spec)
 int verb_fetch(const Options *o) {
         _cleanup_(source_freep) Source *s = NULL;
         _cleanup_filtering_ Filtering window = {};
-        Fetch f = { .o = o, .path = o->output, .signals_fd = -EBADF };
+        Fetch f = { .o = o, .path = o->output };
         TracedatSpec spec = {
                 .version = o->fetch.compress == COMPRESS_UNSAID ? 6 : 7,
                 .is_packed = o->fetch.compress == COMPRESS_ZSTD,
