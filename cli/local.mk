@@ -12,9 +12,7 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/contact/contact.h \
 	%D%/views/counting.c \
 	%D%/source/damage.c \
-	%D%/source/damage.h \
 	%D%/source/drawing.c \
-	%D%/source/drawing.h \
 	%D%/files/export-files.c \
 	%D%/files/files.h \
 	%D%/options/filtering.c \
@@ -24,32 +22,24 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/options/options.c \
 	%D%/options/options.h \
 	%D%/terminal/outfile.c \
-	%D%/terminal/outfile.h \
 	%D%/views/path-view.c \
 	%D%/terminal/progress.c \
-	%D%/terminal/progress.h \
 	%D%/source/reading.c \
-	%D%/source/reading.h \
 	%D%/record/record.h \
 	%D%/record/recording.c \
 	%D%/contact/remote.c \
 	%D%/source/retention.c \
-	%D%/source/retention.h \
 	%D%/schedule/schedule.c \
 	%D%/schedule/schedule.h \
 	%D%/record/selection.c \
 	%D%/terminal/signals.c \
-	%D%/terminal/signals.h \
 	%D%/source/source.c \
 	%D%/source/source.h \
 	%D%/terminal/summary.c \
-	%D%/terminal/summary.h \
 	%D%/terminal/table.c \
-	%D%/terminal/table.h \
 	%D%/terminal/terminal.c \
 	%D%/terminal/terminal.h \
 	%D%/source/text-source.c \
-	%D%/source/text-source.h \
 	%D%/views/top-view.c \
 	%D%/files/tracedat.c \
 	%D%/views/tree-view.c \

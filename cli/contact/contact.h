@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "cli/options/options.h"
-#include "cli/terminal/outfile.h"
+#include "cli/terminal/terminal.h"
 #include "meta/meta.h"
 #include "wire/frame.h"
 #include "wire/refusal.h"

@@ -8,7 +8,7 @@
 #include "calls/census.h"
 #include "cli/contact/contact.h"
 #include "cli/options/filtering.h"
-#include "cli/terminal/progress.h"
+#include "cli/terminal/terminal.h"
 #include "export/exporter.h"
 #include "retention/retain.h"
 #include "store/session-dir.h"
@@ -121,7 +121,7 @@ int tracedat_write(TracedatResult *ret, const SessionDir *dir, const SessionMeta
  * The day is that of the recording's beginning, UTC; "unknown" of one that does not tell.  Bytes of names that a
  * path, or an engine that reads it, may take for something else are %XX; behind 100 of them there is a hash, "~"
  * and 16 digits.  Each file is there whole or not at all, and all appear together at the end: until then those of
- * a DIR are in DIR/.ftraced-XXXXXX, which is gone afterwards, whatever we die of (cli/terminal/outfile.h), so
+ * a DIR are in DIR/.ftraced-XXXXXX, which is gone afterwards, whatever we die of (cli/terminal/terminal.h), so
  * that only those that are written now need descriptors.
  */
 

@@ -10,7 +10,7 @@
 /* Checks the names in @o and of @functions before anything is connected; an exit status. */
 int recording_check(const Options *o, const Strv *functions);
 /* Says on stderr what the daemon warned of; an exit status. @functions: words, as below; @attach: it ends when @c
- * closes; @wake_fd: of cli/terminal/signals.h, or -EBADF: what interrupts --wait. */
+ * closes; @wake_fd: of signals_open(), or -EBADF: what interrupts --wait. */
 int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *functions,
                     bool attach, int wake_fd);
 /* Prints what recording_start() would write into tracefs; an exit status. */

@@ -13,10 +13,7 @@
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/record/record.h"
-#include "cli/source/reading.h"
-#include "cli/source/retention.h"
 #include "cli/source/source.h"
-#include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 
 #define AGAIN_MS 1000   /* between two looks at the clock, and two calls of Start */

@@ -14,8 +14,6 @@
 #include "cli/record/record.h"
 #include "cli/schedule/schedule.h"
 #include "cli/source/source.h"
-#include "cli/terminal/signals.h"
-#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "meta/profile.h"
 

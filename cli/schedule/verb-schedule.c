@@ -11,8 +11,6 @@
 #include "cli/options/verb.h"
 #include "cli/schedule/schedule.h"
 #include "cli/source/source.h"
-#include "cli/terminal/summary.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 
 static int fail(const char *what, const char *name, int r) {

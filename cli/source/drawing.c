@@ -11,9 +11,7 @@
 
 #include "base/io.h"
 #include "base/name.h"
-#include "cli/source/damage.h"
-#include "cli/source/drawing.h"
-#include "cli/terminal/summary.h"
+#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "meta/brief.h"
 

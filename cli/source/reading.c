@@ -6,10 +6,8 @@
  */
 
 #include "base/name.h"
-#include "cli/source/damage.h"
-#include "cli/source/drawing.h"
-#include "cli/source/reading.h"
-#include "cli/terminal/summary.h"
+#include "cli/source/source.h"
+#include "cli/terminal/terminal.h"
 
 /* --- a text ----------------------------------------------------------------------------------- */
 

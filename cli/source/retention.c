@@ -6,7 +6,7 @@
 #include <sys/statvfs.h>
 
 #include "base/array.h"
-#include "cli/source/retention.h"
+#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "retention/outlook.h"
 

@@ -11,7 +11,6 @@
 
 #include "base/name.h"
 #include "cli/contact/contact.h"
-#include "cli/source/retention.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "meta/brief.h"

@@ -6,7 +6,7 @@
 
 #include "base/io.h"
 #include "base/unit.h"
-#include "cli/terminal/progress.h"
+#include "cli/terminal/terminal.h"
 
 #define BAR_MAX 30
 

@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "base/name.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 
 #define TABLE_COLUMNS_MAX 24

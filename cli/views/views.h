@@ -4,7 +4,7 @@
 /*
  * Views: tables over the calls of a SOURCE, for the verbs that show them
  *
- * A table is told row by row (cli/terminal/table.h), so that one description is its text and its JSON.
+ * A table is told row by row (cli/terminal/terminal.h), so that one description is its text and its JSON.
  */
 
 #include "analyze/breakdown.h"
@@ -14,8 +14,8 @@
 #include "calls/census.h"
 #include "causes/critical-path.h"
 #include "causes/why.h"
-#include "cli/source/reading.h"
-#include "cli/terminal/table.h"
+#include "cli/source/source.h"
+#include "cli/terminal/terminal.h"
 
 /* --- counting (counting.c): all calls of a SOURCE, for a verb that adds them up --------------- */
 

@@ -7,8 +7,8 @@
 
 #include <sys/mman.h>
 
-#include "pages/page-source.h"
 #include "page-builder.h"
+#include "pages/page-source.h"
 #include "sealing.h"
 #include "store/segment.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "cli/terminal/progress.h"
+#include "cli/terminal/terminal.h"
 #include "unit.h"
 
 TEST(a_share_is_drawn_as_wide_as_there_is_room) {

@@ -3,8 +3,8 @@
 #include <endian.h>
 #include <sys/mman.h>
 
-#include "pages/page-source.h"
 #include "page-builder.h"
+#include "pages/page-source.h"
 #include "sealing.h"
 
 static const Layout *const layout = &layouts[LAYOUT_6_12];

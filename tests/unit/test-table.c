@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "cli/terminal/table.h"
+#include "cli/terminal/terminal.h"
 #include "unit.h"
 
 static char *print(const Table *t, bool legend) {

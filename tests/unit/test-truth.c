@@ -7,10 +7,10 @@
  */
 
 #include "analyze/breakdown.h"
-#include "analyze/heat-map.h"
 #include "analyze/call-tree.h"
-#include "causes/outliers.h"
+#include "analyze/heat-map.h"
 #include "base/unit.h"
+#include "causes/outliers.h"
 #include "fed.h"
 
 #define N_FUNCTIONS 40

@@ -14,7 +14,6 @@
 #include "cli/contact/contact.h"
 #include "cli/options/verb.h"
 #include "cli/record/record.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "meta/event-choice.h"
 

@@ -8,9 +8,7 @@
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/options/verb.h"
-#include "cli/source/retention.h"
-#include "cli/terminal/summary.h"
-#include "cli/terminal/table.h"
+#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "meta/trigger.h"
 

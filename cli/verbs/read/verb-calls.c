@@ -10,7 +10,6 @@
 #include "calls/step.h"
 #include "causes/waits.h"
 #include "cli/options/verb.h"
-#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 

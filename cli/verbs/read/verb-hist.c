@@ -10,8 +10,6 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/verb.h"
-#include "cli/terminal/outfile.h"
-#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 #include "export/heat.h"

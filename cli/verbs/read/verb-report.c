@@ -5,9 +5,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/verb.h"
-#include "cli/source/drawing.h"
-#include "cli/source/reading.h"
-#include "cli/terminal/summary.h"
+#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "meta/clock.h"
 

@@ -13,9 +13,7 @@
 #include "cli/files/files.h"
 #include "cli/options/verb.h"
 #include "cli/record/record.h"
-#include "cli/source/drawing.h"
-#include "cli/terminal/signals.h"
-#include "cli/terminal/summary.h"
+#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 
 typedef struct Run {

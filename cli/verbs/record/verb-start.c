@@ -20,7 +20,6 @@
 #include "cli/options/verb.h"
 #include "cli/record/record.h"
 #include "cli/schedule/schedule.h"
-#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "meta/trigger.h"
 

@@ -15,7 +15,6 @@
 #include "cli/contact/contact.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
-#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 
 #define SHOW_NS                                                                                    \

@@ -7,12 +7,7 @@
 #include "base/io.h"
 #include "cli/files/files.h"
 #include "cli/options/verb.h"
-#include "cli/source/damage.h"
-#include "cli/source/drawing.h"
 #include "cli/source/source.h"
-#include "cli/terminal/outfile.h"
-#include "cli/terminal/progress.h"
-#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 
 #define TRACEDAT_MODE 0640

@@ -7,10 +7,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/verb.h"
-#include "cli/source/retention.h"
 #include "cli/source/source.h"
-#include "cli/terminal/summary.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 
 #define LEGEND_LINES 5    /* with an empty one, as wide as most terminals are */

@@ -7,7 +7,6 @@
 #include "cli/contact/contact.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
-#include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
 
 /* For each session that the command line names, of which is then said what became of it; the first failure is the exit

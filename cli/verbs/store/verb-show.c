@@ -9,8 +9,6 @@
 #include "cli/files/files.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
-#include "cli/terminal/summary.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "meta/brief.h"
 #include "meta/profile.h"

@@ -11,10 +11,7 @@
 #include "base/unit.h"
 #include "cli/files/files.h"
 #include "cli/options/verb.h"
-#include "cli/source/reading.h"
-#include "cli/source/text-source.h"
-#include "cli/terminal/summary.h"
-#include "cli/terminal/table.h"
+#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 
 /* --- texts ------------------------------------------------------------------------------------ */
