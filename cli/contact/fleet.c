@@ -294,7 +294,7 @@ int fleet_open(Fleet *f, const Options *o) {
                 return status;
         f->members = calloc(f->names.n, sizeof(*f->members));
         if (!f->results || !f->members)
-                return failed_errno(-ENOMEM, "Failed to read the hosts: %m");
+                return out_of_memory();
         while (f->n < f->names.n) {
                 Member *m = &f->members[f->n];
 

@@ -72,10 +72,6 @@ static int set_moment(Moment *ret, const char *option, const char *word) {
                       option, NAME_QUOTED(word));
 }
 
-static int out_of_memory(void) {
-        return failed(STATUS_FAILED, "Failed to read the options: out of memory");
-}
-
 static int set_pids(Filtering *f, const Strv *words) {
         if (words->n == 0)
                 return STATUS_OK;

@@ -398,7 +398,7 @@ int options_parse(Options *ret, int argc, char **argv) {
         /* What tells where tasks wait and who wakes them. */
         if (ret->sched && (strv_add_new(&ret->spec.events, "sched:sched_switch") < 0 ||
                            strv_add_new(&ret->spec.events, "sched:sched_waking") < 0))
-                return failed(STATUS_FAILED, "Failed to read the command line: out of memory");
+                return out_of_memory();
         ret->command = argv + optind;
         ret->n_command = (size_t) (argc - optind);
         if (streq_ptr(ret->socket, ""))

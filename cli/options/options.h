@@ -46,6 +46,9 @@ enum {
 #define failed(status, ...) (log_error(__VA_ARGS__), (status))
 /* The same of @error, -errno, with %m; STATUS_FAILED. */
 #define failed_errno(error, ...) (log_error_errno((error), __VA_ARGS__), STATUS_FAILED)
+static inline int out_of_memory(void) {
+        return failed(STATUS_FAILED, "Out of memory.");
+}
 /* Warns of each of these sentences, which have no full stop. */
 static inline void warn_each(const Strv *sentences) {
         for (size_t i = 0; i < sentences->n; i++)

@@ -20,10 +20,6 @@
 #define LEARNING_MS 250 /* the same while it is being learned what to hook */
 #define LONG_COMMAND 8  /* lines of a dry run */
 
-static int out_of_memory(void) {
-        return failed(STATUS_FAILED, "Failed to describe the recording: out of memory");
-}
-
 /* --- --lean=SOURCE: what was seen, to hook that ----------------------------------------------- */
 
 /* Each Function once, found by its pointer. */
@@ -387,7 +383,7 @@ int recording_list_live(Strv *ret, Client *c) {
 
                 if (name && state >= 0 && session_state_is_live((SessionState) state) &&
                     strv_add(ret, name) < 0)
-                        return failed(STATUS_FAILED, "Failed to list the sessions: out of memory");
+                        return out_of_memory();
         }
         return status;
 }

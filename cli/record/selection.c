@@ -24,10 +24,6 @@ static const char *const syscall_prefixes[] = { "__x64_sys_",   "__arm64_sys_", 
                                                 "__riscv_sys_", "__se_sys_",    "SyS_",
                                                 "sys_" };
 
-static int out_of_memory(void) {
-        return failed(STATUS_FAILED, "Failed to expand the functions: out of memory");
-}
-
 /* --- what there is ---------------------------------------------------------------------------- */
 
 int function_list_parse(FunctionList *ret, char *text) {

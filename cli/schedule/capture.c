@@ -109,8 +109,8 @@ static int add_capture(CaptureLog *l, json_t *c) {
 }
 
 int capture_log_add(CaptureLog *l, uint64_t at_ns, const char *result, const char *reason) {
-        return add_capture(l, json_pack("{s:I, s:s, s:s}", "at_ns", (json_int_t) at_ns, "result", result,
-                                   "reason", reason));
+        return add_capture(l, json_pack("{s:I, s:s, s:s}", "at_ns", (json_int_t) at_ns, "result",
+                                        result, "reason", reason));
 }
 
 int capture_log_set(CaptureLog *l, uint64_t at_ns, const SessionMeta *m) {

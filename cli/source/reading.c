@@ -204,7 +204,7 @@ int chosen_init(Chosen *ret, const Options *o) {
                 SWAP(first, second);
         ret->source = first;
         if (second && strv_add(&ret->patterns, second) < 0)
-                return failed(STATUS_FAILED, "Failed to read the command line: out of memory");
+                return out_of_memory();
         ret->name_set.patterns = &ret->patterns;
         ret->names = second ? &ret->name_set : NULL;
         return STATUS_OK;

@@ -37,10 +37,6 @@ Source *source_free(Source *s) {
         return mfree(s);
 }
 
-static int out_of_memory(void) {
-        return failed(STATUS_FAILED, "Failed to open the recording: out of memory");
-}
-
 int source_check_name(const char *name) {
         if (session_name_is_valid(name))
                 return STATUS_OK;

@@ -212,7 +212,7 @@ int stdout_json(const Options *o, json_t *value) {
                                      JSON_ENCODE_ANY | (pretty ? JSON_INDENT(2) : JSON_COMPACT));
         json_decref(value);
         if (!text)
-                return failed(STATUS_FAILED, "Failed to print JSON: out of memory");
+                return out_of_memory();
         buf_printf(&out, "%s\n", text);
         return stdout_end(&out);
 }

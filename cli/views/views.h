@@ -40,8 +40,8 @@ int counting_end(const Counting *c);
 void counting_done(Counting *c);
 #define _cleanup_counting_ _cleanup_(counting_done)
 
-/* Says that adding up failed with @r; STATUS_FAILED. */
-int counting_failure(int r);
+/* The result @r (0 or -errno) of adding up as an exit status, after having said why. */
+int counting_status(int r);
 /* A line with overhead_describe(); nothing, if there are no calls. */
 void counting_headline(const Counting *c, Buf *out);
 /* @t below that; an exit status. */

@@ -347,8 +347,7 @@ int verb_doctor(const Options *o) {
                 if (!is_capability(check))
                         print_check(&out, o, check);
         if (print_capabilities(&out, checks, !o->no_legend) < 0)
-                return failed(STATUS_FAILED,
-                              "Failed to print what this kernel can record: out of memory");
+                return out_of_memory();
         status = o->json != JSON_OFF ? stdout_json(o, json_incref(checks)) : stdout_end(&out);
         return status != STATUS_OK ? status : has(checks, NULL, "bad") ? STATUS_FAILED : STATUS_OK;
 }

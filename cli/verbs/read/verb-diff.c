@@ -74,7 +74,7 @@ static int find_changes(Changes *ret, const Options *o, const WhySides *s) {
 
         ret->roots = r < 0 ? NULL : calloc(n + 1, sizeof(*ret->roots));
         if (!ret->roots)
-                return counting_failure(-ENOMEM);
+                return out_of_memory();
         for (size_t i = 0; i < n; i++) {
                 if (!roots[i].in_first || !roots[i].in_last)
                         continue;

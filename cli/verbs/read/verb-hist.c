@@ -452,12 +452,12 @@ static int hist(const Options *o, const Chosen *chosen) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(heat_map_freep) HeatMap *heat = NULL;
         size_t n, limit;
-        int r, status;
         Hist h;
+        int r = counting_init(&counting, true)
+                        ?: heat_map_new(&heat, counting.pairing, chosen->names,
+                                        o->analysis.over_time);
+        int status = counting_status(r) ?: counting_read(&counting, o, chosen->source);
 
-        r = counting_init(&counting, true)
-                    ?: heat_map_new(&heat, counting.pairing, chosen->names, o->analysis.over_time);
-        status = r < 0 ? counting_failure(r) : counting_read(&counting, o, chosen->source);
         if (status != STATUS_OK)
                 return status;
         (void) heat_map_grids(heat, &n);

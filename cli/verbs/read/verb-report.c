@@ -178,7 +178,7 @@ static int open_lanes(Merge *m, const Options *o) {
 
         m->lanes = calloc(o->words.n, sizeof(*m->lanes));
         if (!m->lanes)
-                return failed(STATUS_FAILED, "Failed to open the recordings: out of memory");
+                return out_of_memory();
         for (size_t i = 0; status == STATUS_OK && i < o->words.n; i++) {
                 Lane *l = &m->lanes[m->n_lanes++];
 

@@ -73,7 +73,7 @@ static int roots_find(Roots *ret, const WhySides *s, const Chosen *chosen) {
                 if (r > 0 && root->in_first && root->in_last)
                         ret->greatest = root;
         }
-        return r < 0 ? counting_failure(r) : STATUS_OK;
+        return counting_status(r);
 }
 
 static int no_root(const Options *o, const Chosen *chosen, const WhySides *s, size_t n_roots) {

@@ -120,7 +120,7 @@ static int start_soon(const Options *o, uint64_t moment_ns) {
         int status;
 
         if (strv_addf(&rules, "start at:%s", trigger_write_moment(moment, moment_ns)) < 0)
-                return failed(STATUS_FAILED, "Failed to describe the recording: out of memory");
+                return out_of_memory();
         armed.spec.triggers = rules; /* borrowed */
         status = capture_check(o, &o->words);
         return status == STATUS_OK ? begin(&armed) : status;

@@ -28,7 +28,8 @@ static void describe_end(Buf *out, const SessionMeta *m) {
         char loss[SUMMARY_MAX];
 
         buf_printf(out, "%s: %s, %s events, %s, %s.\n", m->name, session_state_name(m->state),
-                   SUMMARY_EVENTS(m), FORMAT_BYTES(session_meta_total(m).n_bytes), summary_loss(loss, m));
+                   SUMMARY_EVENTS(m), FORMAT_BYTES(session_meta_total(m).n_bytes),
+                   summary_loss(loss, m));
         if (silence_is_total(m))
                 buf_printf(out, "%s: no calls: %s.\n", m->name, SUMMARY_SILENCE(m));
         summary_hooked(&hooked, m);

@@ -154,7 +154,7 @@ static int collect(Collect *c, Fleet *f) {
         if (r >= 0)
                 r = strv_add(&show, "--json=short");
         if (r < 0 || !c->start_ns || !c->prefix)
-                return failed_errno(-ENOMEM, "Failed to describe what to fetch: %m");
+                return out_of_memory();
         ask(c, f, "show", &show, SHOW_NS, on_shown);
         ask(c, f, "fetch", &fetch, 0, on_fetched);
         n = c->n_whole + c->n_lacking;
