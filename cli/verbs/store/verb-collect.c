@@ -17,9 +17,6 @@
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 
-#define SHOW_NS                                                                                    \
-        (60 * NSEC_PER_SEC) /* nothing is fetched while a host hangs, and a fetch may take long */
-
 typedef struct Collect {
         const Options *o;
         char *prefix; /* of the files: a name has no '@', so that no other one is in its place */
@@ -125,7 +122,7 @@ static void on_shown(Fleet *f, Member *m, void *userdata) {
 /* --- all of it -------------------------------------------------------------------------------- */
 
 /* What each host is asked. */
-static void ask(Collect *c, Fleet *f, const char *verb, const Strv *said, uint64_t silent_ns,
+static void ask(Collect *c, Fleet *f, const char *verb, const Strv *said,
                 void (*ended)(Fleet *f, Member *m, void *userdata)) {
         char *words[] = { (char *) c->o->name };
         const Options o = {
@@ -137,7 +134,6 @@ static void ask(Collect *c, Fleet *f, const char *verb, const Strv *said, uint64
 
         f->asked = &o;
         f->prefix = c->prefix;
-        f->silent_ns = silent_ns;
         f->ended = ended;
         f->userdata = c;
         fleet_work(f);
@@ -155,8 +151,8 @@ static int collect(Collect *c, Fleet *f) {
                 r = strv_add(&show, "--json=short");
         if (r < 0 || !c->start_ns || !c->prefix)
                 return out_of_memory();
-        ask(c, f, "show", &show, SHOW_NS, on_shown);
-        ask(c, f, "fetch", &fetch, 0, on_fetched);
+        ask(c, f, "show", &show, on_shown);
+        ask(c, f, "fetch", &fetch, on_fetched);
         n = c->n_whole + c->n_lacking;
         talk(o, "%zu of %zu hosts are here%s; %zu of them lack something.", n, n + c->n_missing,
              c->n_here > 0 ? ", some from before" : "", c->n_lacking);
