@@ -7,7 +7,6 @@ noinst_LIBRARIES += %D%/libverb.a
 %C%_libverb_a_SOURCES = \
 	%D%/schedule/capture.c \
 	%D%/contact/client.c \
-	%D%/record/command.c \
 	%D%/contact/contact.c \
 	%D%/contact/contact.h \
 	%D%/views/counting.c \

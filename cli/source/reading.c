@@ -184,30 +184,13 @@ void reading_done(Reading *r) {
 
 /* --- two words -------------------------------------------------------------------------------- */
 
-/* A name that ftracectl makes for a session has a "-", a file a "/" or a "."; functions have
- * neither, but for clones, which a pattern need not name. */
-static bool can_be_function(const char *word) {
-        static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                      "0123456789_*?[]";
-
-        return word[strspn(word, letters)] == 0;
-}
-
 int chosen_init(Chosen *ret, const Options *o) {
-        const char *first = o->words.items[0], *second = o->words.n > 1 ? o->words.items[1] : NULL;
-
-        *ret = (Chosen){};
-        /* Where both can be, the one that is a file, if the other is nothing that can be read. */
-        if (second && can_be_function(first) &&
-            (!can_be_function(second) || (source_names_file(second) && !source_names_file(first) &&
-                                          !source_has_session(o, first))))
-                SWAP(first, second);
-        ret->source = first;
-        if (second && strv_add(&ret->patterns, second) < 0)
-                return out_of_memory();
+        *ret = (Chosen){ .source = o->words.items[0] };
+        if (o->words.n < 2)
+                return STATUS_OK;
         ret->name_set.patterns = &ret->patterns;
-        ret->names = second ? &ret->name_set : NULL;
-        return STATUS_OK;
+        ret->names = &ret->name_set;
+        return strv_add(&ret->patterns, o->words.items[1]) < 0 ? out_of_memory() : STATUS_OK;
 }
 
 void chosen_done(Chosen *c) {

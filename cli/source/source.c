@@ -287,7 +287,7 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
 
 /* --- which of both ---------------------------------------------------------------------------- */
 
-bool source_has_session(const Options *o, const char *name) {
+static bool has_session(const Options *o, const char *name) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(store_freep) Store *store = NULL;
         _cleanup_(client_freep) Client *c = NULL;
@@ -329,7 +329,7 @@ bool source_is_file(const Options *o, const char *word) {
                 return true;
         is_there = source_names_file(word);
         /* Only where the two differ it matters whether there is such a session. */
-        return is_there == has_suffix_of_file(word) ? is_there : !source_has_session(o, word);
+        return is_there == has_suffix_of_file(word) ? is_there : !has_session(o, word);
 }
 
 /* --- from a file ------------------------------------------------------------------------------ */

@@ -55,7 +55,6 @@ bool source_is_file(const Options *o, const char *word);
 /* Whether there is a file of that name, though @word may be something else; or a session of that
  * name or id, as far as anybody answers. */
 bool source_names_file(const char *word);
-bool source_has_session(const Options *o, const char *name);
 
 /* What a SOURCE is: a session, in whichever store, or a file, which @fd has open. */
 typedef struct SourceFound {
@@ -316,11 +315,7 @@ void reading_done(Reading *r);
 #define _cleanup_reading_ _cleanup_(reading_done)
 
 /*
- * Chosen: of two words the SOURCE and the function that is asked about
- *
- *      hist SOURCE            the roots
- *      hist SOURCE FUNCTION   calls of FUNCTION, a name or a glob
- *      hist FUNCTION SOURCE   the same, where only one of them can be a function
+ * Chosen: the SOURCE, and the function that is asked about, a name or a glob
  */
 typedef struct Chosen {
         const char *source;

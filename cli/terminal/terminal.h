@@ -31,8 +31,6 @@ void talk(const Options *o, const char *format, ...) _printf_(2, 3);
 /* Colours of stdout, where they are wanted. */
 typedef enum Colour { COLOUR_GOOD, COLOUR_WARNING, COLOUR_BAD, COLOUR_BOLD } Colour;
 bool terminal_has_colours(const Options *o);
-/* Whether there are 256 of them; with --color=always there are. */
-bool terminal_has_256_colours(const Options *o);
 /* Adds @text in that colour; a name like a word (base/buf.h). */
 void terminal_add(Buf *out, const Options *o, Colour c, const char *text);
 bool terminal_is_utf8(void);
@@ -147,10 +145,6 @@ static inline void progress_step(Progress *p, uint64_t done, uint64_t total) {
 /* Erases it. */
 void progress_end(Progress *p);
 #define _cleanup_progress_ _cleanup_(progress_end)
-/* "Verifying slow-dns: 42 % [#####.......]", of at most @columns; returns @text. */
-#define PROGRESS_TEXT_MAX 160
-char *progress_format(char text[static PROGRESS_TEXT_MAX], const char *what, uint64_t done,
-                      uint64_t total, size_t columns);
 
 /*
  * Signals: Ctrl-C and its kin as something to read

@@ -63,30 +63,19 @@ static uint64_t average(const Quantiles *s) {
 /* Shades, the weakest first. */
 static const char *const blocks[] = { "░", "▒", "▓", "█" };
 static const char *const characters[] = { ".", ":", "-", "=", "+", "*", "#", "%", "@" };
-/* Of the 256 that xterm has: blue, red, yellow. */
-static const char *const colours[] = {
-        "\033[48;5;18m",  "\033[48;5;19m",  "\033[48;5;55m",  "\033[48;5;91m",
-        "\033[48;5;127m", "\033[48;5;162m", "\033[48;5;197m", "\033[48;5;203m",
-        "\033[48;5;209m", "\033[48;5;215m", "\033[48;5;221m", "\033[48;5;228m",
-};
-
 typedef struct HeatDrawing {
         Buf *out;
         const SessionMeta *meta;
         const HeatView *view;
         HeatScale scale;
-        bool is_utf8, is_coloured;
+        bool is_utf8;
         unsigned n_digits; /* of moments */
 } HeatDrawing;
 
 static void add_shade(HeatDrawing *d, unsigned level) {
         if (level == 0)
                 buf_adds(d->out, " ");
-        else if (d->is_coloured) {
-                buf_add_code(d->out, colours[level - 1]);
-                buf_adds(d->out, " ");
-                buf_add_code(d->out, "\033[0m");
-        } else
+        else
                 buf_adds(d->out, d->is_utf8 ? blocks[level - 1] : characters[level - 1]);
 }
 
@@ -166,11 +155,8 @@ static void add_window(HeatDrawing *d) {
 
 static void draw_map(HeatDrawing *d, bool legend) {
         const HeatView *v = d->view;
-        unsigned n_levels = d->is_coloured ? ELEMENTSOF(colours)
-                            : d->is_utf8   ? ELEMENTSOF(blocks)
-                                           : ELEMENTSOF(characters);
 
-        d->scale = heat_scale(v->most, n_levels);
+        d->scale = heat_scale(v->most, d->is_utf8 ? ELEMENTSOF(blocks) : ELEMENTSOF(characters));
         for (uint64_t unit = NSEC_PER_SEC; d->n_digits < MOMENT_DIGITS && v->column_ns < unit;
              unit /= 10)
                 d->n_digits++;
@@ -196,7 +182,6 @@ static int draw_heat(Buf *out, const Hist *h, const HeatGrid *grid) {
                 .meta = reading_meta(&h->counting->reading),
                 .view = &view,
                 .is_utf8 = terminal_is_utf8(),
-                .is_coloured = terminal_has_256_colours(h->o),
         };
         int r = heat_view_new(&view, h->heat, grid, width > around + 10 ? width - around : 10);
 
