@@ -199,8 +199,8 @@ typedef struct TableMarks {
 
 typedef struct Table {
         Strv titles, cells; /* with their marks; row by row */
-        size_t n_rows;      /* of table_row() */
-        size_t max_width;   /* 0: as wide as it gets */
+        size_t n_rows;
+        size_t max_width; /* 0: as wide as it gets */
         TableMarks marks;
         json_t *list; /* NULL: it is drawn */
         int error;
@@ -253,12 +253,6 @@ void row_label(Row r, const char *key, const Function *f);
 /* @value is consumed; made unless r.is_text. */
 void row_json(Row r, const char *key, json_t *value);
 
-/* --- text alone ------------------------------------------------------------------------------- */
-
-/* @titles: separated by '|'; cells are added row by row, left to right. */
-void table_init(Table *t, const char *titles);
-void table_add(Table *t, const char *format, ...) _printf_(2, 3);
-size_t table_n_rows(const Table *t);
 /* Two spaces between columns, none at the end of a line; 0 or -errno. */
 int table_print(const Table *t, Buf *out, bool legend);
 /* "  (+12)" to stand behind a function, or "". */

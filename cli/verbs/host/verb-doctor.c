@@ -310,16 +310,18 @@ static int print_capabilities(Buf *out, const json_t *checks, bool legend) {
         json_t *check;
         size_t i;
 
-        table_init(&t, "HERE|WHAT A KERNEL CAN RECORD|SINCE LINUX");
+        table_begin(&t, JSON_OFF);
         json_array_foreach (checks, i, check)
                 if (is_capability(check)) {
                         const char *state = text_of(check, "state");
+                        Row r = table_row(&t);
 
-                        table_add(&t, "%s", streq_ptr(state, "good") ? "yes" : "no");
-                        table_add(&t, "%s", text_of(check, "text") ?: "?");
-                        table_add(&t, "%s", text_of(check, "since") ?: "?");
+                        row_cell(r, "HERE", "%s", streq_ptr(state, "good") ? "yes" : "no");
+                        row_cell(r, "WHAT A KERNEL CAN RECORD", "%s",
+                                 text_of(check, "text") ?: "?");
+                        row_cell(r, "SINCE LINUX", "%s", text_of(check, "since") ?: "?");
                 }
-        if (table_n_rows(&t) == 0)
+        if (t.n_rows == 0)
                 return 0;
         buf_adds(out, "\n");
         return table_print(&t, out, legend);

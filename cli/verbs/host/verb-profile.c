@@ -89,31 +89,29 @@ static int get(json_t *list, Client **c, const Options *o, const char *name) {
 
 static int list(const Options *o, const char *word) {
         _cleanup_(client_freep) Client *c = NULL;
-        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_table_ Table t = {};
         json_auto_t *profiles = json_array();
         json_t *p;
         size_t i;
-        int status = get(profiles, &c, o, NULL), r;
+        int status = get(profiles, &c, o, NULL);
 
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF)
                 return stdout_json(o, json_incref(profiles));
-        if (json_array_size(profiles) == 0) {
+        if (json_array_size(profiles) == 0)
                 talk(o, "No profiles. They are files /etc/ftraced/profiles.d/NAME.conf: see "
                         "ftraced.profile(5).");
-                return STATUS_OK;
-        }
-        table_init(&t, "NAME|DESCRIPTION|FILE");
+        table_begin(&t, JSON_OFF);
         json_array_foreach (profiles, i, p) {
-                table_add(&t, "%s", text_of(p, "name"));
-                table_add(&t, "%s%s", text_of(p, "description"),
-                          member_of(p, "problems", 0) ? " (invalid: see profile check)" : "");
-                table_add(&t, "%s", json_string_value(member_of(p, "files", 0)) ?: "");
+                Row r = table_row(&t);
+
+                row_cell(r, "NAME", "%s", text_of(p, "name"));
+                row_cell(r, "DESCRIPTION", "%s%s", text_of(p, "description"),
+                         member_of(p, "problems", 0) ? " (invalid: see profile check)" : "");
+                row_cell(r, "FILE", "%s", json_string_value(member_of(p, "files", 0)) ?: "");
         }
-        r = table_print(&t, &out, !o->no_legend);
-        return r < 0 ? stdout_status(r) : stdout_end(&out);
+        return table_show(&t, o, NULL);
 }
 
 static int show(const Options *o, const char *word) {

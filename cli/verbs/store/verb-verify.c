@@ -67,8 +67,10 @@ static bool is_complete(const TextCount *c) {
 static void tell_count(Table *t, json_t *json, const char *key, const char *name, uint64_t n) {
         (void) json_object_set_new(json, key, json_integer((json_int_t) n));
         if (n > 0) {
-                table_add(t, "%s", FORMAT_COUNT(n));
-                table_add(t, "%s", name);
+                Row r = table_row(t);
+
+                row_cell(r, ">COUNT", "%s", FORMAT_COUNT(n));
+                row_cell(r, "WHAT", "%s", name);
         }
 }
 
@@ -94,7 +96,7 @@ static int tell_text(const Options *o, const TextSource *s) {
         _cleanup_table_ Table t = {};
         uint64_t n_remarks = 0;
 
-        table_init(&t, ">COUNT|WHAT");
+        table_begin(&t, JSON_OFF);
         for (size_t i = 0; i < ELEMENTSOF(counts); i++)
                 tell_count(
                         &t, json, counts[i].key, counts[i].name,
