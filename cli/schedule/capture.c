@@ -20,7 +20,8 @@
 #define STATE_DIR LOCALSTATEDIR "/lib/ftraced-captures"
 #define LOG_BYTES_MAX ((size_t) 4 << 20)
 #define DAY_NS (86400 * NSEC_PER_SEC)
-#define RESTART_TRIES 120 /* a second each: systemd starts a daemon that died at once */
+#define LOOK_MS 1000
+#define RESTART_TRIES 120 /* looks: systemd starts a daemon that died at once */
 #define NAME_TRIES 100
 
 static const char *text_of(const json_t *o, const char *key) {
@@ -272,47 +273,42 @@ static int begin(Capture *c) {
 
 /* --- until it has ended ----------------------------------------------------------------------- */
 
-static int watch(Capture *c) {
-        int r = client_send(c->client, "Watch", json_pack("{s:s}", "session", c->meta->name), true);
+/* The daemon is asked each second, and the one that comes after one that went.  Who wants us to end wants that of the
+ * recording. */
+static int look_until_end(Capture *c, int signal_fd) {
+        unsigned n_tries = 0;
 
-        return r == 0 ? STATUS_OK : contact_failure(c->client, r, NULL);
-}
+        while (session_state_is_live(c->meta->state)) {
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                struct pollfd p = { .fd = signal_fd, .events = POLLIN };
+                bool is_enough = poll(&p, 1, LOOK_MS) > 0 && signals_want_end(signal_fd);
+                json_auto_t *reply = NULL;
+                int r, status;
 
-/* One reply of Watch; whether it was the last one. */
-static int look(Capture *c, int signal_fd, bool *ret_ended) {
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        _cleanup_(client_freep) Client *other = NULL;
-        _cleanup_refusal_ Refusal refusal = {};
-        json_auto_t *reply = NULL;
-        bool continues = true;
-        int r = client_receive(c->client, &reply, NULL, &continues, &refusal, signal_fd, -1),
-            status;
-
-        if (r == CLIENT_E_INTERRUPTED && !signals_want_end(signal_fd))
-                return STATUS_OK;
-        if (r == CLIENT_E_GONE || r == -ECONNRESET || r == -EPIPE) {
-                /* To the daemon that comes after one that went. */
-                c->client = client_free(c->client);
-                for (unsigned i = 0; i < RESTART_TRIES && !signals_want_end(signal_fd); i++) {
-                        if (client_connect(&c->client, contact_socket(c->o)) == 0)
-                                return watch(c);
-                        (void) sleep(1);
+                if (!c->client && client_connect(&c->client, contact_socket(c->o)) != 0) {
+                        if (!is_enough && ++n_tries < RESTART_TRIES)
+                                continue;
+                        return failed(STATUS_FAILED,
+                                      "the daemon is gone and no other has started; %s goes on "
+                                      "recording unwatched.",
+                                      c->meta->name);
                 }
-                return failed(STATUS_FAILED,
-                              "the daemon is gone and no other has started; %s goes "
-                              "on recording unwatched.",
-                              c->meta->name);
-        }
-        if (r == CLIENT_E_INTERRUPTED) /* Watch does not end before the session does */
-                status = contact_daemon(&other, c->o)
-                                 ?: recording_stop(&m, c->o, other, c->meta->name);
-        else
+                r = client_call(c->client, is_enough ? "Stop" : "Describe",
+                                json_pack("{s:s}", "session", c->meta->name), &reply, NULL,
+                                &refusal);
+                if (r == CLIENT_E_GONE)
+                        c->client = client_free(c->client);
+                if (r == CLIENT_E_GONE || (r == CLIENT_E_REFUSED && is_enough)) /* it is over */
+                        continue;
                 status = r == 0 ? source_meta_from_reply(&m, reply)
                                 : contact_failure(c->client, r, &refusal);
-        if (status == STATUS_OK)
+                if (status != STATUS_OK)
+                        return status;
+                n_tries = 0;
                 SWAP(c->meta, m);
-        *ret_ended = r == CLIENT_E_INTERRUPTED || !continues;
-        return status;
+        }
+        return STATUS_OK;
 }
 
 /* --- what is kept ----------------------------------------------------------------------------- */
@@ -347,7 +343,6 @@ static bool may_go(const json_t *session) {
 
 /* Removes the oldest until @c->o->schedule.keep are left beside those that may not go. */
 static int remove_old(Capture *c) {
-        _cleanup_(client_freep) Client *client = NULL;
         uint64_t keep = c->o->schedule.keep, n = 0;
         json_auto_t *reply = NULL;
         json_t *sessions, *capture;
@@ -356,8 +351,7 @@ static int remove_old(Capture *c) {
 
         if (keep == 0)
                 return STATUS_OK;
-        status = contact_daemon(&client, c->o)
-                         ?: contact_gather(client, "ListBriefs", NULL, "briefs", &reply);
+        status = contact_gather(c->client, "ListBriefs", NULL, "briefs", &reply);
         sessions = json_object_get(reply, "briefs");
         json_array_foreach (c->log.captures, i, capture)
                 n += may_go(find_session(capture, sessions));
@@ -368,7 +362,7 @@ static int remove_old(Capture *c) {
                         break;
                 if (!may_go(s))
                         continue;
-                status = contact_call_session(client, "Remove", text_of(s, "name"), NULL);
+                status = contact_call_session(c->client, "Remove", text_of(s, "name"), NULL);
                 if (status == STATUS_OK) {
                         talk(c->o, "Removed %s: %" PRIu64 " are kept.", text_of(s, "name"), keep);
                         n--;
@@ -379,7 +373,7 @@ static int remove_old(Capture *c) {
 
 static int capture(Capture *c) {
         const SessionMeta *m;
-        bool may_be, has_ended = false;
+        bool may_be;
         int signal_fd = -EBADF, status = look_whether(c, &may_be);
 
         if (status != STATUS_OK || !may_be)
@@ -388,10 +382,8 @@ static int capture(Capture *c) {
         if (status == STATUS_OK) {
                 signal_fd = signals_open();
                 status = signal_fd < 0 ? failed_errno(signal_fd, "Failed to wait for signals: %m")
-                                       : watch(c);
+                                       : look_until_end(c, signal_fd);
         }
-        while (status == STATUS_OK && !has_ended)
-                status = look(c, signal_fd, &has_ended);
         signals_close(&signal_fd);
         m = c->meta;
         if (!m)
