@@ -77,8 +77,8 @@ ftracectl_SOURCES = \
 	%D%/verbs/read/verb-tree.c \
 	%D%/verbs/store/verb-verify.c \
 	%D%/verbs/read/verb-waits.c \
-	%D%/verbs/read/verb-why.c \
-	%D%/options/verb.h
+	%D%/verbs/read/verb-why.c
+
 ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 ftracectl_LDADD = $(verb_libs) $(export_libs) -lm
 man_pages += %D%/ftracectl.1 %D%/ftraced-fleet.7 %D%/ftraced-questions.7

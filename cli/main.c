@@ -9,7 +9,6 @@
 
 #include "base/name.h"
 #include "cli/contact/contact.h"
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "meta/config.h"
 

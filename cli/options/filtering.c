@@ -79,11 +79,9 @@ static int set_pids(Filtering *f, const Strv *words) {
         if (!f->pids)
                 return out_of_memory();
         for (size_t i = 0; i < words->n; i++) {
-                uint64_t pid;
+                uint64_t pid = 0;
 
-                if (parse_u64(words->items[i], INT32_MAX, &pid) < 0)
-                        return failed(STATUS_USAGE, "--pid: \"%s\" is not the number of a process.",
-                                      NAME_QUOTED(words->items[i]));
+                (void) parse_u64(words->items[i], INT32_MAX, &pid);
                 f->pids[i] = (int32_t) pid;
         }
         f->spec.pids = f->pids;

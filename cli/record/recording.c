@@ -92,14 +92,6 @@ int recording_check(const Options *o, const Strv *functions) {
         status = check_words(functions)
                     ?: check_words(&o->spec.notrace)
                     ?: check_words(&o->spec.hooked);
-        for (size_t i = 0; status == STATUS_OK && i < o->spec.pids.n; i++) {
-                const char *text = o->spec.pids.items[i];
-                uint64_t pid;
-
-                if (parse_u64(text, SPEC_PID_MAX, &pid) < 0 || pid == 0)
-                        return failed(STATUS_USAGE, "--pid: \"%s\" is not the number of a process.",
-                                      NAME_QUOTED(text));
-        }
         return status == STATUS_OK && o->name ? source_check_name(o->name) : status;
 }
 

@@ -12,7 +12,6 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/verb.h"
 #include "cli/record/record.h"
 #include "cli/terminal/terminal.h"
 #include "meta/event-choice.h"

@@ -12,7 +12,6 @@
 
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "meta/meta.h"
 

@@ -9,7 +9,6 @@
 #include "base/name.h"
 #include "calls/step.h"
 #include "causes/waits.h"
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 

@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "base/unit.h"
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 

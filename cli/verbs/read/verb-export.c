@@ -12,7 +12,6 @@
 #include "base/unit.h"
 #include "causes/why.h"
 #include "cli/files/files.h"
-#include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"

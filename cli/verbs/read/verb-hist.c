@@ -9,7 +9,6 @@
 #include "analyze/quantiles.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 #include "export/heat.h"

@@ -9,7 +9,6 @@
 
 #include "base/name.h"
 #include "causes/critical-path.h"
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 

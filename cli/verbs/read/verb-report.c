@@ -4,7 +4,6 @@
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "meta/clock.h"
@@ -85,14 +84,12 @@ static int report_text(Reading *reading, const Options *o) {
  * Each recording has a reading, with filters of its own, and a renderer that draws into memory.
  * The one whose next step is the earliest by the clock on the wall goes on by that step, and the
  * lines it has drawn are passed on behind that clock and a label: the host's name or, where that
- * does not tell them apart, the session's or the word on the command line.  A step points into its
+ * does not tell them apart, the word on the command line.  A step points into its
  * reading until the next one is read, so that one of each is held.
  */
 
 #define TIME_COLUMNS 15 /* "10:42:04.120713" */
 #define TIME_MAX 32
-
-typedef enum Label { LABEL_HOST, LABEL_SESSION, LABEL_WORD } Label;
 
 typedef struct Lane {
         Reading reading;
@@ -155,16 +152,14 @@ static int check_clock(const Lane *l) {
 }
 
 /* Whether all labels differ now; none is empty then. */
-static bool set_labels(Merge *m, Label label) {
+static bool set_labels(Merge *m, bool by_host) {
         bool differ = true;
 
         m->label_columns = 0;
         for (size_t i = 0; i < m->n_lanes; i++) {
                 Lane *l = &m->lanes[i];
 
-                l->label = label == LABEL_HOST      ? lane_meta(l)->host ?: ""
-                           : label == LABEL_SESSION ? lane_meta(l)->name
-                                                    : l->word;
+                l->label = by_host ? lane_meta(l)->host ?: "" : l->word;
                 m->label_columns = MAX(m->label_columns, strlen(l->label));
                 differ = differ && *l->label;
                 for (size_t k = 0; k < i; k++)
@@ -186,8 +181,8 @@ static int open_lanes(Merge *m, const Options *o) {
                 status = reading_open(&l->reading, o, l->word, READING_FOR_DRAWING)
                                  ?: check_clock(l);
         }
-        if (status == STATUS_OK && !set_labels(m, LABEL_HOST) && !set_labels(m, LABEL_SESSION))
-                (void) set_labels(m, LABEL_WORD);
+        if (status == STATUS_OK && !set_labels(m, true))
+                (void) set_labels(m, false);
         return status;
 }
 

@@ -5,7 +5,6 @@
 
 #include "base/name.h"
 #include "causes/outliers.h"
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 

@@ -2,7 +2,6 @@
 
 /* Where time went: rows of functions, or of what --by says, with the most self time first. */
 
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 

@@ -3,7 +3,6 @@
 /* Where calls waited, who woke them, and how long it took them to come back. */
 
 #include "causes/waits.h"
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 

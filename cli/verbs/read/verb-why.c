@@ -3,7 +3,6 @@
 /* What slow calls of a root have that usual ones have not: one sentence, and the causes that the
  * difference is the sum of. */
 
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 

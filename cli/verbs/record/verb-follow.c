@@ -13,7 +13,6 @@
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/files/files.h"
-#include "cli/options/verb.h"
 #include "cli/record/record.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"

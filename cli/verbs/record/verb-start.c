@@ -17,7 +17,6 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/verb.h"
 #include "cli/record/record.h"
 #include "cli/schedule/schedule.h"
 #include "cli/terminal/terminal.h"

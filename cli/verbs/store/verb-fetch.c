@@ -6,7 +6,6 @@
 
 #include "base/io.h"
 #include "cli/files/files.h"
-#include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 

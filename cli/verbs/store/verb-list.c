@@ -6,7 +6,6 @@
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 
