@@ -86,10 +86,7 @@ typedef struct TracedatSpec {
         Filtering *window; /* which CPUs and times: whole pages, so somewhat more; resolved here */
         uint64_t packed_max; /* of a CPU: more makes the file not packed (pages/dat-writer.h) */
         bool can_seek;       /* the same */
-        /* How many of @n_total pages (0: not known yet) are done; NULL: nobody is told.  Anything but 0 ends the
-         * writing and is returned. */
-        int (*progress)(void *userdata, uint64_t n, uint64_t n_total);
-        void *userdata;
+        Progress *progress;  /* of pages; NULL: nobody is told */
 } TracedatSpec;
 
 /* trace-cmd 3.1.6 counts a CPU's compressed bytes in an int; fixed in trace-cmd 176bc1f1 (3.3.1). */

@@ -57,7 +57,7 @@ static const Option options[] = {
           "leave out FUNCTION and everything it calls; a name or a glob, may be repeated" },
         { "pid",           'p', OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS, AT(spec.pids), "PID",
           "only process PID; when recording, also its children; may be repeated",
-          .is_valid = is_pid, .noun = "number of a process" },
+          .is_valid = is_pid, .noun = "process number" },
         { "args",           0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.args), "FUNCTION",
           "also record the arguments of the roots, or of FUNCTION; may be repeated; report:\n"
           "draw them",

@@ -228,8 +228,7 @@ static bool may_wait(const Options *o, Client *c, Wait *w, const Refusal *refusa
                 if (o->wait_ns == 0 && o->profile &&
                     client_call(c, "GetProfile", json_pack("{s:s}", "profile", o->profile), &reply,
                                 NULL, NULL) == 0)
-                        w->wait_ns = (uint64_t) json_integer_value(
-                                json_object_get(json_object_get(reply, "profile"), "wait_ns"));
+                        w->wait_ns = json_number(json_object_get(reply, "profile"), "wait_ns");
         }
         return waited_ns(w) < w->wait_ns;
 }

@@ -24,10 +24,6 @@
 #define RESTART_TRIES 120 /* looks: systemd starts a daemon that died at once */
 #define NAME_TRIES 100
 
-static const char *text_of(const json_t *o, const char *key) {
-        return json_string_value(json_object_get(o, key)) ?: "";
-}
-
 /* --- the log ---------------------------------------------------------------------------------- */
 
 static int make_path(char **ret, const char *name) {
@@ -125,7 +121,7 @@ int capture_log_set(CaptureLog *l, uint64_t at_ns, const SessionMeta *m) {
                           "bytes", (json_int_t) session_meta_total(m).n_bytes, "lost",
                           (json_int_t) session_meta_events_lost(m));
 
-        if (streq(text_of(capture_log_last(l), "id"), m->id))
+        if (streq(json_text(capture_log_last(l), "id"), m->id))
                 return json_array_set_new(l->captures, n - 1, c) < 0 ? -ENOMEM : 0;
         (void) (dash && parse_u64(dash + 1, INT64_MAX - 1, &number));
         l->next = (json_int_t) number + 1;
@@ -259,7 +255,7 @@ static int begin(Capture *c) {
                 (void) snprintf(name, sizeof(name), "%s-%lli", c->name, (long long) n);
                 is_taken = false;
                 json_array_foreach (json_object_get(reply, "briefs"), i, s)
-                        is_taken = is_taken || streq(text_of(s, "name"), name);
+                        is_taken = is_taken || streq(json_text(s, "name"), name);
         }
         o.name = name;
         status = recording_start(&c->meta, &o, c->client, c->words, false, -EBADF);
@@ -315,12 +311,12 @@ static int look_until_end(Capture *c, int signal_fd) {
 
 /* The session among @sessions that is @capture's and still there; NULL: none. */
 static const json_t *find_session(const json_t *capture, const json_t *sessions) {
-        const char *id = text_of(capture, "id");
+        const char *id = json_text(capture, "id");
         json_t *s;
         size_t i;
 
         json_array_foreach (sessions, i, s)
-                if (*id && streq(text_of(s, "id"), id))
+                if (*id && streq(json_text(s, "id"), id))
                         return s;
         return NULL;
 }
@@ -335,7 +331,7 @@ size_t capture_count_kept(const json_t *captures, const json_t *sessions) {
 }
 
 static bool may_go(const json_t *session) {
-        int state = session_state_from_name(text_of(session, "state"));
+        int state = session_state_from_name(json_text(session, "state"));
 
         return state >= 0 && !session_state_is_live((SessionState) state) &&
                !json_is_true(json_object_get(session, "pinned"));
@@ -362,9 +358,9 @@ static int remove_old(Capture *c) {
                         break;
                 if (!may_go(s))
                         continue;
-                status = contact_call_session(c->client, "Remove", text_of(s, "name"), NULL);
+                status = contact_call_session(c->client, "Remove", json_text(s, "name"), NULL);
                 if (status == STATUS_OK) {
-                        talk(c->o, "Removed %s: %" PRIu64 " are kept.", text_of(s, "name"), keep);
+                        talk(c->o, "Removed %s: %" PRIu64 " are kept.", json_text(s, "name"), keep);
                         n--;
                 }
         }

@@ -167,8 +167,7 @@ int reading_finish(const Reading *r) {
                 return display_status(e, m, NULL);
         warn_each(&damage);
         display_clock(r->o, m);
-        display_left_out(r->o, m);
-        display_loss(m);
+        display_lacks(r->o, m);
         return damage.n > 0 || !summary_is_complete(m) ? STATUS_INCOMPLETE : STATUS_OK;
 }
 

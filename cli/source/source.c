@@ -306,7 +306,7 @@ static bool has_session(const Options *o, const char *name) {
         return r == 0 || (r == CLIENT_E_REFUSED && refusal.kind != REFUSAL_SESSION_NOT_FOUND);
 }
 
-bool source_names_file(const char *word) {
+static bool names_file(const char *word) {
         struct stat st;
 
         return stat(word, &st) >= 0 && !S_ISDIR(st.st_mode);
@@ -327,7 +327,7 @@ bool source_is_file(const Options *o, const char *word) {
 
         if (strchr(word, '/'))
                 return true;
-        is_there = source_names_file(word);
+        is_there = names_file(word);
         /* Only where the two differ it matters whether there is such a session. */
         return is_there == has_suffix_of_file(word) ? is_there : !has_session(o, word);
 }
@@ -479,7 +479,7 @@ static int check_session_word(const Options *o, const char *name) {
                       NAME_QUOTED(name));
 }
 
-int source_open_session(Source **ret, const Options *o, const char *name) {
+static int open_session(Source **ret, const Options *o, const char *name) {
         _cleanup_(client_freep) Client *c = NULL;
         int status = check_session_word(o, name) ?: contact_unless_store(&c, o);
 
@@ -527,8 +527,8 @@ int source_open_found(Source **ret, const Options *o, const char *word, SourceFo
                         word);
         if (found.form == SOURCE_DAT)
                 return open_dat(ret, o, word, TAKE_FD(fd), false);
-        status = source_open_session(ret, o, word);
-        if (status == STATUS_OK && source_names_file(word))
+        status = open_session(ret, o, word);
+        if (status == STATUS_OK && names_file(word))
                 talk(o, "\"%s\" is the session; the file of that name is \"./%s\".", word, word);
         return status;
 }
@@ -538,14 +538,6 @@ int source_open(Source **ret, const Options *o, const char *name) {
         int status = source_find(&found, o, name);
 
         return status ?: source_open_found(ret, o, name, found);
-}
-
-/* A member of the reply's session; 0: it has none. */
-static uint64_t number_of(const json_t *reply, const char *member) {
-        json_int_t n =
-                json_integer_value(json_object_get(json_object_get(reply, "session"), member));
-
-        return (uint64_t) MAX(n, (json_int_t) 0);
 }
 
 int source_describe(Source **ret, const Options *o, const char *name) {
@@ -577,9 +569,9 @@ int source_describe(Source **ret, const Options *o, const char *name) {
         status = source_meta_from_reply(&s->meta, reply);
         if (status != STATUS_OK)
                 return status;
-        s->disk_bytes = number_of(reply, "disk_bytes");
-        s->stays_until_ns = number_of(reply, "stays_until_ns");
-        s->goes_at_ns = number_of(reply, "goes_at_ns");
+        s->disk_bytes = json_number(json_object_get(reply, "session"), "disk_bytes");
+        s->stays_until_ns = json_number(json_object_get(reply, "session"), "stays_until_ns");
+        s->goes_at_ns = json_number(json_object_get(reply, "session"), "goes_at_ns");
         *ret = TAKE_PTR(s);
         return STATUS_OK;
 }

@@ -52,9 +52,6 @@ typedef struct Source {
 
 /* Whether the SOURCE @word is a file, as above; asks the daemon, or the store, if it must. */
 bool source_is_file(const Options *o, const char *word);
-/* Whether there is a file of that name, though @word may be something else; or a session of that
- * name or id, as far as anybody answers. */
-bool source_names_file(const char *word);
 
 /* What a SOURCE is: a session, in whichever store, or a file, which @fd has open. */
 typedef struct SourceFound {
@@ -62,14 +59,12 @@ typedef struct SourceFound {
         int fd; /* of a session negative */
 } SourceFound;
 
-/* "-" is the text on standard input.  An exit status, like the next six; then @ret->fd is the caller's. */
+/* "-" is the text on standard input.  An exit status, like the next five; then @ret->fd is the caller's. */
 int source_find(SourceFound *ret, const Options *o, const char *word);
 /* The recording that was found, whose descriptor is consumed; a text is none. */
 int source_open_found(Source **ret, const Options *o, const char *word, SourceFound found);
 /* Both: @name is a session's name or id, or the path of a trace.dat. */
 int source_open(Source **ret, const Options *o, const char *name);
-/* A session only. */
-int source_open_session(Source **ret, const Options *o, const char *name);
 /* The same through a daemon that is already connected. */
 int source_open_client(Source **ret, const Options *o, Client *c, const char *name);
 /* Metadata alone; the directory is not opened if a daemon answers (dir is NULL then). */
@@ -105,9 +100,6 @@ int source_check_names(const Strv *names);
 void retention_add_line(Buf *out, const json_t *reply, const char *indent);
 /* Says what goes for what has begun or was kept, if anything has to. */
 void retention_talk(const Options *o, const json_t *reply);
-/* What a daemon with this machine's ftraced.conf would go by; @problems: sentences of what is wrong in
- * that are added.  0 or -errno. */
-int retention_limits(RetainLimits *ret, const Options *o, const Store *store, Strv *problems);
 /* What the next daemon on the usual store would say; @v: all of that store.  NULL: it cannot be told. */
 json_t *retention_of_store(const Options *o, const Store *store, const Vacuum *v);
 /* The one of @sessions (an array of Session) that goes next gets the member "goes". */
@@ -177,15 +169,20 @@ typedef struct DrawingOptions {
 
 enum { DRAWING_E_UNREADABLE = 1 }; /* the recording cannot be decoded; *ret_problem says why */
 
+#define LIVE_TASKS 256
+typedef struct LiveTask {
+        int32_t pid; /* 0: none */
+        char comm[TASK_COMM_BYTES];
+} LiveTask;
+
 typedef struct Drawing {
         const DrawingOptions *options; /* borrowed */
         Playback *playback;            /* NULL: it is not open */
         const Renderer *renderer;
         void *rendering; /* NULL: the listener has the steps */
         Buf out;
-        Census census; /* live: so far; after drawing_finish() finished */
-        struct LiveTask *live_tasks;
-        size_t n_live_tasks;
+        Census census;                   /* live: so far; after drawing_finish() finished */
+        LiveTask live_tasks[LIVE_TASKS]; /* each at its pid's place, the one that was met last */
 } Drawing;
 
 /* What a renderer of this recording is to know; RENDER_AUTO has become an answer. */
@@ -223,20 +220,15 @@ int display_status(int r, const SessionMeta *m, char *problem);
 /* Draws all of @s on stdout, through a pager on a terminal, and says what was damaged; an exit
  * status, STATUS_INCOMPLETE if anything was. */
 int display_report(const Source *s, const Options *o, const DrawingOptions *d);
-/* Counts what is in @s without drawing it; an exit status. */
-int display_count(Census *ret, const Source *s);
 /* That no call is left of a recording with @f; @o as it was said.  Nothing if one is, or nothing was left out. */
 void display_none_left(const Options *o, const Filtering *f);
-/* Why there are no calls, if there are none.  Counts them only where that is quick. */
-void display_silence(const Options *o, const Source *s);
 /* What a ring dropped, which is no loss. */
 void display_dropped(const Options *o, const SessionMeta *m);
 /* A line for each time that the host slept or its clock was set, which the times drawn do not show. */
 void display_clock(const Options *o, const SessionMeta *m);
-/* One line about the functions that were not hooked, if any. */
-void display_left_out(const Options *o, const SessionMeta *m);
-/* Says what is missing, CPU by CPU, if anything is; not silenced by --quiet. */
-void display_loss(const SessionMeta *m);
+/* One line about the functions that were not hooked, if any; and what is missing, CPU by CPU, if anything is, which
+ * --quiet does not silence. */
+void display_lacks(const Options *o, const SessionMeta *m);
 
 /*
  * Text source: a text that a tracer printed, as the SOURCE of a verb that reads

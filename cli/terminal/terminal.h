@@ -70,6 +70,14 @@ json_t *terminal_json_text(const char *s, size_t n);
 /* The same of all of @s, and of each of @list. */
 json_t *terminal_json_string(const char *s);
 json_t *terminal_json_list(const Strv *list);
+/* The text of @o's member; "": it has none. */
+static inline const char *json_text(const json_t *o, const char *key) {
+        return json_string_value(json_object_get(o, key)) ?: "";
+}
+/* Its number; 0: it has none, or a negative one. */
+static inline uint64_t json_number(const json_t *o, const char *key) {
+        return (uint64_t) MAX(json_integer_value(json_object_get(o, key)), (json_int_t) 0);
+}
 /* Prints @o as o->json wants it; an exit status.  Consumes @value; NULL: no memory. */
 int stdout_json(const Options *o, json_t *value);
 
@@ -98,10 +106,6 @@ int outfile_open(Outfile *ret, const char *path, mode_t mode);
 int outfile_open_as(Outfile *ret, const char *path, const char *temporary, mode_t mode);
 /* All is written, and it takes no descriptor until outfile_commit().  0 or -errno. */
 int outfile_close(Outfile *f);
-/* False: it is written in place, and need not be a file that can be sought in. */
-static inline bool outfile_is_new(const Outfile *f) {
-        return f->temporary;
-}
 int outfile_commit(Outfile *f);
 /* Closes; what was not committed is gone. */
 void outfile_done(Outfile *f);

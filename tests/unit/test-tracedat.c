@@ -368,29 +368,3 @@ TEST(compressed_pages_are_found_in_any_order) {
                 ck_assert_mem_eq(data, p[at].bytes, BUILT_PAGE_BYTES);
         }
 }
-
-static int stop_writing(void *userdata, uint64_t n, uint64_t n_total) {
-        unsigned *n_left = userdata;
-
-        ck_assert_uint_le(n, n_total ?: n);
-        return (*n_left)-- == 0 ? -EINTR : 0;
-}
-
-TEST(whoever_is_told_of_progress_can_end_it) {
-        _cleanup_close_ int fd = memfd_create("dat", MFD_CLOEXEC);
-        _cleanup_free_ Page *p = calloc(600, sizeof(*p));
-        _cleanup_recording_ Recording r;
-        TracedatResult result;
-
-        recording_init(&r, &layouts[LAYOUT_6_1]);
-        fill_pages(p, 600, &layouts[LAYOUT_6_1], 5, 100);
-        recording_add(&r, 0, 0, p, 600);
-        for (unsigned n = 0; n < 4; n++) {
-                unsigned n_left = n;
-                TracedatSpec spec = forms[0];
-
-                spec.progress = stop_writing;
-                spec.userdata = &n_left;
-                ck_assert_int_eq(tracedat_write(&result, r.dir, r.meta, &spec, fd, NULL), -EINTR);
-        }
-}

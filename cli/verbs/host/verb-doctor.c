@@ -52,16 +52,12 @@ static _printf_(5, 6) void add(json_t *checks, const char *name, const char *sta
 #define BOX "black_box"
 #define CPU_MIB 8 /* some seconds of calls below a busy function */
 #define LEAST_MIB 16
-/* With less memory than this a kernel is loaded over what survives once in some hundred boots, or more often. */
-#define LITTLE_MEMORY_BYTES (UINT64_C(32) << 30)
-
-static uint64_t memory_bytes(void) {
-        return (uint64_t) MAX(sysconf(_SC_PHYS_PAGES), 0L) * (uint64_t) sysconf(_SC_PAGESIZE);
-}
 
 /* No more than a thirtieth of what there is. */
 static void say_how(json_t *checks) {
-        uint64_t n_cpus = 0, most = memory_bytes() / 30 >> 20, mib;
+        uint64_t n_cpus = 0, mib;
+        uint64_t pages = (uint64_t) MAX(sysconf(_SC_PHYS_PAGES), 0L),
+                 most = pages * (uint64_t) sysconf(_SC_PAGESIZE) / 30 >> 20;
         _cleanup_free_ char *text = NULL;
         unsigned first, last;
         const char *list;
@@ -96,14 +92,7 @@ static void say_how(json_t *checks) {
             "for it");
 }
 
-static bool kaslr_matters(const char *command_line) {
-        for (const char *s = command_line; *s; s = boot_instance_next_word(s))
-                if (startswith(s, "nokaslr") && strchr(" \t\n", s[strlen("nokaslr")]))
-                        return false;
-        return memory_bytes() > 0 && memory_bytes() < LITTLE_MEMORY_BYTES;
-}
-
-static void say_named(json_t *checks, const char *name, const char *command_line) {
+static void say_named(json_t *checks, const char *name) {
         /* Only root can tell. */
         bool is_hidden = access("/sys/kernel/tracing/instances", X_OK) < 0 && errno == EACCES;
         char path[BOOT_INSTANCE_NAME_MAX + 64];
@@ -118,10 +107,7 @@ static void say_named(json_t *checks, const char *name, const char *command_line
                     "made it",
                     name);
         else
-                add(checks, BOX, "good",
-                    kaslr_matters(command_line)
-                            ? "nokaslr as well, or now and then a kernel is loaded over it"
-                            : NULL,
+                add(checks, BOX, "good", NULL,
                     "black box: the instance %s survives a crash%s; record into it with "
                     "--black-box",
                     name, is_hidden ? ", as the command line says" : "");
@@ -153,7 +139,7 @@ static void check_black_box(json_t *checks) {
                         continue;
                 (void) snprintf(name, sizeof(name), "%.*s", (int) n,
                                 s + strlen(BOOT_INSTANCE_WORD));
-                say_named(checks, name, line);
+                say_named(checks, name);
                 return;
         }
         say_how(checks);

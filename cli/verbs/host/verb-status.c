@@ -86,12 +86,6 @@ static int look_at_sessions(Table *t, Count *count, Buf *troubles, json_t *sessi
         return STATUS_OK;
 }
 
-static uint64_t number_of(const json_t *o, const char *key) {
-        json_int_t n = json_integer_value(json_object_get(o, key));
-
-        return n > 0 ? (uint64_t) n : 0;
-}
-
 /* What has ended, of which "sessions" has but a few. */
 static void count_ended(Count *count, const json_t *reply) {
         const json_t *states = json_object_get(reply, "states");
@@ -104,13 +98,12 @@ static void count_ended(Count *count, const json_t *reply) {
                 if (state >= 0 && session_state_is_live((SessionState) state))
                         continue;
                 *(state == SESSION_FAILED ? &count->n_failed : &count->n_kept) +=
-                        (size_t) number_of(states, name);
+                        (size_t) json_number(states, name);
         }
-        count->n_lost = number_of(reply, "events_lost");
+        count->n_lost = json_number(reply, "events_lost");
 }
 
 static void first_line(Buf *out, const Options *o, const json_t *reply, const Count *count) {
-        json_int_t store_bytes = json_integer_value(json_object_get(reply, "store_bytes"));
         const char *version = json_string_value(json_object_get(reply, "version"));
         const char *kernel = json_string_value(json_object_get(reply, "kernel"));
         struct utsname u = {};
@@ -122,8 +115,7 @@ static void first_line(Buf *out, const Options *o, const json_t *reply, const Co
                    count->n_kept);
         if (count->n_failed > 0)
                 buf_printf(out, ", %zu failed", count->n_failed);
-        buf_printf(out, "; store %s, %s lost\n",
-                   FORMAT_BYTES((uint64_t) MAX(store_bytes, (json_int_t) 0)),
+        buf_printf(out, "; store %s, %s lost\n", FORMAT_BYTES(json_number(reply, "store_bytes")),
                    FORMAT_COUNT(count->n_lost));
         if (!json_object_get(reply, "tracefs"))
                 buf_adds(out, "  tracefs was not found: ftracectl doctor\n");

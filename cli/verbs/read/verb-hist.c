@@ -290,9 +290,12 @@ static void tell_ranges(Table *t, const Hist *h, const HeatGrid *grid) {
                 tell_range(table_row(t), &ranges[i], grid, most);
 }
 
-static int draw(Buf *out, const Hist *h, const HeatGrid *grid) {
+static int draw(Buf *out, const Hist *h, const char *name, const HeatGrid *grid) {
         _cleanup_table_ Table t = {};
 
+        buf_printf(out, "%s: ", name);
+        add_summary(out, grid);
+        buf_adds(out, "\n");
         if (h->o->analysis.over_time)
                 return draw_heat(out, h, grid);
         table_begin(&t, JSON_OFF);
@@ -347,10 +350,7 @@ static int print(const Hist *h) {
         if (!h->o->no_legend)
                 counting_headline(h->counting, &out);
         if (h->chosen->names) {
-                buf_printf(&out, "%s: ", h->chosen->patterns.items[0]);
-                add_summary(&out, heat_map_all(h->heat));
-                buf_adds(&out, "\n");
-                r = draw(&out, h, heat_map_all(h->heat));
+                r = draw(&out, h, h->chosen->patterns.items[0], heat_map_all(h->heat));
                 if (r >= 0 && n > 1) {
                         table_begin(&roots, JSON_OFF);
                         tell_roots(&roots, h);
@@ -359,10 +359,8 @@ static int print(const Hist *h) {
                 }
         } else
                 for (size_t i = 0; i < MIN(n, h->limit) && r >= 0; i++) {
-                        buf_printf(&out, "%s%s: ", i > 0 ? "\n" : "", rows[i]->root->label);
-                        add_summary(&out, rows[i]);
-                        buf_adds(&out, "\n");
-                        r = draw(&out, h, rows[i]);
+                        buf_adds(&out, i > 0 ? "\n" : "");
+                        r = draw(&out, h, rows[i]->root->label, rows[i]);
                 }
         return stdout_paged(&pager, &out, r);
 }

@@ -6,6 +6,7 @@
 #include "base/unit.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
+#include "meta/brief.h"
 #include "meta/clock.h"
 
 /* Whose values there are was chosen when they were recorded. */
@@ -89,7 +90,6 @@ static int report_text(Reading *reading, const Options *o) {
  */
 
 #define TIME_COLUMNS 15 /* "10:42:04.120713" */
-#define TIME_MAX 32
 
 typedef struct Lane {
         Reading reading;
@@ -186,25 +186,16 @@ static int open_lanes(Merge *m, const Options *o) {
         return status;
 }
 
-static const char *format_time(char text[static TIME_MAX], uint64_t realtime_ns) {
-        time_t t = (time_t) (realtime_ns / NSEC_PER_SEC);
-        char seconds[16];
-        struct tm tm;
-
-        if (!localtime_r(&t, &tm) || strftime(seconds, sizeof(seconds), "%H:%M:%S", &tm) == 0)
-                (void) snprintf(seconds, sizeof(seconds), "??:??:??");
-        (void) snprintf(text, TIME_MAX, "%s.%06u", seconds,
-                        (unsigned) (realtime_ns % NSEC_PER_SEC / NSEC_PER_USEC));
-        return text;
-}
-
 /* What the lane has drawn, a prefix before each line; the columns' names are moved out of its way. */
 static void pass_on(Merge *m, Lane *l) {
         static const char title[] = "# tracer:";
         const char *at = l->drawn.data, *end = at + l->drawn.n_data;
-        char time[TIME_MAX];
+        time_t t = (time_t) (l->realtime_ns / NSEC_PER_SEC);
+        char seconds[16] = "??:??:??";
+        struct tm tm;
 
-        format_time(time, l->realtime_ns);
+        if (localtime_r(&t, &tm))
+                (void) strftime(seconds, sizeof(seconds), "%H:%M:%S", &tm);
         while (at < end) {
                 const char *newline = memchr(at, '\n', (size_t) (end - at));
                 size_t n = (size_t) ((newline ? newline + 1 : end) - at);
@@ -215,7 +206,9 @@ static void pass_on(Merge *m, Lane *l) {
                         buf_pad(&m->out, TIME_COLUMNS + m->label_columns + 1, ' ');
                         buf_add(&m->out, at + 1, n - 1);
                 } else if (*at != '#') {
-                        buf_printf(&m->out, "%s %-*s ", time, (int) m->label_columns, l->label);
+                        buf_printf(&m->out, "%s.%06u %-*s ", seconds,
+                                   (unsigned) (l->realtime_ns % NSEC_PER_SEC / NSEC_PER_USEC),
+                                   (int) m->label_columns, l->label);
                         buf_add(&m->out, at, n);
                 }
                 at += n;
@@ -350,11 +343,12 @@ static int report_recording(Reading *reading, const Options *o) {
                 talk(o, "%s has no arguments: they have to be recorded, with --args.", m->name);
         if (session_state_is_live(m->state) && !s->from_store)
                 talk(o, "%s still records; this is what is stored so far.", m->name);
-        display_silence(o, s);
+        if (!reading->filtering.has_left && !session_meta_is_of_file(m) &&
+            (silence_is_total(m) || filtering_is_empty(&reading->filtering)))
+                talk(o, "%s has no calls: %s.", m->name, SUMMARY_SILENCE(m));
         display_dropped(o, m);
         display_clock(o, m);
-        display_left_out(o, m);
-        display_loss(m);
+        display_lacks(o, m);
         return summary_is_complete(m) ? status : STATUS_INCOMPLETE;
 }
 

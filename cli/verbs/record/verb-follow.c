@@ -190,8 +190,7 @@ static int finish(Follow *f, bool has_ended, bool has_reader) {
              census->n_trees == 1 ? "" : "s", SUMMARY_LOSS(m),
              f->is_ours ? "; the kernel is as it was" : "");
         warn_each(&damage);
-        display_left_out(f->o, m);
-        display_loss(m);
+        display_lacks(f->o, m);
         if (m->limit != SESSION_LIMIT_NONE)
                 return STATUS_REFUSED;
         return damage.n == 0 && summary_is_complete(m) ? STATUS_OK : STATUS_INCOMPLETE;

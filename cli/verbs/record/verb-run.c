@@ -169,11 +169,36 @@ static int end(Run *r) {
         return recording_stop(&m, r->o, r->client, r->meta->name);
 }
 
+static int count(Census *ret, const Source *s) {
+        _cleanup_(playback_freep) Playback *p = NULL;
+        _cleanup_free_ char *problem = NULL;
+        _cleanup_census_ Census census = { .only_exits = s->meta->spec.slower_ns > 0 };
+        Step step;
+        int r = playback_open(&p, s->dir, s->meta, &problem);
+
+        if (r > 0)
+                return failed(STATUS_FAILED, "session \"%s\" cannot be read: %s.", s->meta->name,
+                              problem ?: "it is damaged");
+        while (r == 0) {
+                r = steps_next(&p->steps, UINT64_MAX, &step);
+                if (r <= 0)
+                        break;
+                r = census_step(&census, &step);
+        }
+        if (r < 0)
+                return failed_errno(r, "Failed to count the calls of session \"%s\": %m",
+                                    s->meta->name);
+        census_finish(&census);
+        *ret = census;
+        census = (Census){};
+        return STATUS_OK;
+}
+
 /* Says and draws what there is; an exit status. */
 static int tell(Run *r, const Source *s, const DrawingOptions *d) {
         _cleanup_census_ Census census = {};
         char *loss = SUMMARY_LOSS(s->meta);
-        int status = display_count(&census, s), what_went_wrong = STATUS_OK, ended;
+        int status = count(&census, s), what_went_wrong = STATUS_OK, ended;
 
         loss[0] = loss[0] == 'n' ? 'N' : loss[0]; /* "Nothing lost" */
         if (status == STATUS_OK && census.n_trees == 0)
@@ -187,8 +212,7 @@ static int tell(Run *r, const Source *s, const DrawingOptions *d) {
                      FORMAT_DURATION(session_meta_length_ns(s->meta)), loss);
         if (status == STATUS_OK && census.n_trees > 0 && !streq_ptr(r->o->format, "none"))
                 status = display_report(s, r->o, d);
-        display_left_out(r->o, s->meta);
-        display_loss(s->meta);
+        display_lacks(r->o, s->meta);
         if (s->meta->state == SESSION_FAILED)
                 what_went_wrong = failed(STATUS_FAILED, "the recording failed: %s",
                                          s->meta->reason ?: "no reason is known");

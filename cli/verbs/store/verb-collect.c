@@ -58,7 +58,7 @@ static void tell(Collect *c, Fleet *f, const char *host, int status, uint64_t n_
 static void on_fetched(Fleet *f, Member *m, void *userdata) {
         Collect *c = userdata;
         _cleanup_free_ char *line = m->status == STATUS_OK ? NULL : fleet_line(&m->err, true);
-        uint64_t start_ns = (uint64_t) json_integer_value(json_object_get(c->start_ns, m->name));
+        uint64_t start_ns = json_number(c->start_ns, m->name);
         const struct timespec times[] = {
                 { .tv_nsec = UTIME_OMIT },
                 { .tv_sec = (time_t) (start_ns / NSEC_PER_SEC),
@@ -90,9 +90,10 @@ static bool is_here(const Collect *c, const char *host, uint64_t start_ns, uint6
 static void on_shown(Fleet *f, Member *m, void *userdata) {
         Collect *c = userdata;
         json_auto_t *shown = json_loadb(m->out.data ?: "", m->out.n_data, 0, NULL);
-        json_t *start = json_object_get(json_object_get(shown, "start"), "realtime_ns");
         bool is_shown = remote_is_good(m->status);
-        uint64_t start_ns = is_shown ? (uint64_t) json_integer_value(start) : 0, n_bytes = 0;
+        uint64_t start_ns =
+                         is_shown ? json_number(json_object_get(shown, "start"), "realtime_ns") : 0,
+                 n_bytes = 0;
         _cleanup_free_ char *line = fleet_line(&m->err, true), *path = NULL;
         _cleanup_(source_freep) Source *s = NULL;
         int status;

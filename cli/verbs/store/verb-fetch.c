@@ -18,13 +18,6 @@ typedef struct Fetch {
         TracedatResult result;
 } Fetch;
 
-static int progress(void *userdata, uint64_t n, uint64_t n_total) {
-        Fetch *f = userdata;
-
-        progress_write(&f->bar, n, n_total);
-        return 0;
-}
-
 static int write_failure(const Fetch *f, const SessionMeta *m, int r, const char *problem) {
         switch (r) {
         case TRACEDAT_E_UNREADABLE:
@@ -56,7 +49,7 @@ static int fetch(Fetch *f, const Source *s, TracedatSpec *spec) {
                 f->path = "standard output";
         else
                 r = outfile_open(&file, f->path, TRACEDAT_MODE);
-        spec->can_seek = r == 0 && !to_stdout && outfile_is_new(&file);
+        spec->can_seek = r == 0 && !to_stdout && file.temporary; /* else it is written in place */
         progress_begin(&f->bar, f->o, "Writing");
         if (r >= 0)
                 r = tracedat_write(&f->result, s->dir, s->meta, spec,
@@ -102,8 +95,7 @@ static int tell_lacks(const Fetch *f, const Source *s, const TracedatSpec *spec)
         if (result->n_pages == 0)
                 talk(f->o, "There are no events in it.");
         display_dropped(f->o, m);
-        display_left_out(f->o, m);
-        display_loss(m);
+        display_lacks(f->o, m);
         return summary_is_complete(m) && result->n_lost == 0 && result->n_unreadable == 0 &&
                                !result->symbols_are_damaged && misplaced.n == 0
                        ? STATUS_OK
@@ -119,8 +111,7 @@ int verb_fetch(const Options *o) {
                 .is_packed = o->fetch.compress == COMPRESS_ZSTD,
                 .window = &window,
                 .packed_max = TRACEDAT_PACKED_MAX,
-                .progress = progress,
-                .userdata = &f,
+                .progress = &f.bar,
         };
         int status;
 

@@ -78,13 +78,12 @@ static void describe(Buf *out, const json_t *items, const char *what) {
         size_t i;
 
         json_array_foreach (items, i, item) {
-                json_int_t n_bytes = json_integer_value(json_object_get(item, "n_bytes"));
                 const char *name = json_string_value(json_object_get(item, "name"));
                 const char *reason = json_string_value(json_object_get(item, "reason"));
 
                 if (name && reason)
                         buf_printf(out, "%s %s (%s): %s.\n", what, name,
-                                   FORMAT_BYTES((uint64_t) n_bytes), reason);
+                                   FORMAT_BYTES(json_number(item, "n_bytes")), reason);
         }
 }
 
@@ -92,7 +91,6 @@ int verb_vacuum(const Options *o) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_(client_freep) Client *c = NULL;
         json_auto_t *reply = NULL;
-        json_int_t n_freed;
         int status = contact_keeper(&c, o) ?: vacuum(&reply, o, c);
 
         if (status != STATUS_OK)
@@ -101,8 +99,7 @@ int verb_vacuum(const Options *o) {
                 return stdout_json(o, json_incref(reply));
         describe(&out, json_object_get(reply, "removed"), o->dry_run ? "Would remove" : "Removed");
         describe(&out, json_object_get(reply, "kept"), "Kept");
-        n_freed = json_integer_value(json_object_get(reply, "freed_bytes"));
         buf_printf(&out, "%s %s.\n", o->dry_run ? "That would free" : "Freed",
-                   FORMAT_BYTES((uint64_t) n_freed));
+                   FORMAT_BYTES(json_number(reply, "freed_bytes")));
         return stdout_end(&out);
 }
