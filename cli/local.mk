@@ -7,14 +7,11 @@ noinst_LIBRARIES += %D%/libverb.a
 %C%_libverb_a_SOURCES = \
 	%D%/schedule/capture.c \
 	%D%/contact/client.c \
-	%D%/record/command.c \
 	%D%/contact/contact.c \
 	%D%/contact/contact.h \
 	%D%/views/counting.c \
 	%D%/source/damage.c \
-	%D%/source/damage.h \
 	%D%/source/drawing.c \
-	%D%/source/drawing.h \
 	%D%/files/export-files.c \
 	%D%/files/files.h \
 	%D%/options/filtering.c \
@@ -24,36 +21,27 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/options/options.c \
 	%D%/options/options.h \
 	%D%/terminal/outfile.c \
-	%D%/terminal/outfile.h \
 	%D%/views/path-view.c \
 	%D%/terminal/progress.c \
-	%D%/terminal/progress.h \
 	%D%/source/reading.c \
-	%D%/source/reading.h \
 	%D%/record/record.h \
 	%D%/record/recording.c \
 	%D%/contact/remote.c \
 	%D%/source/retention.c \
-	%D%/source/retention.h \
 	%D%/schedule/schedule.c \
 	%D%/schedule/schedule.h \
 	%D%/record/selection.c \
 	%D%/terminal/signals.c \
-	%D%/terminal/signals.h \
 	%D%/source/source.c \
 	%D%/source/source.h \
 	%D%/terminal/summary.c \
-	%D%/terminal/summary.h \
 	%D%/terminal/table.c \
-	%D%/terminal/table.h \
 	%D%/terminal/terminal.c \
 	%D%/terminal/terminal.h \
 	%D%/source/text-source.c \
-	%D%/source/text-source.h \
 	%D%/views/top-view.c \
 	%D%/files/tracedat.c \
 	%D%/views/tree-view.c \
-	%D%/files/upkeep.c \
 	%D%/files/verify.c \
 	%D%/views/views.h \
 	%D%/views/where.c \
@@ -89,8 +77,8 @@ ftracectl_SOURCES = \
 	%D%/verbs/read/verb-tree.c \
 	%D%/verbs/store/verb-verify.c \
 	%D%/verbs/read/verb-waits.c \
-	%D%/verbs/read/verb-why.c \
-	%D%/options/verb.h
+	%D%/verbs/read/verb-why.c
+
 ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 ftracectl_LDADD = $(verb_libs) $(export_libs) -lm
 man_pages += %D%/ftracectl.1 %D%/ftraced-fleet.7 %D%/ftraced-questions.7

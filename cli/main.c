@@ -9,7 +9,6 @@
 
 #include "base/name.h"
 #include "cli/contact/contact.h"
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "meta/config.h"
 
@@ -273,7 +272,7 @@ static int run(int argc, char **argv) {
                                v->max_words);
         if (status != STATUS_OK)
                 return status;
-        return o.host ? remote_run(&o) : o.hosts && !v->has_fleet ? fleet_run(&o, 0) : v->run(&o);
+        return o.host ? remote_run(&o) : o.hosts && !v->has_fleet ? fleet_run(&o) : v->run(&o);
 }
 
 int main(int argc, char **argv) {

@@ -80,7 +80,7 @@ int client_find_daemon(char **ret) {
 
 /* @fd: the daemon's end.  A session of its own: the terminal's Ctrl-C is for us, who then ask it to end properly.
  * The pid, or -errno, of execv() too. */
-static pid_t spawn(const char *path, int fd, const char *store, const char *tracefs) {
+static pid_t spawn(const char *path, int fd, const char *store, const char *config_root) {
         enum { FD_CONNECTION = 3 };
         _cleanup_strv_ Strv args = {};
         posix_spawn_file_actions_t actions;
@@ -93,8 +93,8 @@ static pid_t spawn(const char *path, int fd, const char *store, const char *trac
 
         if (r >= 0 && store)
                 r = strv_addf(&args, "--store=%s", store);
-        if (r >= 0 && tracefs)
-                r = strv_addf(&args, "--tracefs=%s", tracefs);
+        if (r >= 0 && config_root)
+                r = strv_addf(&args, "--config-root=%s", config_root);
         if (r < 0)
                 return r;
         (void) sigemptyset(&none);
@@ -114,7 +114,7 @@ static pid_t spawn(const char *path, int fd, const char *store, const char *trac
         return r == 0 ? pid : ORIGIN_STEP(-r, "execv");
 }
 
-int client_start_private(Client **ret, const char *store, const char *tracefs) {
+int client_start_private(Client **ret, const char *store, const char *config_root) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_close_ int our_fd = -EBADF, its_fd = -EBADF;
         _cleanup_free_ char *path = NULL;
@@ -132,7 +132,7 @@ int client_start_private(Client **ret, const char *store, const char *tracefs) {
         TAKE_FD(our_fd);
 
         c->is_private = true;
-        c->pid = spawn(path, its_fd, store, tracefs);
+        c->pid = spawn(path, its_fd, store, config_root);
         if (c->pid < 0)
                 return TAKE(c->pid, 0);
 

@@ -23,28 +23,19 @@ const char *contact_socket(const Options *o) {
 void contact_forbidden_texts(const char *path, char ret_why[static CONTACT_TEXT_MAX],
                              char ret_fix[static CONTACT_TEXT_MAX]) {
         const struct passwd *user = getpwuid(geteuid());
-        const char *name = user ? user->pw_name : "$USER";
-        const struct group *group = NULL;
-        bool is_member = false;
         struct stat st;
-
         /* Its directory may hide the socket: then the group that is made at installation. */
-        group = stat(path, &st) >= 0 ? getgrgid(st.st_gid) : getgrnam("ftraced");
+        const struct group *group =
+                stat(path, &st) >= 0 ? getgrgid(st.st_gid) : getgrnam("ftraced");
+
         if (!group || streq(group->gr_name, "root")) {
                 (void) snprintf(ret_why, CONTACT_TEXT_MAX, "only root and its group may use it");
                 (void) snprintf(ret_fix, CONTACT_TEXT_MAX, "sudo ftracectl ...");
                 return;
         }
-        for (char **m = group->gr_mem; *m; m++)
-                is_member = is_member || streq(*m, name);
-        (void) snprintf(ret_why, CONTACT_TEXT_MAX, "you are not in group %s%s", group->gr_name,
-                        is_member ? " yet in this login" : "");
-        if (is_member)
-                (void) snprintf(ret_fix, CONTACT_TEXT_MAX, "newgrp %s, or log in again",
-                                group->gr_name);
-        else
-                (void) snprintf(ret_fix, CONTACT_TEXT_MAX,
-                                "sudo usermod -aG %s %s, then log in again", group->gr_name, name);
+        (void) snprintf(ret_why, CONTACT_TEXT_MAX, "you are not in group %s", group->gr_name);
+        (void) snprintf(ret_fix, CONTACT_TEXT_MAX, "sudo usermod -aG %s %s, then log in again",
+                        group->gr_name, user ? user->pw_name : "$USER");
 }
 
 /* What is wrong with the result @r of connecting; an exit status. */
@@ -157,7 +148,7 @@ static int start_private(Client **ret, const Options *o) {
 
                 if (status != STATUS_OK)
                         return status;
-                r = client_start_private(&c, o->store, getenv("FTRACED_TRACEFS"));
+                r = client_start_private(&c, o->store, o->config_root);
                 if (r < 0) {
                         _cleanup_free_ char *program = NULL;
 
@@ -174,13 +165,25 @@ static int start_private(Client **ret, const Options *o) {
         }
 }
 
-int contact_recorder(Client **ret, const Options *o, const char *talk_private) {
-        int r = o->store ? CLIENT_E_NO_DAEMON : client_connect(ret, contact_socket(o));
+int contact_keeper(Client **ret, const Options *o) {
+        int status = contact_unless_store(ret, o);
 
-        if (r == 0)
-                return STATUS_OK;
-        if (r != CLIENT_E_NO_DAEMON || (o->socket && !o->store))
-                return unconnected(o, r);
+        if (status != STATUS_OK || *ret)
+                return status;
+        if (geteuid() == 0 || access(options_store(o), W_OK) >= 0)
+                return start_private(ret, o);
+        return failed(
+                STATUS_FORBIDDEN,
+                "no daemon is running, and without one %s may be changed by root and its owner "
+                "only.",
+                options_store(o));
+}
+
+int contact_recorder(Client **ret, const Options *o, const char *talk_private) {
+        int status = contact_unless_store(ret, o);
+
+        if (status != STATUS_OK || *ret)
+                return status;
         if (geteuid() != 0 && o->store)
                 return failed(STATUS_FORBIDDEN,
                               "using %s takes a private daemon, which only root can start. Leave "

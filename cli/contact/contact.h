@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "cli/options/options.h"
-#include "cli/terminal/outfile.h"
+#include "cli/terminal/terminal.h"
 #include "meta/meta.h"
 #include "wire/frame.h"
 #include "wire/refusal.h"
@@ -49,8 +49,8 @@ enum {
 int client_connect(Client **ret, const char *socket_path);
 /* The daemon that belongs to this program, or the one that FTRACED_DAEMON names; the caller frees.  0, -ENOMEM. */
 int client_find_daemon(char **ret);
-/* A daemon for this process alone.  @store, @tracefs: passed as such options; NULL: the defaults. */
-int client_start_private(Client **ret, const char *store, const char *tracefs);
+/* A daemon for this process alone.  @store, @config_root: passed as such options; NULL: the defaults. */
+int client_start_private(Client **ret, const char *store, const char *config_root);
 /*
  * client_call() - call and wait for the one reply
  * @method:     "Start": of interface org.ftraced, or a full name
@@ -80,8 +80,10 @@ DEFINE_CLEANUP(Client *, client_free);
 
 const char *contact_socket(const Options *o);
 int contact_daemon(Client **ret, const Options *o);
-/* The same; *@ret is NULL if the store is to be read or changed without one: --store, or none runs. */
+/* The same; *@ret is NULL if the store is to be read without one: --store, or none runs. */
 int contact_unless_store(Client **ret, const Options *o);
+/* Whoever may change the store: the daemon, or a private one with --store, or if none runs. */
+int contact_keeper(Client **ret, const Options *o);
 /* The daemon, or for root a private one, if none listens, or with --store.
  * @talk_private: said if a private one stands in for one that does not run; may be NULL */
 int contact_recorder(Client **ret, const Options *o, const char *talk_private);
@@ -107,25 +109,17 @@ void contact_forbidden_texts(const char *path, char ret_why[static CONTACT_TEXT_
  * needed.  Words that are files, and --store and --socket, are of that host; -o is of this one.
  */
 
-/* [user@]host[:port], or [user@][v6]:port */
-typedef struct RemoteHost {
-        char *where; /* for ssh: [user@]host */
-        char *port;  /* NULL: ssh's own */
-} RemoteHost;
-
-/* 0; REMOTE_E_INVALID; -ENOMEM. */
-enum { REMOTE_E_INVALID = 1 };
-int remote_host_parse(RemoteHost *ret, const char *text);
-void remote_host_done(RemoteHost *h);
-#define _cleanup_remote_host_ _cleanup_(remote_host_done)
+/* [user@]host[:port], or [user@][v6]:port: whether it may be one; ssh has the last word. */
+bool remote_host_is_valid(const char *text);
 
 /*
  * remote_command() - ssh and its arguments, the last of which is the shell's line for the other host
  * @with_terminal: for a program there that talks to a person here
  *
- * $FTRACED_SSH, or $SYSTEMD_SSH, is a program that stands for ssh.  0 or -ENOMEM.
+ * A host that does not answer is given up after a minute.  $FTRACED_SSH, or $SYSTEMD_SSH, is a program that stands for
+ * ssh.  0 or -ENOMEM.
  */
-int remote_command(Strv *ret, const Options *o, const RemoteHost *h, bool with_terminal);
+int remote_command(Strv *ret, const Options *o, const char *host, bool with_terminal);
 /* Begins it with these descriptors as its standard input, output and error; its pid or -errno.  It ends with us. */
 pid_t remote_spawn(const Strv *command, int in_fd, int out_fd, int err_fd);
 /* The exit status of a child, which is waited for: 128 + N for signal N, REMOTE_SSH_FAILED: the host was not
@@ -169,7 +163,6 @@ void remote_text_add(RemoteText *t, Buf *out, const char *data, size_t n, bool i
 /* One host, and what it answered. */
 typedef struct Member {
         const char *name; /* as the list has it */
-        RemoteHost host;
         bool is_chosen;   /* it is to be asked; may be changed between two works */
         Buf out, err;     /* what it wrote; of what went into a file, out has the path in a line */
         uint64_t n_bytes; /* of the file */
@@ -179,7 +172,6 @@ typedef struct Member {
         int error;                  /* -errno: the file could not be written */
         pid_t pid;                  /* of ssh */
         int pid_fd, out_fd, err_fd; /* -EBADF: it does not run, has written all */
-        uint64_t heard_ns;          /* CLOCK_MONOTONIC */
 } Member;
 
 typedef struct Fleet {
@@ -191,7 +183,6 @@ typedef struct Fleet {
         /* of fleet_work() */
         const Options *asked; /* the verb, its words, and what was said of its options */
         const char *prefix;   /* of the file for each host's output, if asked->output is set */
-        uint64_t silent_ns;   /* who says nothing for so long is given up.  0: nobody */
         void (*ended)(struct Fleet *f, Member *m, void *userdata);
         void *userdata;
 } Fleet;
@@ -202,9 +193,8 @@ int fleet_open(Fleet *f, const Options *o);
 void fleet_work(Fleet *f);
 void fleet_done(Fleet *f);
 #define _cleanup_fleet_ _cleanup_(fleet_done)
-/* All of it.  @silent_ns: as above.  STATUS_OK if all hosts say so; what those say that do not if they agree; else
- * STATUS_FAILED. */
-int fleet_run(const Options *o, uint64_t silent_ns);
+/* All of it.  STATUS_OK if all hosts say so; what those say that do not if they agree; else STATUS_FAILED. */
+int fleet_run(const Options *o);
 
 /* Hosts of @text, one a line; # begins a comment.  0 or -ENOMEM. */
 int fleet_read(Strv *ret, const char *text);

@@ -23,7 +23,6 @@
 #define HOSTS_BYTES_MAX ((size_t) 1 << 20)
 #define OUTPUT_MODE 0640
 #define READ_BYTES ((size_t) 64 << 10)
-#define SILENT_LOOK_MS 1000
 
 int fleet_read(Strv *ret, const char *text) {
         _cleanup_strv_ Strv lines = {};
@@ -160,7 +159,7 @@ static int begin(Fleet *f, Member *m) {
                 if (m->error < 0)
                         return m->error;
         }
-        r = in_fd < 0 ? ORIGIN(-errno) : remote_command(&command, f->asked, &m->host, false);
+        r = in_fd < 0 ? ORIGIN(-errno) : remote_command(&command, f->asked, m->name, false);
         if (r >= 0)
                 r = out_fd = open_pipe(&m->out_fd);
         if (r >= 0)
@@ -170,7 +169,6 @@ static int begin(Fleet *f, Member *m) {
         if (r < 0)
                 return r;
         m->pid_fd = (int) syscall(SYS_pidfd_open, m->pid, 0);
-        m->heard_ns = now_ns(CLOCK_MONOTONIC);
         return m->pid_fd < 0 ? ORIGIN(-errno) : 0;
 }
 
@@ -181,7 +179,6 @@ static bool pump(Member *m, int *fd) {
 
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
                 return errno == EINTR;
-        m->heard_ns = now_ns(CLOCK_MONOTONIC);
         if (n <= 0)
                 *fd = safe_close(*fd);
         else if (fd == &m->out_fd && m->file.fd >= 0) {
@@ -224,7 +221,7 @@ static size_t wait_for_some(Fleet *f) {
                 polls[3 * n + 2] = (struct pollfd){ .fd = m->pid_fd, .events = POLLIN };
                 running[n++] = m;
         }
-        if (poll(polls, 3 * n, f->silent_ns > 0 ? SILENT_LOOK_MS : -1) < 0)
+        if (poll(polls, 3 * n, -1) < 0)
                 return 0;
         for (size_t i = 0; i < n; i++) {
                 Member *m = running[i];
@@ -237,15 +234,6 @@ static size_t wait_for_some(Fleet *f) {
                         drain(m, &m->out_fd);
                         drain(m, &m->err_fd);
                         end_member(f, m, remote_wait(m->pid));
-                } else if (f->silent_ns > 0 &&
-                           now_ns(CLOCK_MONOTONIC) - m->heard_ns >= f->silent_ns) {
-                        char why[64];
-
-                        (void) snprintf(why, sizeof(why), "no answer for %s",
-                                        FORMAT_DURATION(f->silent_ns));
-                        (void) kill(m->pid, SIGTERM);
-                        (void) remote_wait(m->pid);
-                        fail_member(f, m, why);
                 }
                 n_ended += m->pid_fd < 0;
         }
@@ -294,7 +282,7 @@ int fleet_open(Fleet *f, const Options *o) {
                 return status;
         f->members = calloc(f->names.n, sizeof(*f->members));
         if (!f->results || !f->members)
-                return failed_errno(-ENOMEM, "Failed to read the hosts: %m");
+                return out_of_memory();
         while (f->n < f->names.n) {
                 Member *m = &f->members[f->n];
 
@@ -306,7 +294,7 @@ int fleet_open(Fleet *f, const Options *o) {
                                .out_fd = -EBADF,
                                .err_fd = -EBADF,
                                .is_chosen = true };
-                if (remote_host_parse(&m->host, m->name) != 0)
+                if (!remote_host_is_valid(m->name))
                         return failed(STATUS_USAGE,
                                       "--hosts: \"%s\" is not a host like [user@]host[:port].",
                                       NAME_QUOTED(m->name));
@@ -315,22 +303,19 @@ int fleet_open(Fleet *f, const Options *o) {
 }
 
 void fleet_done(Fleet *f) {
-        for (size_t i = 0; i < f->n; i++)
-                remote_host_done(&f->members[i].host);
         free(f->members);
         strv_done(&f->names);
         json_decref(f->results);
         *f = (Fleet){};
 }
 
-int fleet_run(const Options *o, uint64_t silent_ns) {
+int fleet_run(const Options *o) {
         _cleanup_fleet_ Fleet f = {};
         int status = fleet_open(&f, o);
         size_t n_bad = 0;
 
         if (status != STATUS_OK)
                 return status;
-        f.silent_ns = silent_ns;
         fleet_work(&f);
         for (size_t i = 0; i < f.n; i++) {
                 int said = f.members[i].status;

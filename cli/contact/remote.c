@@ -22,49 +22,19 @@
 /* --- where ------------------------------------------------------------------------------------ */
 
 /* What ssh could take for an option, or a shell for something else, is no host. */
-static bool is_where(const char *s) {
+bool remote_host_is_valid(const char *s) {
         const char *host = strchr(s, '@') ? strchr(s, '@') + 1 : s;
 
         return *s && *s != '-' && *host && *host != '-' &&
-               s[strspn(s,
-                        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@.:_-%+")] ==
-                       0;
+               s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@.:_-%+["
+                           "]")] == 0;
 }
 
-int remote_host_parse(RemoteHost *ret, const char *text) {
-        _cleanup_remote_host_ RemoteHost h = {};
-        const char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
-        const char *colon = close ? close + 1 : strrchr(text, ':');
-        uint64_t port;
+/* A port, or brackets, ssh takes in a URI; several colons without brackets are an address of IPv6 alone. */
+static bool is_uri(const char *host) {
+        const char *colon = strchr(host, ':');
 
-        if (open && (!close || (*colon && *colon != ':')))
-                return REMOTE_E_INVALID;
-        if (close && *colon == 0)
-                colon = NULL;
-        /* Two colons without brackets: an address of IPv6 alone. */
-        if (!close && colon && strchr(text, ':') != colon)
-                colon = NULL;
-        if (colon && (parse_u64(colon + 1, 65535, &port) < 0 || port == 0))
-                return REMOTE_E_INVALID;
-        h.port = colon ? strdup(colon + 1) : NULL;
-        if (close) {
-                if (asprintf(&h.where, "%.*s%.*s", (int) (open - text), text,
-                             (int) (close - open - 1), open + 1) < 0)
-                        h.where = NULL;
-        } else
-                h.where = colon ? strndup(text, (size_t) (colon - text)) : strdup(text);
-        if (!h.where || (colon && !h.port))
-                return -ENOMEM;
-        if (!is_where(h.where))
-                return REMOTE_E_INVALID;
-        *ret = TAKE(h, (RemoteHost){});
-        return 0;
-}
-
-void remote_host_done(RemoteHost *h) {
-        free(h->where);
-        free(h->port);
-        *h = (RemoteHost){};
+        return strchr(host, '[') || (colon && !strchr(colon + 1, ':'));
 }
 
 /* --- what ------------------------------------------------------------------------------------- */
@@ -108,22 +78,17 @@ static int make_line(char **ret, const Options *o, bool with_terminal) {
         return buf_take_string(&out, ret);
 }
 
-int remote_command(Strv *ret, const Options *o, const RemoteHost *h, bool with_terminal) {
+int remote_command(Strv *ret, const Options *o, const char *host, bool with_terminal) {
         const char *ssh = getenv("FTRACED_SSH") ?: getenv("SYSTEMD_SSH");
         char *line = NULL;
         int r = strv_add(ret, ssh && *ssh ? ssh : "ssh")
-                        ?: strv_add(ret, with_terminal ? "-xt" : "-xT");
+                        ?: strv_add(ret, with_terminal ? "-xt" : "-xT")
+                        ?: strv_add(ret, "-oConnectTimeout=60")
+                        ?: strv_add(ret, "-oServerAliveInterval=20")
+                        ?: strv_add(ret, "--")
+                        ?: strv_addf(ret, "%s%s", is_uri(host) ? "ssh://" : "", host)
+                        ?: make_line(&line, o, with_terminal);
 
-        if (r >= 0 && h->port)
-                r = strv_add(ret, "-p");
-        if (r >= 0 && h->port)
-                r = strv_add(ret, h->port);
-        if (r >= 0)
-                r = strv_add(ret, "--");
-        if (r >= 0)
-                r = strv_add(ret, h->where);
-        if (r >= 0)
-                r = make_line(&line, o, with_terminal);
         return r < 0 ? r : strv_take(ret, line);
 }
 
@@ -303,11 +268,11 @@ static void pass(Stream streams[static 2], pid_t pid) {
         }
 }
 
-static int run(const Options *o, const RemoteHost *h, int out_fd, bool with_terminal) {
+static int run(const Options *o, int out_fd, bool with_terminal) {
         Stream streams[] = { { .in_fd = -EBADF, .its_fd = -EBADF },
                              { .in_fd = -EBADF, .its_fd = -EBADF } };
         _cleanup_strv_ Strv command = {};
-        int r = remote_command(&command, o, h, with_terminal)
+        int r = remote_command(&command, o, o->host, with_terminal)
                         ?: stream_open(&streams[0], out_fd)
                         ?: stream_open(&streams[1], STDERR_FILENO),
             status;
@@ -338,20 +303,19 @@ static int run(const Options *o, const RemoteHost *h, int out_fd, bool with_term
 
 int remote_run(const Options *o) {
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
-        _cleanup_remote_host_ RemoteHost h = {};
-        int r = remote_host_parse(&h, o->host), status;
+        int r = 0, status;
 
-        if (r > 0)
+        if (!remote_host_is_valid(o->host))
                 return failed(STATUS_USAGE, "-H: \"%s\" is not a host like [user@]host[:port].",
                               NAME_QUOTED(o->host));
-        if (r == 0 && o->output && !streq(o->output, "-"))
+        if (o->output && !streq(o->output, "-"))
                 r = outfile_open(&f, o->output, OUTPUT_MODE);
         if (r < 0)
-                return failed_errno(r, "Failed to write %s: %m", o->output ?: "");
+                return failed_errno(r, "Failed to write %s: %m", o->output);
         if (f.fd < 0)
-                return run(o, &h, STDOUT_FILENO,
+                return run(o, STDOUT_FILENO,
                            isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !o->output);
-        status = run(o, &h, f.fd, false);
+        status = run(o, f.fd, false);
         if (!remote_is_good(status))
                 return status;
         r = outfile_commit(&f);

@@ -14,7 +14,6 @@
 #include "cli/files/files.h"
 
 #define NAME_BYTES 100 /* of each of two names in a file's */
-#define DIR_FILES 256  /* temporary ones in a directory: some file systems look through all */
 
 bool export_files_is_dir(const char *path) {
         size_t n = strlen(path);
@@ -121,14 +120,10 @@ static int open_part(ExportFiles *f, ExportFile *file, const char *path) {
                 return r;
         if (f->is_unknown && access(path, F_OK) >= 0)
                 return ORIGIN(-EEXIST);
-        if (asprintf(&temporary, "%s/%zu/%zu", f->temporary, f->n / DIR_FILES, f->n % DIR_FILES) <
-            0) {
+        if (asprintf(&temporary, "%s/%zu", f->temporary, f->n) < 0) {
                 temporary = NULL;
                 return -ENOMEM;
         }
-        r = f->n % DIR_FILES == 0 ? make_parents(temporary) : 0;
-        if (r < 0)
-                return r;
         return outfile_open_as(&file->file, path, temporary, f->mode);
 }
 

@@ -2,30 +2,17 @@
 #pragma once
 
 /*
- * Upkeep: what changes a store after the recording
- *
- * The daemon owns its store while it runs and does it.  With --store, or if none runs, the store is
- * opened for writing, which takes its lock and so makes sure that really nobody owns it.  All
- * return an exit status.
+ * What verbs do with all the files of a recording
  */
 
 #include "calls/census.h"
 #include "cli/contact/contact.h"
 #include "cli/options/filtering.h"
-#include "cli/terminal/progress.h"
+#include "cli/terminal/terminal.h"
 #include "export/exporter.h"
 #include "retention/retain.h"
 #include "store/damage.h"
 #include "store/session-dir.h"
-
-/* Does it to each session that the command line names; the first failure is the exit status. */
-int upkeep_each(const Options *o, int (*one)(const Options *o, Client *c, const char *name));
-/* Refuses what is pinned, being read, or not ours: STATUS_BUSY, STATUS_FAILED. */
-int upkeep_remove(const Options *o, Client *c, const char *name);
-int upkeep_pin(const Options *o, Client *c, const char *name, bool pinned);
-/* @ret: what the method Vacuum answers.  Without limits: those of ftraced.conf. */
-int upkeep_vacuum(json_t **ret, const Options *o, Client *c, const RetainLimits *limits,
-                  bool dry_run);
 
 /*
  * Verify: is everything there that was recorded, and was everything recorded?
@@ -100,10 +87,7 @@ typedef struct TracedatSpec {
         Filtering *window; /* which CPUs and times: whole pages, so somewhat more; resolved here */
         uint64_t packed_max; /* of a CPU: more makes the file not packed (pages/dat-writer.h) */
         bool can_seek;       /* the same */
-        /* How many of @n_total pages (0: not known yet) are done; NULL: nobody is told.  Anything but 0 ends the
-         * writing and is returned. */
-        int (*progress)(void *userdata, uint64_t n, uint64_t n_total);
-        void *userdata;
+        Progress *progress;  /* of pages; NULL: nobody is told */
 } TracedatSpec;
 
 /* trace-cmd 3.1.6 counts a CPU's compressed bytes in an int; fixed in trace-cmd 176bc1f1 (3.3.1). */
@@ -135,7 +119,7 @@ int tracedat_write(TracedatResult *ret, const SessionDir *dir, const SessionMeta
  * The day is that of the recording's beginning, UTC; "unknown" of one that does not tell.  Bytes of names that a
  * path, or an engine that reads it, may take for something else are %XX; behind 100 of them there is a hash, "~"
  * and 16 digits.  Each file is there whole or not at all, and all appear together at the end: until then those of
- * a DIR are in DIR/.ftraced-XXXXXX, which is gone afterwards, whatever we die of (cli/terminal/outfile.h), so
+ * a DIR are in DIR/.ftraced-XXXXXX, which is gone afterwards, whatever we die of (cli/terminal/terminal.h), so
  * that only those that are written now need descriptors.
  */
 

@@ -8,9 +8,9 @@
 #include "base/array.h"
 #include "base/buf.h"
 #include "cli/files/files.h"
+#include "decode/names.h"
 #include "decode/occurrence.h"
 #include "decode/stream.h"
-#include "decode/names.h"
 #include "meta/event-choice.h"
 #include "pages/dat-writer.h"
 #include "store/tracing.h"
@@ -300,12 +300,9 @@ static int look(void *userdata, uint32_t cpu, const PageInfo *info, const void *
         Work *w = userdata;
         const FilterSpec *f = &w->spec->window->spec;
         uint64_t first, last;
-        int r = 0;
 
         if (w->spec->progress && ++w->n_looked % LOOK_PAGES == 0)
-                r = w->spec->progress(w->spec->userdata, w->n_looked, 0);
-        if (r != 0)
-                return r;
+                progress_write(w->spec->progress, w->n_looked, 0);
         if ((f->from_ns > 0 || f->to_ns > 0) &&
             (!occurrence_span(info, page, w->meta->big_endian, &first, &last) ||
              time_of(w, cpu, last) < f->from_ns ||
@@ -333,7 +330,8 @@ static DatBlob blob(const Text *t) {
 static int tell_written(void *userdata, uint64_t n_pages) {
         const Work *w = userdata;
 
-        return w->spec->progress(w->spec->userdata, n_pages, w->plan.n_pages);
+        progress_write(w->spec->progress, n_pages, w->plan.n_pages);
+        return 0;
 }
 
 static int write_out(const Work *w, DatHead *head, int out_fd, TracedatResult *ret) {

@@ -9,8 +9,8 @@
 #include "base/unit.h"
 #include "calls/playback.h"
 #include "cli/files/files.h"
-#include "cli/source/damage.h"
-#include "cli/terminal/summary.h"
+#include "cli/source/source.h"
+#include "cli/terminal/terminal.h"
 #include "pages/page-source.h"
 
 /* --- last words ------------------------------------------------------------------------------- */

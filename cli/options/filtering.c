@@ -72,10 +72,6 @@ static int set_moment(Moment *ret, const char *option, const char *word) {
                       option, NAME_QUOTED(word));
 }
 
-static int out_of_memory(void) {
-        return failed(STATUS_FAILED, "Failed to read the options: out of memory");
-}
-
 static int set_pids(Filtering *f, const Strv *words) {
         if (words->n == 0)
                 return STATUS_OK;
@@ -83,11 +79,9 @@ static int set_pids(Filtering *f, const Strv *words) {
         if (!f->pids)
                 return out_of_memory();
         for (size_t i = 0; i < words->n; i++) {
-                uint64_t pid;
+                uint64_t pid = 0;
 
-                if (parse_u64(words->items[i], INT32_MAX, &pid) < 0)
-                        return failed(STATUS_USAGE, "--pid: \"%s\" is not the number of a process.",
-                                      NAME_QUOTED(words->items[i]));
+                (void) parse_u64(words->items[i], INT32_MAX, &pid);
                 f->pids[i] = (int32_t) pid;
         }
         f->spec.pids = f->pids;

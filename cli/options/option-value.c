@@ -85,10 +85,6 @@ int option_usage(const char *verb, const char *format, ...) {
                       verb ? " " : "");
 }
 
-static int out_of_memory(void) {
-        return failed(STATUS_FAILED, "Failed to read the options: out of memory");
-}
-
 /* A list of functions, or else a SOURCE, which is read when it is known whose kernel is asked. */
 static int set_lean(Options *o, const char *value) {
         _cleanup_free_ char *text = NULL;

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/name.h"
+#include "base/unit.h"
 #include "cli/options/options.h"
 #include "meta/config.h"
 #include "meta/event-choice.h"
@@ -28,18 +29,19 @@ static int compress_from_name(const char *word) {
                                      : -EINVAL;
 }
 
+static bool is_pid(const char *word) {
+        uint64_t pid;
+
+        return parse_u64(word, INT32_MAX, &pid) >= 0;
+}
+
 /* NTH_TRACE_ALL, or the number; not 0, which is nothing said. */
 static int nth_trace_from_name(const char *word) {
-        unsigned long n;
-        char *end;
+        uint64_t n;
 
         if (streq(word, "all"))
                 return NTH_TRACE_ALL;
-        errno = 0;
-        n = strtoul(word, &end, 10);
-        return errno == 0 && *word >= '0' && *word <= '9' && *end == 0 && n > 0 && n < NTH_TRACE_ALL
-                       ? (int) n
-                       : -EINVAL;
+        return parse_u64(word, NTH_TRACE_ALL - 1, &n) >= 0 && n > 0 ? (int) n : -EINVAL;
 }
 
 static const Option options[] = {
@@ -54,7 +56,8 @@ static const Option options[] = {
         { "notrace",        0,  OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS, AT(spec.notrace), "FUNCTION",
           "leave out FUNCTION and everything it calls; a name or a glob, may be repeated" },
         { "pid",           'p', OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS, AT(spec.pids), "PID",
-          "only process PID; when recording, also its children; may be repeated" },
+          "only process PID; when recording, also its children; may be repeated",
+          .is_valid = is_pid, .noun = "process number" },
         { "args",           0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.args), "FUNCTION",
           "also record the arguments of the roots, or of FUNCTION; may be repeated; report:\n"
           "draw them",
@@ -398,7 +401,7 @@ int options_parse(Options *ret, int argc, char **argv) {
         /* What tells where tasks wait and who wakes them. */
         if (ret->sched && (strv_add_new(&ret->spec.events, "sched:sched_switch") < 0 ||
                            strv_add_new(&ret->spec.events, "sched:sched_waking") < 0))
-                return failed(STATUS_FAILED, "Failed to read the command line: out of memory");
+                return out_of_memory();
         ret->command = argv + optind;
         ret->n_command = (size_t) (argc - optind);
         if (streq_ptr(ret->socket, ""))

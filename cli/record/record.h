@@ -10,7 +10,7 @@
 /* Checks the names in @o and of @functions before anything is connected; an exit status. */
 int recording_check(const Options *o, const Strv *functions);
 /* Says on stderr what the daemon warned of; an exit status. @functions: words, as below; @attach: it ends when @c
- * closes; @wake_fd: of cli/terminal/signals.h, or -EBADF: what interrupts --wait. */
+ * closes; @wake_fd: of signals_open(), or -EBADF: what interrupts --wait. */
 int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *functions,
                     bool attach, int wake_fd);
 /* Prints what recording_start() would write into tracefs; an exit status. */
@@ -66,27 +66,3 @@ int selection_expand(Strv *ret, const Options *o, Client *c, const char *option,
                      FunctionList *list);
 /* Names of @l that one word stands for, globs too.  An exit status; none is STATUS_OK. */
 int selection_match(Strv *ret, const char *word, const FunctionList *l);
-
-/*
- * Command: a program that is there before the recording and begins after it
- *
- * It is forked at once and waits until it is released, so that neither fork()
- * nor anything of ours is between the recording's begin and the program's.
- */
-
-typedef struct Command {
-        pid_t pid; /* 0: none, or it has been waited for */
-        int fd; /* a byte releases it; closing it makes it leave.  -EBADF: it has been released */
-} Command;
-
-#define COMMAND_INIT ((Command){ .fd = -EBADF })
-
-/* @argv: NULL-terminated; call it while signals are as the program shall have them.  -errno. */
-int command_hold(Command *ret, char *const *argv);
-/* Lets it go.  0; -errno of execvp(), after which it is gone. */
-int command_release(Command *c);
-/* 1 and *@ret_status as waitpid() gives it, if it has ended; 0 if not, when not asked to @wait. */
-int command_reap(Command *c, int *ret_status, bool wait);
-/* An unreleased one leaves; a running one goes on. */
-void command_done(Command *c);
-#define _cleanup_command_ _cleanup_(command_done)

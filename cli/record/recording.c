@@ -13,18 +13,10 @@
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/record/record.h"
-#include "cli/source/reading.h"
-#include "cli/source/retention.h"
 #include "cli/source/source.h"
-#include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 
-#define AGAIN_MS 1000  /* between two looks at the clock, and two calls of Start */
-#define LONG_COMMAND 8 /* lines of a dry run */
-
-static int out_of_memory(void) {
-        return failed(STATUS_FAILED, "Failed to describe the recording: out of memory");
-}
+#define AGAIN_MS 1000 /* between two looks at the clock, and two calls of Start */
 
 /* --- --lean=SOURCE: what was seen, to hook that ----------------------------------------------- */
 
@@ -99,14 +91,6 @@ int recording_check(const Options *o, const Strv *functions) {
         status = check_words(functions)
                     ?: check_words(&o->spec.notrace)
                     ?: check_words(&o->spec.hooked);
-        for (size_t i = 0; status == STATUS_OK && i < o->spec.pids.n; i++) {
-                const char *text = o->spec.pids.items[i];
-                uint64_t pid;
-
-                if (parse_u64(text, SPEC_PID_MAX, &pid) < 0 || pid == 0)
-                        return failed(STATUS_USAGE, "--pid: \"%s\" is not the number of a process.",
-                                      NAME_QUOTED(text));
-        }
         return status == STATUS_OK && o->name ? source_check_name(o->name) : status;
 }
 
@@ -178,10 +162,8 @@ static int describe(json_t **ret, const Options *o, Client *c, const Strv *funct
 /* Since when a start waits, how long it may, and what for. */
 typedef struct Wait {
         uint64_t since_ns, wait_ns;
-        bool is_asked;   /* the profile, for wait_ns */
-        char *told;      /* what was said last */
-        bool is_shown;   /* the clock: on a terminal */
-        bool is_written; /* the same */
+        bool is_asked; /* the profile, for wait_ns */
+        char *told;    /* what was said last */
 } Wait;
 
 static void wait_done(Wait *w) {
@@ -192,31 +174,16 @@ static uint64_t waited_ns(const Wait *w) {
         return now_ns(CLOCK_MONOTONIC) - w->since_ns;
 }
 
-static void clock_write(Wait *w) {
-        if (!w->is_shown || waited_ns(w) < 2 * NSEC_PER_SEC)
-                return;
-        (void) fprintf(stderr, "\r\033[KWaiting for %s; Ctrl-C to leave.",
-                       FORMAT_DURATION(waited_ns(w) / NSEC_PER_SEC * NSEC_PER_SEC));
-        w->is_written = true;
-}
-
-static void clock_erase(Wait *w) {
-        if (TAKE(w->is_written, false))
-                (void) fprintf(stderr, "\r\033[K");
-}
-
 /* If that is news. */
 static void say_waiting(const Options *o, Wait *w, const char *message) {
         if (streq_ptr(w->told, message))
                 return;
         free(w->told);
         w->told = strdup(message);
-        clock_erase(w);
         talk(o, "Waiting: %s", message);
 }
 
-static int interrupted(Wait *w) {
-        clock_erase(w);
+static int interrupted(void) {
         return failed(128 + SIGINT, "interrupted before anything was recorded.");
 }
 
@@ -225,24 +192,19 @@ static int ask_once(json_t **ret, const Options *o, Client *c, json_t *parameter
                     Wait *w, Refusal *refusal) {
         int r = client_send(c, "Start", json_incref(parameters), false);
 
-        while (r == 0 || r == -ETIMEDOUT || r == CLIENT_E_INTERRUPTED) {
+        while (r == 0 || r == CLIENT_E_INTERRUPTED) {
                 json_auto_t *reply = NULL;
 
-                r = client_receive(c, &reply, NULL, NULL, refusal, wake_fd,
-                                   w->is_shown ? AGAIN_MS : -1);
-                if (r == -ETIMEDOUT)
-                        clock_write(w);
-                else if (r == CLIENT_E_INTERRUPTED && signals_want_end(wake_fd))
-                        return interrupted(w);
+                r = client_receive(c, &reply, NULL, NULL, refusal, wake_fd, -1);
+                if (r == CLIENT_E_INTERRUPTED && signals_want_end(wake_fd))
+                        return interrupted();
                 else if (r == 0) {
-                        clock_erase(w);
                         *ret = TAKE_PTR(reply);
                         return STATUS_OK;
                 }
         }
         if (r == CLIENT_E_REFUSED)
                 return refusal_exit_status(refusal->kind);
-        clock_erase(w);
         return contact_failure(c, r, NULL);
 }
 
@@ -258,14 +220,12 @@ static bool may_wait(const Options *o, Client *c, Wait *w, const Refusal *refusa
                 if (o->wait_ns == 0 && o->profile &&
                     client_call(c, "GetProfile", json_pack("{s:s}", "profile", o->profile), &reply,
                                 NULL, NULL) == 0)
-                        w->wait_ns = (uint64_t) json_integer_value(
-                                json_object_get(json_object_get(reply, "profile"), "wait_ns"));
+                        w->wait_ns = json_number(json_object_get(reply, "profile"), "wait_ns");
         }
         return waited_ns(w) < w->wait_ns;
 }
 
-static int refuse(Wait *w, const Refusal *refusal) {
-        clock_erase(w);
+static int refuse(const Wait *w, const Refusal *refusal) {
         if (refusal->kind == REFUSAL_BUSY && w->wait_ns > 0)
                 log_error("waited %s in vain: %s", FORMAT_DURATION(waited_ns(w)),
                           refusal_message(refusal));
@@ -276,8 +236,7 @@ static int refuse(Wait *w, const Refusal *refusal) {
 
 /* Calls Start, again and again if something is in use.  An exit status. */
 static int call_start(json_t **ret, const Options *o, Client *c, json_t *parameters, int wake_fd) {
-        _cleanup_(wait_done) Wait w = { .is_shown = isatty(STDERR_FILENO) && !o->quiet,
-                                        .since_ns = now_ns(CLOCK_MONOTONIC) };
+        _cleanup_(wait_done) Wait w = { .since_ns = now_ns(CLOCK_MONOTONIC) };
 
         for (;;) {
                 struct pollfd poll_fd = { .fd = wake_fd, .events = POLLIN };
@@ -294,9 +253,8 @@ static int call_start(json_t **ret, const Options *o, Client *c, json_t *paramet
                 left_ms = AGAIN_MS;
                 if (w.wait_ns > waited)
                         left_ms = MIN((w.wait_ns - waited) / NSEC_PER_MSEC + 1, left_ms);
-                clock_write(&w);
                 if (poll(&poll_fd, 1, (int) left_ms) > 0 && signals_want_end(wake_fd))
-                        return interrupted(&w);
+                        return interrupted();
         }
 }
 
@@ -322,28 +280,6 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
         return STATUS_OK;
 }
 
-/* For people: a list of thousands of functions is counted above it, and who runs what is left is stopped there. */
-static void write_short(Buf *out, const char *script) {
-        for (const char *end = script; *script; script = end) {
-                size_t n_lines = 0, n;
-                const char *where;
-
-                do {
-                        n = strcspn(end, "\n");
-                        end += n + (end[n] == '\n');
-                        n_lines++;
-                } while (*end && n > 0 && end[-2] == '\\');
-                where = n_lines > LONG_COMMAND ? memmem(script, (size_t) (end - script), " > ", 3)
-                                               : NULL;
-                if (where)
-                        buf_printf(out, "false # %s lines, which a pipe gets: echo ...%.*s\n",
-                                   FORMAT_COUNT(n_lines), (int) strcspn(where + 3, " \n") + 3,
-                                   where);
-                else
-                        buf_add(out, script, (size_t) (end - script));
-        }
-}
-
 int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
@@ -359,10 +295,7 @@ int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
                 return stdout_json(o, json_incref(reply));
         }
         script = json_string_value(json_object_get(reply, "script")) ?: "";
-        if (!isatty(STDOUT_FILENO))
-                buf_adds(&out, script);
-        else
-                write_short(&out, script);
+        buf_adds(&out, script);
         return stdout_end(&out);
 }
 
@@ -381,7 +314,7 @@ int recording_list_live(Strv *ret, Client *c) {
 
                 if (name && state >= 0 && session_state_is_live((SessionState) state) &&
                     strv_add(ret, name) < 0)
-                        return failed(STATUS_FAILED, "Failed to list the sessions: out of memory");
+                        return out_of_memory();
         }
         return status;
 }

@@ -24,10 +24,6 @@ static const char *const syscall_prefixes[] = { "__x64_sys_",   "__arm64_sys_", 
                                                 "__riscv_sys_", "__se_sys_",    "SyS_",
                                                 "sys_" };
 
-static int out_of_memory(void) {
-        return failed(STATUS_FAILED, "Failed to expand the functions: out of memory");
-}
-
 /* --- what there is ---------------------------------------------------------------------------- */
 
 int function_list_parse(FunctionList *ret, char *text) {
@@ -211,19 +207,19 @@ static int read_word(Strv *ret, const char *word) {
 
 static int read_file(Strv *ret, const char *path) {
         _cleanup_free_ char *text = NULL;
-        char *state = NULL;
-        int r = file_read(AT_FDCWD, path, &text, NULL, FILE_BYTES_MAX), status = STATUS_OK;
+        _cleanup_strv_ Strv lines = {};
+        int r = file_read(AT_FDCWD, path, &text, NULL, FILE_BYTES_MAX)
+                        ?: strv_split(&lines, text, "\n"),
+            status = STATUS_OK;
 
         if (r < 0) {
                 log_error_errno(r, "Failed to read functions from \"%s\": %m", NAME_QUOTED(path));
                 return r == -ENOENT ? STATUS_NOT_FOUND : STATUS_FAILED;
         }
-        for (char *line = strtok_r(text, "\n", &state); line && status == STATUS_OK;
-             line = strtok_r(NULL, "\n", &state)) {
-                size_t n;
+        for (size_t i = 0; status == STATUS_OK && i < lines.n; i++) {
+                char *line = lines.items[i] + strspn(lines.items[i], " \t");
+                size_t n = strcspn(line, "#");
 
-                line += strspn(line, " \t");
-                n = strcspn(line, "#");
                 while (n > 0 && strchr(" \t\r", line[n - 1]))
                         n--;
                 line[n] = 0;

@@ -14,20 +14,15 @@
 #include "cli/record/record.h"
 #include "cli/schedule/schedule.h"
 #include "cli/source/source.h"
-#include "cli/terminal/signals.h"
-#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "meta/profile.h"
 
 #define STATE_DIR LOCALSTATEDIR "/lib/ftraced-captures"
 #define LOG_BYTES_MAX ((size_t) 4 << 20)
 #define DAY_NS (86400 * NSEC_PER_SEC)
-#define RESTART_TRIES 120 /* a second each: systemd starts a daemon that died at once */
+#define LOOK_MS 1000
+#define RESTART_TRIES 120 /* looks: systemd starts a daemon that died at once */
 #define NAME_TRIES 100
-
-static const char *text_of(const json_t *o, const char *key) {
-        return json_string_value(json_object_get(o, key)) ?: "";
-}
 
 /* --- the log ---------------------------------------------------------------------------------- */
 
@@ -111,8 +106,8 @@ static int add_capture(CaptureLog *l, json_t *c) {
 }
 
 int capture_log_add(CaptureLog *l, uint64_t at_ns, const char *result, const char *reason) {
-        return add_capture(l, json_pack("{s:I, s:s, s:s}", "at_ns", (json_int_t) at_ns, "result", result,
-                                   "reason", reason));
+        return add_capture(l, json_pack("{s:I, s:s, s:s}", "at_ns", (json_int_t) at_ns, "result",
+                                        result, "reason", reason));
 }
 
 int capture_log_set(CaptureLog *l, uint64_t at_ns, const SessionMeta *m) {
@@ -126,7 +121,7 @@ int capture_log_set(CaptureLog *l, uint64_t at_ns, const SessionMeta *m) {
                           "bytes", (json_int_t) session_meta_total(m).n_bytes, "lost",
                           (json_int_t) session_meta_events_lost(m));
 
-        if (streq(text_of(capture_log_last(l), "id"), m->id))
+        if (streq(json_text(capture_log_last(l), "id"), m->id))
                 return json_array_set_new(l->captures, n - 1, c) < 0 ? -ENOMEM : 0;
         (void) (dash && parse_u64(dash + 1, INT64_MAX - 1, &number));
         l->next = (json_int_t) number + 1;
@@ -260,7 +255,7 @@ static int begin(Capture *c) {
                 (void) snprintf(name, sizeof(name), "%s-%lli", c->name, (long long) n);
                 is_taken = false;
                 json_array_foreach (json_object_get(reply, "briefs"), i, s)
-                        is_taken = is_taken || streq(text_of(s, "name"), name);
+                        is_taken = is_taken || streq(json_text(s, "name"), name);
         }
         o.name = name;
         status = recording_start(&c->meta, &o, c->client, c->words, false, -EBADF);
@@ -274,59 +269,54 @@ static int begin(Capture *c) {
 
 /* --- until it has ended ----------------------------------------------------------------------- */
 
-static int watch(Capture *c) {
-        int r = client_send(c->client, "Watch", json_pack("{s:s}", "session", c->meta->name), true);
+/* The daemon is asked each second, and the one that comes after one that went.  Who wants us to end wants that of the
+ * recording. */
+static int look_until_end(Capture *c, int signal_fd) {
+        unsigned n_tries = 0;
 
-        return r == 0 ? STATUS_OK : contact_failure(c->client, r, NULL);
-}
+        while (session_state_is_live(c->meta->state)) {
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                struct pollfd p = { .fd = signal_fd, .events = POLLIN };
+                bool is_enough = poll(&p, 1, LOOK_MS) > 0 && signals_want_end(signal_fd);
+                json_auto_t *reply = NULL;
+                int r, status;
 
-/* One reply of Watch; whether it was the last one. */
-static int look(Capture *c, int signal_fd, bool *ret_ended) {
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        _cleanup_(client_freep) Client *other = NULL;
-        _cleanup_refusal_ Refusal refusal = {};
-        json_auto_t *reply = NULL;
-        bool continues = true;
-        int r = client_receive(c->client, &reply, NULL, &continues, &refusal, signal_fd, -1),
-            status;
-
-        if (r == CLIENT_E_INTERRUPTED && !signals_want_end(signal_fd))
-                return STATUS_OK;
-        if (r == CLIENT_E_GONE || r == -ECONNRESET || r == -EPIPE) {
-                /* To the daemon that comes after one that went. */
-                c->client = client_free(c->client);
-                for (unsigned i = 0; i < RESTART_TRIES && !signals_want_end(signal_fd); i++) {
-                        if (client_connect(&c->client, contact_socket(c->o)) == 0)
-                                return watch(c);
-                        (void) sleep(1);
+                if (!c->client && client_connect(&c->client, contact_socket(c->o)) != 0) {
+                        if (!is_enough && ++n_tries < RESTART_TRIES)
+                                continue;
+                        return failed(STATUS_FAILED,
+                                      "the daemon is gone and no other has started; %s goes on "
+                                      "recording unwatched.",
+                                      c->meta->name);
                 }
-                return failed(STATUS_FAILED,
-                              "the daemon is gone and no other has started; %s goes "
-                              "on recording unwatched.",
-                              c->meta->name);
-        }
-        if (r == CLIENT_E_INTERRUPTED) /* Watch does not end before the session does */
-                status = contact_daemon(&other, c->o)
-                                 ?: recording_stop(&m, c->o, other, c->meta->name);
-        else
+                r = client_call(c->client, is_enough ? "Stop" : "Describe",
+                                json_pack("{s:s}", "session", c->meta->name), &reply, NULL,
+                                &refusal);
+                if (r == CLIENT_E_GONE)
+                        c->client = client_free(c->client);
+                if (r == CLIENT_E_GONE || (r == CLIENT_E_REFUSED && is_enough)) /* it is over */
+                        continue;
                 status = r == 0 ? source_meta_from_reply(&m, reply)
                                 : contact_failure(c->client, r, &refusal);
-        if (status == STATUS_OK)
+                if (status != STATUS_OK)
+                        return status;
+                n_tries = 0;
                 SWAP(c->meta, m);
-        *ret_ended = r == CLIENT_E_INTERRUPTED || !continues;
-        return status;
+        }
+        return STATUS_OK;
 }
 
 /* --- what is kept ----------------------------------------------------------------------------- */
 
 /* The session among @sessions that is @capture's and still there; NULL: none. */
 static const json_t *find_session(const json_t *capture, const json_t *sessions) {
-        const char *id = text_of(capture, "id");
+        const char *id = json_text(capture, "id");
         json_t *s;
         size_t i;
 
         json_array_foreach (sessions, i, s)
-                if (*id && streq(text_of(s, "id"), id))
+                if (*id && streq(json_text(s, "id"), id))
                         return s;
         return NULL;
 }
@@ -341,7 +331,7 @@ size_t capture_count_kept(const json_t *captures, const json_t *sessions) {
 }
 
 static bool may_go(const json_t *session) {
-        int state = session_state_from_name(text_of(session, "state"));
+        int state = session_state_from_name(json_text(session, "state"));
 
         return state >= 0 && !session_state_is_live((SessionState) state) &&
                !json_is_true(json_object_get(session, "pinned"));
@@ -349,7 +339,6 @@ static bool may_go(const json_t *session) {
 
 /* Removes the oldest until @c->o->schedule.keep are left beside those that may not go. */
 static int remove_old(Capture *c) {
-        _cleanup_(client_freep) Client *client = NULL;
         uint64_t keep = c->o->schedule.keep, n = 0;
         json_auto_t *reply = NULL;
         json_t *sessions, *capture;
@@ -358,8 +347,7 @@ static int remove_old(Capture *c) {
 
         if (keep == 0)
                 return STATUS_OK;
-        status = contact_daemon(&client, c->o)
-                         ?: contact_gather(client, "ListBriefs", NULL, "briefs", &reply);
+        status = contact_gather(c->client, "ListBriefs", NULL, "briefs", &reply);
         sessions = json_object_get(reply, "briefs");
         json_array_foreach (c->log.captures, i, capture)
                 n += may_go(find_session(capture, sessions));
@@ -370,9 +358,9 @@ static int remove_old(Capture *c) {
                         break;
                 if (!may_go(s))
                         continue;
-                status = upkeep_remove(c->o, client, text_of(s, "name"));
+                status = contact_call_session(c->client, "Remove", json_text(s, "name"), NULL);
                 if (status == STATUS_OK) {
-                        talk(c->o, "Removed %s: %" PRIu64 " are kept.", text_of(s, "name"), keep);
+                        talk(c->o, "Removed %s: %" PRIu64 " are kept.", json_text(s, "name"), keep);
                         n--;
                 }
         }
@@ -381,7 +369,7 @@ static int remove_old(Capture *c) {
 
 static int capture(Capture *c) {
         const SessionMeta *m;
-        bool may_be, has_ended = false;
+        bool may_be;
         int signal_fd = -EBADF, status = look_whether(c, &may_be);
 
         if (status != STATUS_OK || !may_be)
@@ -390,10 +378,8 @@ static int capture(Capture *c) {
         if (status == STATUS_OK) {
                 signal_fd = signals_open();
                 status = signal_fd < 0 ? failed_errno(signal_fd, "Failed to wait for signals: %m")
-                                       : watch(c);
+                                       : look_until_end(c, signal_fd);
         }
-        while (status == STATUS_OK && !has_ended)
-                status = look(c, signal_fd, &has_ended);
         signals_close(&signal_fd);
         m = c->meta;
         if (!m)

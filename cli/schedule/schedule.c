@@ -4,6 +4,7 @@
  * [X-Ftraced], which systemd leaves alone.  systemd is asked by its own tools, which say what they cannot do. */
 
 #include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -174,40 +175,30 @@ int schedule_read(Schedule *ret, const char *root, const char *name) {
         return 0;
 }
 
-/* Adds NAME of each "ftraced-capture@NAME" + @suffix in @path. */
-static int list_dir(Strv *ret, const char *root, const char *path, const char *suffix) {
-        _cleanup_(closedirp) DIR *d = NULL;
-        _cleanup_free_ char *full = NULL;
+int schedule_list(Strv *ret, const char *root) {
+        static const struct {
+                const char *before, *behind; /* the name */
+        } paths[] = { { UNIT_DIR "/" PREFIX, ".timer.d" }, { WANTS_DIR "/" PREFIX, ".timer" } };
         int r = 0;
 
-        if (asprintf(&full, "%s%s", root ?: "", path) < 0)
-                return -ENOMEM;
-        d = opendir(full);
-        if (!d)
-                return errno == ENOENT ? 0 : ORIGIN(-errno);
-        for (const struct dirent *e = readdir(d); r >= 0 && e; e = readdir(d)) {
-                const char *name = startswith(e->d_name, PREFIX);
-                size_t n = name ? strlen(name) : 0;
-                char copy[SCHEDULE_NAME_MAX + 1];
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(paths); i++) {
+                _cleanup_free_ char *pattern = NULL;
+                glob_t found = {};
 
-                if (n <= strlen(suffix) || !streq(name + n - strlen(suffix), suffix))
-                        continue;
-                n -= strlen(suffix);
-                if (n >= sizeof(copy))
-                        continue;
-                (void) snprintf(copy, sizeof(copy), "%.*s", (int) n, name);
-                if (schedule_name_is_valid(copy))
-                        r = strv_add(ret, copy);
+                if (asprintf(&pattern, "%s%s*%s", root ?: "", paths[i].before, paths[i].behind) < 0)
+                        return -ENOMEM;
+                if (glob(pattern, 0, NULL, &found) != 0)
+                        found.gl_pathc = 0;
+                for (size_t k = 0; r >= 0 && k < found.gl_pathc; k++) {
+                        char *name = strrchr(found.gl_pathv[k], '/') + 1 + strlen(PREFIX);
+
+                        name[strlen(name) - strlen(paths[i].behind)] = 0;
+                        if (schedule_name_is_valid(name))
+                                r = strv_add(ret, name);
+                }
+                globfree(&found);
         }
-        return r;
-}
-
-int schedule_list(Strv *ret, const char *root) {
-        int r = list_dir(ret, root, UNIT_DIR, ".timer.d")
-                        ?: list_dir(ret, root, WANTS_DIR, ".timer");
-
-        if (r >= 0)
-                strv_sort_unique(ret);
+        strv_sort_unique(ret);
         return r;
 }
 

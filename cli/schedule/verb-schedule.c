@@ -8,11 +8,8 @@
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/verb.h"
 #include "cli/schedule/schedule.h"
 #include "cli/source/source.h"
-#include "cli/terminal/summary.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 
 static int fail(const char *what, const char *name, int r) {
@@ -164,7 +161,6 @@ static int remove_one(const Options *o, const char *name) {
 static void describe_result(Buf *out, const json_t *c) {
         const char *result = json_string_value(json_object_get(c, "result"));
         const char *reason = json_string_value(json_object_get(c, "reason"));
-        json_int_t lost = json_integer_value(json_object_get(c, "lost"));
 
         if (!result)
                 buf_adds(out, "-");
@@ -173,11 +169,9 @@ static void describe_result(Buf *out, const json_t *c) {
         else if (!streq(result, "sealed"))
                 buf_adds(out, NAME_QUOTED(result));
         else
-                buf_printf(out, "%s, %s, %s lost",
-                           FORMAT_DURATION(
-                                   (uint64_t) json_integer_value(json_object_get(c, "length_ns"))),
-                           FORMAT_BYTES((uint64_t) json_integer_value(json_object_get(c, "bytes"))),
-                           FORMAT_COUNT(lost > 0 ? (uint64_t) lost : 0));
+                buf_printf(out, "%s, %s, %s lost", FORMAT_DURATION(json_number(c, "length_ns")),
+                           FORMAT_BYTES(json_number(c, "bytes")),
+                           FORMAT_COUNT(json_number(c, "lost")));
 }
 
 static int run(const Options *o, const char *name) {
@@ -228,8 +222,7 @@ static int add_row(Table *t, const char *root, const char *name, const json_t *s
                 return status;
         last = capture_log_last(&l);
         next_ns = state.next_us * NSEC_PER_USEC;
-        last_ns = last ? (uint64_t) json_integer_value(json_object_get(last, "at_ns"))
-                       : state.last_us * NSEC_PER_USEC;
+        last_ns = last ? json_number(last, "at_ns") : state.last_us * NSEC_PER_USEC;
         kept = capture_count_kept(l.captures, sessions);
         describe_result(&result, last);
 

@@ -6,7 +6,7 @@
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/source/damage.h"
+#include "cli/source/source.h"
 #include "retention/keep.h"
 
 #define WHICH_MAX 64

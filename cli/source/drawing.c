@@ -11,48 +11,25 @@
 
 #include "base/io.h"
 #include "base/name.h"
-#include "cli/source/damage.h"
-#include "cli/source/drawing.h"
-#include "cli/terminal/summary.h"
+#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "meta/brief.h"
 
-#define LIVE_TASKS_MAX 4096
-#define FEW_EVENTS 20000
 #define CLOCK_LINES_MAX 20
-
-typedef struct LiveTask LiveTask;
-struct LiveTask {
-        LiveTask *next;
-        int32_t pid;
-        char comm[TASK_COMM_BYTES];
-};
 
 /* The name of a task that runs or ran on this machine; "<...>" if it is gone. */
 static const char *live_comm(Drawing *d, int32_t pid, const char *unknown) {
+        LiveTask *t = &d->live_tasks[(uint32_t) pid % LIVE_TASKS];
         _cleanup_free_ char *text = NULL;
         char path[64];
-        LiveTask *t;
-        size_t n;
 
-        for (t = d->live_tasks; t; t = t->next)
-                if (t->pid == pid)
-                        return t->comm;
-        if (d->n_live_tasks >= LIVE_TASKS_MAX)
-                return unknown;
-        t = calloc(1, sizeof(*t));
-        if (!t)
-                return unknown;
-        t->pid = pid;
+        if (t->pid == pid)
+                return *t->comm ? t->comm : unknown;
         (void) snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-        if (file_read(AT_FDCWD, path, &text, &n, 4096) < 0)
-                (void) snprintf(t->comm, sizeof(t->comm), "%s", unknown);
-        else
+        *t = (LiveTask){ .pid = pid };
+        if (file_read(AT_FDCWD, path, &text, NULL, 4096) >= 0)
                 (void) snprintf(t->comm, sizeof(t->comm), "%.*s", (int) strcspn(text, "\n"), text);
-        t->next = d->live_tasks;
-        d->live_tasks = t;
-        d->n_live_tasks++;
-        return t->comm;
+        return *t->comm ? t->comm : unknown;
 }
 
 static int draw_until(Drawing *d, uint64_t until_ns) {
@@ -128,8 +105,6 @@ int drawing_open(Drawing *ret, const SessionDir *dir, const SessionMeta *meta,
 void drawing_done(Drawing *d) {
         if (d->rendering)
                 d->renderer->free(d->rendering);
-        for (LiveTask *t; (t = POP(d->live_tasks));)
-                free(t);
         playback_free(d->playback);
         census_done(&d->census);
         buf_done(&d->out);
@@ -194,48 +169,6 @@ int display_report(const Source *s, const Options *o, const DrawingOptions *d) {
         return r == STATUS_OK && damage.n > 0 ? STATUS_INCOMPLETE : r;
 }
 
-int display_count(Census *ret, const Source *s) {
-        _cleanup_(playback_freep) Playback *p = NULL;
-        _cleanup_free_ char *problem = NULL;
-        _cleanup_census_ Census census = { .only_exits = s->meta->spec.slower_ns > 0 };
-        Step step;
-        int r = playback_open(&p, s->dir, s->meta, &problem);
-
-        if (r > 0)
-                return failed(STATUS_FAILED, "session \"%s\" cannot be read: %s.", s->meta->name,
-                              problem ?: "it is damaged");
-        while (r == 0) {
-                r = steps_next(&p->steps, UINT64_MAX, &step);
-                if (r <= 0)
-                        break;
-                r = census_step(&census, &step);
-        }
-        if (r < 0)
-                return failed_errno(r, "Failed to count the calls of session \"%s\": %m",
-                                    s->meta->name);
-        *ret = census;
-        census = (Census){};
-        return STATUS_OK;
-}
-
-/* Calls do not come alone in a session with other events, and few of these are counted soon. */
-static bool is_silent(const Source *s) {
-        _cleanup_census_ Census census = {};
-        uint64_t n_events = 0;
-
-        if (session_meta_is_of_file(s->meta) || silence_is_total(s->meta))
-                return !session_meta_is_of_file(s->meta);
-        for (size_t i = 0; i < s->meta->n_cpus; i++)
-                n_events += s->meta->cpus[i].read_events;
-        return s->meta->spec.events.n > 0 && n_events < FEW_EVENTS &&
-               display_count(&census, s) == STATUS_OK && census.n_trees == 0;
-}
-
-void display_silence(const Options *o, const Source *s) {
-        if (is_silent(s))
-                talk(o, "%s has no calls: %s.", s->meta->name, SUMMARY_SILENCE(s->meta));
-}
-
 void display_none_left(const Options *o, const Filtering *f) {
         _cleanup_free_ char *said = NULL;
 
@@ -260,17 +193,12 @@ void display_clock(const Options *o, const SessionMeta *m) {
                      m->clock_steps.n - CLOCK_LINES_MAX, m->name);
 }
 
-void display_left_out(const Options *o, const SessionMeta *m) {
-        _cleanup_buf_ Buf text = BUF_INIT;
+void display_lacks(const Options *o, const SessionMeta *m) {
+        _cleanup_buf_ Buf text = BUF_INIT, out = BUF_OF_TEXT(STDERR_FILENO);
 
         summary_hooked(&text, m);
         if (text.n_data > 0)
                 talk(o, "%s: %.*s.", m->name, (int) text.n_data, text.data);
-}
-
-void display_loss(const SessionMeta *m) {
-        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDERR_FILENO);
-
         summary_loss_lines(&out, m);
         (void) buf_flush(&out);
 }

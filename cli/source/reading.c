@@ -6,10 +6,8 @@
  */
 
 #include "base/name.h"
-#include "cli/source/damage.h"
-#include "cli/source/drawing.h"
-#include "cli/source/reading.h"
-#include "cli/terminal/summary.h"
+#include "cli/source/source.h"
+#include "cli/terminal/terminal.h"
 
 /* --- a text ----------------------------------------------------------------------------------- */
 
@@ -169,8 +167,7 @@ int reading_finish(const Reading *r) {
                 return display_status(e, m, NULL);
         warn_each(&damage);
         display_clock(r->o, m);
-        display_left_out(r->o, m);
-        display_loss(m);
+        display_lacks(r->o, m);
         return damage.n > 0 || !summary_is_complete(m) ? STATUS_INCOMPLETE : STATUS_OK;
 }
 
@@ -186,30 +183,13 @@ void reading_done(Reading *r) {
 
 /* --- two words -------------------------------------------------------------------------------- */
 
-/* A name that ftracectl makes for a session has a "-", a file a "/" or a "."; functions have
- * neither, but for clones, which a pattern need not name. */
-static bool can_be_function(const char *word) {
-        static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                      "0123456789_*?[]";
-
-        return word[strspn(word, letters)] == 0;
-}
-
 int chosen_init(Chosen *ret, const Options *o) {
-        const char *first = o->words.items[0], *second = o->words.n > 1 ? o->words.items[1] : NULL;
-
-        *ret = (Chosen){};
-        /* Where both can be, the one that is a file, if the other is nothing that can be read. */
-        if (second && can_be_function(first) &&
-            (!can_be_function(second) || (source_names_file(second) && !source_names_file(first) &&
-                                          !source_has_session(o, first))))
-                SWAP(first, second);
-        ret->source = first;
-        if (second && strv_add(&ret->patterns, second) < 0)
-                return failed(STATUS_FAILED, "Failed to read the command line: out of memory");
+        *ret = (Chosen){ .source = o->words.items[0] };
+        if (o->words.n < 2)
+                return STATUS_OK;
         ret->name_set.patterns = &ret->patterns;
-        ret->names = second ? &ret->name_set : NULL;
-        return STATUS_OK;
+        ret->names = &ret->name_set;
+        return strv_add(&ret->patterns, o->words.items[1]) < 0 ? out_of_memory() : STATUS_OK;
 }
 
 void chosen_done(Chosen *c) {

@@ -6,55 +6,43 @@
 #include <sys/statvfs.h>
 
 #include "base/array.h"
-#include "cli/source/retention.h"
+#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "retention/outlook.h"
 
-/* A sentence that begins with a capital, as long as no name begins it; the caller frees; NULL: none. */
-static char *sentence(const Outlook *o) {
+/* What @reply says of it, which outlook_done() frees: a sentence that begins with a capital, as long as no name begins
+ * it; the caller frees; NULL: none. */
+static char *sentence(Outlook *ret, const json_t *reply) {
         char *text;
 
-        if (outlook_describe(&text, o) < 0)
+        if (outlook_from_json(ret, json_object_get(reply, "retention")) != 0 ||
+            outlook_describe(&text, ret) < 0)
                 return NULL;
-        if (!o->next || !startswith(text, o->next))
+        if (!ret->next || !startswith(text, ret->next))
                 *text = (char) toupper((unsigned char) *text);
         return text;
-}
-
-int retention_limits(RetainLimits *ret, const Options *o, const Store *store, Strv *problems) {
-        _cleanup_config_ Config c = CONFIG_INIT;
-        struct statvfs fs;
-        Limits l;
-        int r = config_load(&c, o->config_root, NULL, problems);
-
-        if (r < 0)
-                return r;
-        if (fstatvfs(store_fd(store), &fs) < 0)
-                return ORIGIN(-errno);
-        l = config_limits(&c, (uint64_t) fs.f_blocks * fs.f_frsize,
-                          (unsigned) MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L));
-        *ret = vacuum_limits(&l);
-        return 0;
 }
 
 json_t *retention_of_store(const Options *o, const Store *store, const Vacuum *v) {
         _cleanup_outlook_ Outlook outlook = {};
         _cleanup_strv_ Strv problems = {}; /* which "ftraced --check-config" says */
+        _cleanup_config_ Config c = CONFIG_INIT;
+        struct statvfs fs;
         RetainLimits limits;
+        Limits l;
 
-        return retention_limits(&limits, o, store, &problems) >= 0 &&
-                               vacuum_foresee(&outlook, v, store, &limits) >= 0
-                       ? outlook_to_json(&outlook)
-                       : NULL;
-}
-
-static bool read_outlook(Outlook *ret, const json_t *reply) {
-        return outlook_from_json(ret, json_object_get(reply, "retention")) == 0;
+        if (config_load(&c, o->config_root, NULL, &problems) < 0 ||
+            fstatvfs(store_fd(store), &fs) < 0)
+                return NULL;
+        l = config_limits(&c, (uint64_t) fs.f_blocks * fs.f_frsize,
+                          (unsigned) MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L));
+        limits = vacuum_limits(&l);
+        return vacuum_foresee(&outlook, v, store, &limits) >= 0 ? outlook_to_json(&outlook) : NULL;
 }
 
 void retention_add_line(Buf *out, const json_t *reply, const char *indent) {
         _cleanup_outlook_ Outlook o = {};
-        _cleanup_free_ char *text = read_outlook(&o, reply) ? sentence(&o) : NULL;
+        _cleanup_free_ char *text = sentence(&o, reply);
 
         if (text)
                 buf_printf(out, "%s%s.\n", indent, text);
@@ -62,10 +50,9 @@ void retention_add_line(Buf *out, const json_t *reply, const char *indent) {
 
 void retention_talk(const Options *o, const json_t *reply) {
         _cleanup_outlook_ Outlook outlook = {};
-        _cleanup_free_ char *text = NULL;
+        _cleanup_free_ char *text = sentence(&outlook, reply);
 
-        if (read_outlook(&outlook, reply) && outlook_is_tight(&outlook) &&
-            (text = sentence(&outlook)))
+        if (text && outlook_is_tight(&outlook))
                 talk(o, "Note: %s.", text);
 }
 

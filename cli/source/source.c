@@ -11,7 +11,6 @@
 
 #include "base/name.h"
 #include "cli/contact/contact.h"
-#include "cli/source/retention.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "meta/brief.h"
@@ -36,10 +35,6 @@ Source *source_free(Source *s) {
         session_meta_free(s->meta);
         safe_close(s->readers_fd);
         return mfree(s);
-}
-
-static int out_of_memory(void) {
-        return failed(STATUS_FAILED, "Failed to open the recording: out of memory");
 }
 
 int source_check_name(const char *name) {
@@ -292,7 +287,7 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
 
 /* --- which of both ---------------------------------------------------------------------------- */
 
-bool source_has_session(const Options *o, const char *name) {
+static bool has_session(const Options *o, const char *name) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(store_freep) Store *store = NULL;
         _cleanup_(client_freep) Client *c = NULL;
@@ -311,7 +306,7 @@ bool source_has_session(const Options *o, const char *name) {
         return r == 0 || (r == CLIENT_E_REFUSED && refusal.kind != REFUSAL_SESSION_NOT_FOUND);
 }
 
-bool source_names_file(const char *word) {
+static bool names_file(const char *word) {
         struct stat st;
 
         return stat(word, &st) >= 0 && !S_ISDIR(st.st_mode);
@@ -332,9 +327,9 @@ bool source_is_file(const Options *o, const char *word) {
 
         if (strchr(word, '/'))
                 return true;
-        is_there = source_names_file(word);
+        is_there = names_file(word);
         /* Only where the two differ it matters whether there is such a session. */
-        return is_there == has_suffix_of_file(word) ? is_there : !source_has_session(o, word);
+        return is_there == has_suffix_of_file(word) ? is_there : !has_session(o, word);
 }
 
 /* --- from a file ------------------------------------------------------------------------------ */
@@ -483,7 +478,7 @@ static int check_session_word(const Options *o, const char *name) {
                       NAME_QUOTED(name));
 }
 
-int source_open_session(Source **ret, const Options *o, const char *name) {
+static int open_session(Source **ret, const Options *o, const char *name) {
         _cleanup_(client_freep) Client *c = NULL;
         int status = check_session_word(o, name) ?: contact_unless_store(&c, o);
 
@@ -531,8 +526,8 @@ int source_open_found(Source **ret, const Options *o, const char *word, SourceFo
                         word);
         if (found.form == SOURCE_DAT)
                 return open_dat(ret, o, word, TAKE_FD(fd), false);
-        status = source_open_session(ret, o, word);
-        if (status == STATUS_OK && source_names_file(word))
+        status = open_session(ret, o, word);
+        if (status == STATUS_OK && names_file(word))
                 talk(o, "\"%s\" is the session; the file of that name is \"./%s\".", word, word);
         return status;
 }
@@ -542,14 +537,6 @@ int source_open(Source **ret, const Options *o, const char *name) {
         int status = source_find(&found, o, name);
 
         return status ?: source_open_found(ret, o, name, found);
-}
-
-/* A member of the reply's session; 0: it has none. */
-static uint64_t number_of(const json_t *reply, const char *member) {
-        json_int_t n =
-                json_integer_value(json_object_get(json_object_get(reply, "session"), member));
-
-        return (uint64_t) MAX(n, (json_int_t) 0);
 }
 
 int source_describe(Source **ret, const Options *o, const char *name) {
@@ -581,9 +568,9 @@ int source_describe(Source **ret, const Options *o, const char *name) {
         status = source_meta_from_reply(&s->meta, reply);
         if (status != STATUS_OK)
                 return status;
-        s->disk_bytes = number_of(reply, "disk_bytes");
-        s->stays_until_ns = number_of(reply, "stays_until_ns");
-        s->goes_at_ns = number_of(reply, "goes_at_ns");
+        s->disk_bytes = json_number(json_object_get(reply, "session"), "disk_bytes");
+        s->stays_until_ns = json_number(json_object_get(reply, "session"), "stays_until_ns");
+        s->goes_at_ns = json_number(json_object_get(reply, "session"), "goes_at_ns");
         *ret = TAKE_PTR(s);
         return STATUS_OK;
 }

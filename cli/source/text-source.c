@@ -6,7 +6,7 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/source/text-source.h"
+#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 
 #define N_DAMAGES_SAID 8

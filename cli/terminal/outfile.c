@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/io.h"
-#include "cli/terminal/outfile.h"
+#include "cli/terminal/terminal.h"
 
 int outfile_open_as(Outfile *ret, const char *path, const char *temporary, mode_t mode) {
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;

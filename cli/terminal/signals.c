@@ -4,7 +4,7 @@
 
 #include <signal.h>
 
-#include "cli/terminal/signals.h"
+#include "cli/terminal/terminal.h"
 
 static sigset_t signals_set(void) {
         sigset_t set;

@@ -6,18 +6,12 @@
 #include <math.h>
 
 #include "base/name.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 
 #define TABLE_COLUMNS_MAX 24
 #define GAP 2             /* spaces between columns */
 #define LEFT_OUT SIZE_MAX /* as a column's width */
 #define LINES_BESIDES 4   /* at most, above and below the rows */
-
-void table_init(Table *t, const char *titles) {
-        *t = (Table){ .max_width = terminal_columns() };
-        t->error = strv_split(&t->titles, titles, "|");
-}
 
 void table_begin(Table *t, JsonMode json) {
         *t = (Table){ .max_width = terminal_columns() };
@@ -42,23 +36,6 @@ static _printf_(1, 0) char *cell_text(const char *format, va_list ap) {
         return text;
 }
 
-void table_add(Table *t, const char *format, ...) {
-        char *text;
-        va_list ap;
-
-        va_start(ap, format);
-        text = cell_text(format, ap);
-        va_end(ap);
-        if (t->error < 0)
-                free(text);
-        else
-                t->error = text ? strv_take(&t->cells, text) : -ENOMEM;
-}
-
-size_t table_n_rows(const Table *t) {
-        return t->list ? json_array_size(t->list) : t->titles.n > 0 ? t->cells.n / t->titles.n : 0;
-}
-
 void table_done(Table *t) {
         strv_done(&t->titles);
         strv_done(&t->cells);
@@ -79,8 +56,9 @@ Row table_row(Table *t) {
 }
 
 Row table_rest(Table *t) {
-        for (size_t i = 0; i < t->titles.n; i++)
-                table_add(t, " ");
+        t->n_rows++;
+        for (size_t i = 0; t->error >= 0 && i < t->titles.n; i++)
+                t->error = strv_add(&t->cells, " ");
         return (Row){ .table = t, .is_text = true, .is_rest = true };
 }
 
@@ -378,8 +356,8 @@ int table_show(Table *t, const Options *o, Buf *above) {
 
         if (o->json != JSON_OFF)
                 return r < 0 ? stdout_status(r) : stdout_json(o, TAKE_PTR(t->list));
-        pager_open(&pager, o, table_n_rows(t) + LINES_BESIDES);
-        if (table_n_rows(t) > 0 && r >= 0)
+        pager_open(&pager, o, t->n_rows + LINES_BESIDES);
+        if (r >= 0)
                 r = table_print(t, out, !o->no_legend);
         if (!o->no_legend)
                 table_explain(&t->marks, out);

@@ -87,14 +87,6 @@ bool terminal_has_colours(const Options *o) {
         return isatty(STDOUT_FILENO) && !streq_ptr(getenv("TERM"), "dumb");
 }
 
-bool terminal_has_256_colours(const Options *o) {
-        const char *depth = getenv("COLORTERM"), *term = getenv("TERM");
-
-        if (!terminal_has_colours(o))
-                return false;
-        return o->color == COLOR_ALWAYS || (depth && *depth) || (term && strstr(term, "256color"));
-}
-
 void terminal_add(Buf *out, const Options *o, Colour c, const char *text) {
         static const char *const codes[] = {
                 [COLOUR_GOOD] = "\033[32m",
@@ -212,7 +204,7 @@ int stdout_json(const Options *o, json_t *value) {
                                      JSON_ENCODE_ANY | (pretty ? JSON_INDENT(2) : JSON_COMPACT));
         json_decref(value);
         if (!text)
-                return failed(STATUS_FAILED, "Failed to print JSON: out of memory");
+                return out_of_memory();
         buf_printf(&out, "%s\n", text);
         return stdout_end(&out);
 }

@@ -6,8 +6,8 @@
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
-int counting_failure(int r) {
-        if (r == -EPIPE)
+int counting_status(int r) {
+        if (r >= 0 || r == -EPIPE)
                 return stdout_status(r);
         return failed_errno(r, "Failed to add up calls: %m");
 }
@@ -40,15 +40,13 @@ int counting_run(Counting *c) {
         while ((r = reading_next(&c->reading, &step)) > 0) {
                 r = pairing_step(c->pairing, &step);
                 if (r < 0)
-                        return counting_failure(r);
+                        return counting_status(r);
         }
         if (r < 0)
                 return -r;
         r = pairing_finish(c->pairing);
-        if (r < 0)
-                return counting_failure(r);
-        if (!c->floor)
-                return STATUS_OK;
+        if (r < 0 || !c->floor)
+                return counting_status(r);
         c->overhead = overhead_of(c->floor);
         if (c->reading.o->analysis.corrected && !c->overhead.has_cost)
                 return failed(

@@ -233,32 +233,23 @@ void path_view_sentence(const PathView *v, Buf *out) {
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static int compare_u64(const void *a, const void *b) {
-        uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
+/* The longest first, of several that are as long the one that comes first. */
+static int compare_segments(const void *a, const void *b) {
+        const PathSegment *x = *(const PathSegment *const *) a,
+                          *y = *(const PathSegment *const *) b;
 
-        return (x > y) - (x < y);
+        return CMP(y->duration_ns, x->duration_ns) ?: CMP(x, y);
 }
 
-/* The shortest that is shown, of @limit rows; those as long as it are shown if they come first. */
-static int find_shortest(const CriticalPath *p, size_t limit, uint64_t *ret_ns, size_t *ret_n) {
-        _cleanup_free_ uint64_t *sorted = NULL;
-        size_t n = 0;
+/* The last one, in that order, of @limit rows.  NULL without memory. */
+static const PathSegment *last_shown(const CriticalPath *p, size_t limit) {
+        _cleanup_free_ const PathSegment **sorted = calloc(p->n, sizeof(*sorted));
 
-        *ret_ns = 0;
-        *ret_n = p->n;
-        if (p->n <= limit)
-                return 0;
-        sorted = calloc(p->n, sizeof(*sorted));
-        if (!sorted)
-                return -ENOMEM;
-        for (size_t i = 0; i < p->n; i++)
-                sorted[i] = p->segments[i].duration_ns;
-        qsort(sorted, p->n, sizeof(*sorted), compare_u64);
-        *ret_ns = sorted[p->n - limit];
-        for (size_t i = p->n - limit; i < p->n && sorted[i] == *ret_ns; i++)
-                n++;
-        *ret_n = n; /* of those that are just so long */
-        return 0;
+        for (size_t i = 0; sorted && i < p->n; i++)
+                sorted[i] = &p->segments[i];
+        if (sorted)
+                qsort(sorted, p->n, sizeof(*sorted), compare_segments);
+        return sorted ? sorted[limit - 1] : NULL;
 }
 
 static void tell_what(Row r, const PathSegment *s) {
@@ -339,24 +330,19 @@ static void tell(Row r, const PathView *v, const PathSegment *s, bool has_locks)
 
 int path_view_tell(const PathView *v, Table *t, size_t limit) {
         const CriticalPath *p = is_of_one(v) ? v->path : &v->sum->path;
-        uint64_t shortest_ns = 0, left_ns = 0;
+        size_t n_max = limit > 0 ? limit : PATH_VIEW_LIMIT, n_left = 0;
+        const PathSegment *last = NULL; /* all are shown */
+        uint64_t left_ns = 0;
         bool has_locks = false;
-        size_t n_shortest = p->n, n_left = 0;
-        int r = t->list ? 0
-                        : find_shortest(p, limit > 0 ? limit : PATH_VIEW_LIMIT, &shortest_ns,
-                                        &n_shortest);
 
-        if (r < 0)
-                return r;
+        if (!t->list && p->n > n_max && !(last = last_shown(p, n_max)))
+                return -ENOMEM;
         for (size_t i = 0; i < p->n; i++)
                 has_locks |= p->segments[i].released != NULL;
         for (size_t i = 0; i < p->n; i++) {
                 const PathSegment *s = &p->segments[i];
-                bool is_shown = s->duration_ns > shortest_ns ||
-                                (s->duration_ns == shortest_ns && n_shortest > 0);
 
-                n_shortest -= is_shown && s->duration_ns == shortest_ns;
-                if (is_shown) {
+                if (!last || compare_segments(&s, &last) <= 0) {
                         tell(table_row(t), v, s, has_locks);
                 } else {
                         n_left++;

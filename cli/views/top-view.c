@@ -139,7 +139,7 @@ static int refuse_column(const char *option, const char *name, size_t n_name, co
                 buf_printf(&list, "%s%s", i > 0 ? ", " : "", columns[i].name);
         buf_adds(&list, last);
         if (!word || buf_take_string(&list, &names) < 0)
-                return failed_errno(-ENOMEM, "Failed to read the options: %m");
+                return out_of_memory();
         return failed(STATUS_USAGE, "%s: \"%s\" is not one of %s.", option, NAME_QUOTED(word),
                       names);
 }
@@ -483,7 +483,7 @@ int live_top_new(LiveTop **ret, const Options *o) {
         int r, status;
 
         if (!t)
-                return counting_failure(-ENOMEM);
+                return out_of_memory();
         t->o = o;
         status = top_view_check(o, &t->by);
         if (status != STATUS_OK)
@@ -491,7 +491,7 @@ int live_top_new(LiveTop **ret, const Options *o) {
         r = counting_init(&t->counting, true)
                     ?: breakdown_new(&t->breakdown, t->by, t->counting.pairing);
         if (r < 0)
-                return counting_failure(r);
+                return counting_status(r);
         if (o->filter.functions.n > 0)
                 t->counting.pairing->is_sparse = true;
         t->in_place = isatty(STDOUT_FILENO);

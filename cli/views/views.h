@@ -4,7 +4,7 @@
 /*
  * Views: tables over the calls of a SOURCE, for the verbs that show them
  *
- * A table is told row by row (cli/terminal/table.h), so that one description is its text and its JSON.
+ * A table is told row by row (cli/terminal/terminal.h), so that one description is its text and its JSON.
  */
 
 #include "analyze/breakdown.h"
@@ -14,8 +14,8 @@
 #include "calls/census.h"
 #include "causes/critical-path.h"
 #include "causes/why.h"
-#include "cli/source/reading.h"
-#include "cli/terminal/table.h"
+#include "cli/source/source.h"
+#include "cli/terminal/terminal.h"
 
 /* --- counting (counting.c): all calls of a SOURCE, for a verb that adds them up --------------- */
 
@@ -40,8 +40,8 @@ int counting_end(const Counting *c);
 void counting_done(Counting *c);
 #define _cleanup_counting_ _cleanup_(counting_done)
 
-/* Says that adding up failed with @r; STATUS_FAILED. */
-int counting_failure(int r);
+/* The result @r (0 or -errno) of adding up as an exit status, after having said why. */
+int counting_status(int r);
 /* A line with overhead_describe(); nothing, if there are no calls. */
 void counting_headline(const Counting *c, Buf *out);
 /* @t below that; an exit status. */

@@ -22,15 +22,13 @@
 static int read_side(Counting *c, Anatomy *a, const Options *o, const char *word) {
         int r = counting_init(c, false) ?: anatomy_add_source(a, c->pairing);
 
-        return r < 0 ? counting_failure(r) : counting_read(c, o, word);
+        return counting_status(r) ?: counting_read(c, o, word);
 }
 
 int why_sides_read(WhySides *s, const Options *o, const char *before, const char *now) {
-        int status = STATUS_OK, r = anatomy_new(&s->anatomy);
+        int status = counting_status(anatomy_new(&s->anatomy));
 
-        if (r < 0)
-                return counting_failure(r);
-        if (before)
+        if (status == STATUS_OK && before)
                 status = read_side(&s->before, s->anatomy, o, before);
         return status ?: read_side(&s->now, s->anatomy, o, now);
 }
@@ -51,11 +49,9 @@ int why_sides_explain(Why **ret, const WhySides *s, const CohortsRoot *root,
                       const CohortsSpec *spec) {
         int r = why_new(ret, s->anatomy, root, spec);
 
-        if (r < 0)
-                return counting_failure(r);
-        for (size_t i = 0; i < (*ret)->n_causes; i++)
+        for (size_t i = 0; r >= 0 && i < (*ret)->n_causes; i++)
                 (*ret)->causes[i].may_lack |= may_lack(s, &(*ret)->causes[i]);
-        return STATUS_OK;
+        return counting_status(r);
 }
 
 int why_sides_end(const WhySides *s) {

@@ -100,7 +100,7 @@ DEFINE_CLEANUP(PageSource *, page_source_free);
  * @m:           of @dir; where CPUSTAT counts losses of a CPU, that is believed
  * @is_thorough: look through the pages of a CPU also if CPUSTAT says that nothing was lost, which
  *               takes reading, or unpacking, all of them; whoever reads them anyway finds what they
- *               say against it (cli/source/damage.h)
+ *               say against it (cli/source/source.h)
  *
  * A page says that events were lost before it, and mostly how many (store/page.h).  That becomes what a session's own
  * account would have: a sum for each CPU, and a gap for each place, of GAP_UNKNOWN events where the kernel had no

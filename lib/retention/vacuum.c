@@ -8,7 +8,6 @@
 #include "base/io.h"
 #include "base/unit.h"
 #include "retention/boot-clock.h"
-#include "retention/footprint.h"
 #include "retention/vacuum.h"
 
 static const char *const verdict_texts[_RETAIN_VERDICT_N] = {
@@ -61,29 +60,6 @@ int vacuum_add_session(Vacuum *v, const SessionMeta *m, uint64_t n_bytes) {
                            .is_live = m->state == SESSION_NEW || session_state_is_live(m->state),
                            .keep = m->pinned ? KEEP_PINNED : KEEP_NOT,
                    });
-}
-
-/* What cannot be read is no item. */
-static int add_from(Vacuum *v, const Store *store, const char *name) {
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        _cleanup_(session_dir_freep) SessionDir *d = NULL;
-        int r;
-
-        if (store_open_session(store, name, &d) < 0)
-                return 0;
-        r = session_dir_read_any_meta(d, name, &m);
-        if (r != 0)
-                return r == -ENOMEM ? r : 0;
-        return vacuum_add_session(v, m, footprint_measure(d).n_bytes);
-}
-
-static int list(Vacuum *v, const Store *store) {
-        _cleanup_strv_ Strv names = {};
-        int r = store_list(store, &names);
-
-        for (size_t i = 0; r >= 0 && i < names.n; i++)
-                r = add_from(v, store, names.items[i]);
-        return r;
 }
 
 /* The caller frees. */
@@ -173,62 +149,6 @@ void vacuum_went(Vacuum *v, VacuumItem *item, int r) {
         item->error = r;
         if (r == 0)
                 v->freed_bytes += item->n_bytes;
-}
-
-/* Looks at all that would go until nothing is new.  One that cannot be looked at is left alone. */
-static int look_at_chosen(Vacuum *v, const Store *store, const RetainLimits *limits) {
-        VacuumItem *item;
-        int r = vacuum_decide(v, store, limits);
-
-        while (r >= 0 && (item = vacuum_next(v))) {
-                for (; item; item = vacuum_next(v)) {
-                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                        _cleanup_(session_dir_freep) SessionDir *d = NULL;
-
-                        r = store_open_session(store, item->name, &d);
-                        if (r == 0)
-                                r = session_dir_read_any_meta(d, item->name, &m);
-                        if (r == 0)
-                                r = keep_look(d, m, &item->foreign);
-                        if (r == -ENOMEM)
-                                return r;
-                        item->keep = r < 0 ? KEEP_IN_USE : (Keep) r;
-                        item->is_looked_at = true;
-                }
-                r = vacuum_decide(v, store, limits);
-        }
-        return MIN(r, 0);
-}
-
-int vacuum_run(Vacuum *ret, const Store *store, const RetainLimits *limits,
-               const VacuumWork *work) {
-        _cleanup_vacuum_ Vacuum v = {};
-        VacuumProgress p;
-        int r;
-
-        boot_clock_note(store_fd(store));
-        r = list(&v, store);
-        if (r >= 0)
-                r = look_at_chosen(&v, store, limits);
-        if (r < 0)
-                return r;
-        p = vacuum_progress_of(&v);
-        for (size_t i = 0; i < v.n; i++) {
-                VacuumItem *item = &v.items[i];
-
-                if (item->verdict == RETAIN_KEEP)
-                        continue;
-                if (work->tell)
-                        work->tell(&p, work->userdata);
-                vacuum_went(&v, item,
-                            work->remove ? MIN(work->remove(item->name, work->userdata), 0) : 0);
-                p.n_done++;
-                p.done_bytes += item->n_bytes;
-        }
-        if (work->tell)
-                work->tell(&p, work->userdata);
-        *ret = TAKE(v, (Vacuum){});
-        return 0;
 }
 
 uint64_t vacuum_next_ns(const Vacuum *v, const RetainLimits *limits) {

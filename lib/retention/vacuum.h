@@ -70,22 +70,6 @@ VacuumProgress vacuum_progress_of(const Vacuum *v); /* when nothing is done yet 
 void vacuum_done(Vacuum *v);
 #define _cleanup_vacuum_ _cleanup_(vacuum_done)
 
-typedef struct VacuumWork {
-        /* Removes an ended session.  0 or -errno.  NULL: only decide. */
-        int (*remove)(const char *name, void *userdata);
-        /* Before each session, and at the end; may be NULL. */
-        void (*tell)(const VacuumProgress *p, void *userdata);
-        void *userdata;
-} VacuumWork;
-
-/*
- * vacuum_run() - all of it, at once
- * @ret: every session that could be read, vacuum_done() it
- *
- * That one cannot be removed is noted with it, and the others go on.  0 or -errno.
- */
-int vacuum_run(Vacuum *ret, const Store *store, const RetainLimits *limits, const VacuumWork *work);
-
 /* When the next one may go that may not yet, or is too old; UINT64_MAX: none does. */
 uint64_t vacuum_next_ns(const Vacuum *v, const RetainLimits *limits);
 /* What goes next of all that was added.  0 or -errno. */

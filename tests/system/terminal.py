@@ -20,7 +20,7 @@ ftracectl, data, work = sys.argv[1:4]
 evil = [b"\x1b[31mE", b"\xc2\x9b31mC", b"\x9b5mX", b"a\rb", b"b\x08\x08b", b"\xe2\x80\xaeR", b"\xff\xfe", b"t\tt",
         b"\xe2\x81\xa6i", b"d\x7fd", b"\x1b]0;T\x07", b"1234567\xce\xb1", b"123456\xce\xb1"]
 # What is ours: colours, the place of a table that is drawn again and again, a line that is written over itself.
-ours = re.compile(rb"\x1b\[(?:0|1|3[1-3]|1;31|48;5;\d+)m|\x1b\[H\x1b\[J|\r\x1b\[K")
+ours = re.compile(rb"\x1b\[(?:0|1|3[1-3]|1;31)m|\x1b\[H\x1b\[J|\r\x1b\[K")
 refused = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f]")
 bad = []
 n_tried = 0

@@ -19,8 +19,11 @@ host=$1
 shift
 echo "$host $*" >>"$SSH_LOG"
 [[ ! -e $HOSTS_DIR/$host.down ]] || { echo "ssh: connect to host $host: No route to host" >&2; exit 255; }
-if [[ -e $HOSTS_DIR/$host.hangs ]]; then exec sleep 200; fi
-if [[ $host == hung ]]; then exec sleep 600; fi
+if [[ -e $HOSTS_DIR/$host.hangs || $host == hung ]]; then # as ServerAliveInterval= has it
+        sleep 3
+        echo "Timeout, server $host not responding." >&2
+        exit 255
+fi
 if [[ -e $HOSTS_DIR/$host.persists ]]; then # with ControlPersist, as older ones do
         sleep 200 >/dev/null &
         echo $! >>"$HOSTS_DIR/left"
@@ -131,7 +134,7 @@ is 'where it waits' "$(states undone)" 'sealed sealed none'
 touch "$HOSTS_DIR/three.late" "$HOSTS_DIR/two.hangs"
 exits 'one that is too late, and one that hangs' 1 timeout 100 ftracectl start --hosts "$work/hosts" --in=3s --duration=1s -n late udp_sendmsg
 says 'are told' "^three: .*by this host's clock" "$out"
-says 'both' '^two: no answer for ' "$out"
+says 'both' '^two: Timeout, server' "$out"
 rm "$HOSTS_DIR/three.late" "$HOSTS_DIR/two.hangs"
 late_ended() {
         [[ $(states late) == 'sealed none none' ]]
@@ -226,7 +229,7 @@ exits 'a recording that nobody has' 6 ftracectl collect --hosts "$work/hosts" -n
 is 'is told of each' "$(grep -c ': none: ' "$out")" 3
 wait $hung_pid || status=$?
 is 'a host that hangs' "$status" 6
-says 'is given up' '^hung: none: no answer for ' "$work/hung/said"
+says 'is given up' '^hung: none: Timeout, server' "$work/hung/said"
 ok 'and the others are collected' ftracectl verify "$work/hung/second@one.dat"
 exits 'a name is wanted' 2 ftracectl collect --hosts "$work/hosts" -o "$work/all"
 exits 'a directory, too' 2 ftracectl collect --hosts "$work/hosts" -n second -o "$work/three.dat"

@@ -62,8 +62,6 @@ ok 'no wider than 80 columns' test "$(widest)" -le 80
 LC_ALL=C.UTF-8 exits 'with UTF-8' 0 ftracectl hist --over-time "$work/generated.txt" below
 ok 'it has shades' grep -q '[░▒▓█]' "$out"
 ok 'and no colours' not grep -q $'\033' "$out"
-exits 'with --color=always' 0 ftracectl hist --over-time --color=always "$work/generated.txt" below
-ok 'colours are backgrounds' grep -q $'\033\\[48;5;[0-9]*m \033\\[0m' "$out"
 read -r from to < <(sed -nE 's/^Slowest: (--from=[0-9.]+) (--to=[0-9.]+)$/\1 \2/p' "$out")
 least=$(ftracectl hist --json "$work/generated.txt" below | jq '.all.ranges[-1].from_ns')
 most=$(ftracectl hist --over-time --json "$work/generated.txt" below |
@@ -81,11 +79,6 @@ if command -v script >/dev/null; then
                 ok 'it takes no more' test "$(widest)" -le $width || show_file "$out"
                 ok 'and most of that' test "$(widest)" -gt $((width * 2 / 3))
         done
-        TERM=xterm-256color ok 'a terminal with 256 colours' terminal 80 "$top_builddir/ftracectl" hist --over-time --no-pager \
-                "$work/generated.txt" below
-        ok 'gets them' grep -q '\[48;5;' "$out"
-        TERM=xterm ok 'one with 8' terminal 80 "$top_builddir/ftracectl" hist --over-time --no-pager "$work/generated.txt" below
-        ok 'gets shades' not grep -q '\[48;5;' "$out"
 else
         skip_one 'on a terminal' 'script is not installed'
 fi

@@ -136,7 +136,6 @@ cp "$graph" "$work/here/udp_sendmsg-6.1"
 cd "$work/here" || exit
 for name in trace paste.md; do
         exits "$name is a file without a slash" 0 ftracectl top --store "$top_srcdir/tests/data" "$name"
-        exits "a function may stand before $name" 0 ftracectl hist SyS_write "$name"
 done
 exits 'a session is not hidden by a file' 0 ftracectl top --store "$top_srcdir/tests/data" udp_sendmsg-6.1
 says 'which is said' '"udp_sendmsg-6.1" is the session; the file of that name is "./udp_sendmsg-6.1"'

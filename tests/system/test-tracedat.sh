@@ -77,23 +77,11 @@ if command -v script >/dev/null; then
         ok 'but for that sentence' test "$(wc -c <"$out")" -lt 300
 fi
 
-# Whoever interrupts it keeps the file that was there.  The signal is there before it begins.
 cp -r "$data/sessions" "$data/symbols" "$work/"
 chmod -R u+w "$work/sessions" "$work/symbols"
 "$top_builddir/tests/bench/grow-session" "$work/sessions/$name" 20 >/dev/null
 mkdir "$work/files"
-echo before >"$work/files/x.dat"
-interrupted() { # ARGUMENT...: of ftracectl
-        python3 -c 'import os, signal, sys
-signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-os.kill(os.getpid(), signal.SIGINT)
-os.execv(sys.argv[1], sys.argv[1:])' "$top_builddir/ftracectl" "$@"
-}
-exits 'an interrupted fetch says so' 130 interrupted fetch -q --store "$work" "$name" -o "$work/files/x.dat"
-says 'in a sentence' 'x\.dat was not written'
-is 'the file is as it was' "$(cat "$work/files/x.dat")" before
-is 'and no other is left' "$(ls "$work/files")" x.dat
-exits 'the next one is not' 0 ftracectl fetch -q --store "$work" "$name" -o "$work/files/x.dat" --compress=zstd
+exits 'a grown recording is fetched' 0 ftracectl fetch -q --store "$work" "$name" -o "$work/files/x.dat" --compress=zstd
 ftracectl report --no-legend --store "$work" "$name" >"$work/wanted"
 exits 'of the grown recording all is in it' 0 ftracectl report --no-legend "$work/files/x.dat"
 ok 'as in the recording' cmp "$out" "$work/wanted"

@@ -196,7 +196,7 @@ unit_programs += %D%/cli-options
 %C%_cli_options_LDADD = $(unit_libs) $(verb_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/cli-terminal
-%C%_cli_terminal_SOURCES = %D%/test-outfile.c %D%/test-progress.c %D%/test-summary.c %D%/test-table.c
+%C%_cli_terminal_SOURCES = %D%/test-outfile.c %D%/test-summary.c %D%/test-table.c
 %C%_cli_terminal_CFLAGS = $(unit_cflags)
 %C%_cli_terminal_LDADD = $(unit_libs) $(verb_libs) $(CHECK_LIBS)
 
@@ -211,7 +211,7 @@ unit_programs += %D%/cli-source
 %C%_cli_source_LDADD = $(unit_libs) $(verb_libs) $(export_libs) -lm $(CHECK_LIBS)
 
 unit_programs += %D%/cli-record
-%C%_cli_record_SOURCES = %D%/test-command.c %D%/test-recording.c %D%/test-selection.c
+%C%_cli_record_SOURCES = %D%/test-recording.c %D%/test-selection.c
 %C%_cli_record_CFLAGS = $(unit_cflags)
 %C%_cli_record_LDADD = $(unit_libs) $(verb_libs) $(CHECK_LIBS)
 

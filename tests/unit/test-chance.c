@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "causes/chance.h"
 #include "base/cleanup.h"
+#include "causes/chance.h"
 #include "unit.h"
 
 #define N_UNITS 120

@@ -224,7 +224,7 @@ TEST(a_private_daemon_gets_the_socket_and_the_paths) {
         ck_assert_ptr_nonnull(args);
         ck_assert_ptr_nonnull(strstr(args, "--quiet"));
         ck_assert_ptr_nonnull(strstr(args, "--store=/a b"));
-        ck_assert_ptr_nonnull(strstr(args, "--tracefs=/t"));
+        ck_assert_ptr_nonnull(strstr(args, "--config-root=/t"));
         ck_assert_ptr_nonnull(strstr(args, " leads:1 blocks:0000000000000000"));
         json_decref(answer);
 

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#include "cli/source/drawing.h"
+#include "cli/source/source.h"
 #include "page-builder.h"
 
 #define HEADER                                                                                     \

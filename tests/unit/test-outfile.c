@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "cli/terminal/outfile.h"
+#include "cli/terminal/terminal.h"
 #include "unit.h"
 
 static void enter_directory(void) {

@@ -32,17 +32,12 @@ TEST(names_and_patterns_pass_and_what_is_no_function_is_wrong_usage) {
                 ck_assert_msg(check(bad[i]) == STATUS_USAGE, "%s", bad[i]);
 }
 
-TEST(pids_and_names_are_checked_too) {
+TEST(names_are_checked_too) {
         _cleanup_options_ Options o = { .verb = strdup("start") };
         Strv none = {};
 
         ck_assert_int_eq(recording_check(&o, &none), STATUS_USAGE);
         o.profile = "udp-send";
-        ck_assert_int_eq(strv_add(&o.spec.pids, "12"), 0);
-        ck_assert_int_eq(recording_check(&o, &none), STATUS_OK);
-        ck_assert_int_eq(strv_add(&o.spec.pids, "0"), 0);
-        ck_assert_int_eq(recording_check(&o, &none), STATUS_USAGE);
-        strv_done(&o.spec.pids);
         o.name = "../x";
         ck_assert_int_eq(recording_check(&o, &none), STATUS_USAGE);
         o.name = "fine";

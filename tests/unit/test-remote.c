@@ -4,57 +4,51 @@
 #include "cli/options/options.h"
 #include "unit.h"
 
+/* How ssh is told of @host, and the shell's line, for what the command line says. */
+static char *command_of(int argc, char **argv, const char *host, bool is_line) {
+        _cleanup_strv_ Strv command = {};
+        _cleanup_options_ Options o = {};
+
+        ck_assert_int_eq(options_parse(&o, argc, argv), STATUS_OK);
+        ck_assert_int_eq(remote_command(&command, &o, host, false), 0);
+        ck_assert_str_eq(command.items[command.n - 3], "--");
+        return strdup(command.items[command.n - (is_line ? 1 : 2)]);
+}
+
 TEST(a_host_may_have_a_user_and_a_port) {
         static const struct {
-                const char *text, *where, *port;
+                const char *text, *destination;
         } cases[] = {
-                { "web-3", "web-3", NULL },
-                { "root@web-3.example.org:2222", "root@web-3.example.org", "2222" },
-                { "::1", "::1", NULL },
-                { "root@fe80::1%eth0", "root@fe80::1%eth0", NULL },
-                { "[::1]:22", "::1", "22" },
-                { "root@[::1]", "root@::1", NULL },
+                { "web-3", "web-3" },
+                { "root@web-3.example.org:2222", "ssh://root@web-3.example.org:2222" },
+                { "::1", "::1" },
+                { "root@fe80::1%eth0", "root@fe80::1%eth0" },
+                { "[::1]:22", "ssh://[::1]:22" },
+                { "root@[::1]", "ssh://root@[::1]" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                _cleanup_remote_host_ RemoteHost h = {};
+                char *argv[] = { (char[]){ "ftracectl" }, NULL };
+                _cleanup_free_ char *destination = command_of(1, argv, cases[i].text, false);
 
-                ck_assert_int_eq(remote_host_parse(&h, cases[i].text), 0);
-                ck_assert_str_eq(h.where, cases[i].where);
-                ck_assert(streq_ptr(h.port, cases[i].port));
+                ck_assert(remote_host_is_valid(cases[i].text));
+                ck_assert_str_eq(destination, cases[i].destination);
         }
 }
 
 TEST(what_ssh_could_take_for_an_option_is_no_host) {
         static const char *const texts[] = {
-                "",     "-oProxyCommand=x", "root@-x", "a b",  "a;b", "a:0", "a:65536", "a:b",
-                "[::1", "[::1]x",           "root@",   "a\nb", "a/b", "$(x)"
+                "", "-oProxyCommand=x", "root@-x", "a b", "a;b", "root@", "a\nb", "a/b", "$(x)"
         };
 
-        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                RemoteHost h = {};
-
-                ck_assert_msg(remote_host_parse(&h, texts[i]) == REMOTE_E_INVALID, "%s", texts[i]);
-        }
-}
-
-/* The shell's line for what the command line says. */
-static char *line_of(int argc, char **argv) {
-        _cleanup_remote_host_ RemoteHost h = {};
-        _cleanup_strv_ Strv command = {};
-        _cleanup_options_ Options o = {};
-
-        ck_assert_int_eq(options_parse(&o, argc, argv), STATUS_OK);
-        ck_assert_int_eq(remote_host_parse(&h, "h:22"), 0);
-        ck_assert_int_eq(remote_command(&command, &o, &h, false), 0);
-        ck_assert_str_eq(command.items[2], "-p");
-        return strdup(command.items[command.n - 1]);
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++)
+                ck_assert_msg(!remote_host_is_valid(texts[i]), "%s", texts[i]);
 }
 
 #define LINE(...)                                                                                  \
         ({                                                                                         \
                 char *_argv[] = { (char[]){ "ftracectl" }, __VA_ARGS__, NULL };                    \
-                line_of(ELEMENTSOF(_argv) - 1, _argv);                                             \
+                command_of(ELEMENTSOF(_argv) - 1, _argv, "h:22", true);                            \
         })
 #define W(s) ((char[]){ s })
 

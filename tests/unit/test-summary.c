@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "cli/terminal/summary.h"
+#include "cli/terminal/terminal.h"
 #include "unit.h"
 
 /* Two CPUs, of which the second can be made to lose. */

@@ -16,7 +16,7 @@
 #include "causes/anatomy.h"
 #include "causes/outliers.h"
 #include "cli/options/options.h"
-#include "cli/source/reading.h"
+#include "cli/source/source.h"
 #include "export/exporter.h"
 #include "span-check.h"
 #include "text-file.h"

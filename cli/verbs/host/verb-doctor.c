@@ -12,9 +12,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/verb.h"
 #include "cli/record/record.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "meta/event-choice.h"
 
@@ -54,16 +52,12 @@ static _printf_(5, 6) void add(json_t *checks, const char *name, const char *sta
 #define BOX "black_box"
 #define CPU_MIB 8 /* some seconds of calls below a busy function */
 #define LEAST_MIB 16
-/* With less memory than this a kernel is loaded over what survives once in some hundred boots, or more often. */
-#define LITTLE_MEMORY_BYTES (UINT64_C(32) << 30)
-
-static uint64_t memory_bytes(void) {
-        return (uint64_t) MAX(sysconf(_SC_PHYS_PAGES), 0L) * (uint64_t) sysconf(_SC_PAGESIZE);
-}
 
 /* No more than a thirtieth of what there is. */
 static void say_how(json_t *checks) {
-        uint64_t n_cpus = 0, most = memory_bytes() / 30 >> 20, mib;
+        uint64_t n_cpus = 0, mib;
+        uint64_t pages = (uint64_t) MAX(sysconf(_SC_PHYS_PAGES), 0L),
+                 most = pages * (uint64_t) sysconf(_SC_PAGESIZE) / 30 >> 20;
         _cleanup_free_ char *text = NULL;
         unsigned first, last;
         const char *list;
@@ -98,14 +92,7 @@ static void say_how(json_t *checks) {
             "for it");
 }
 
-static bool kaslr_matters(const char *command_line) {
-        for (const char *s = command_line; *s; s = boot_instance_next_word(s))
-                if (startswith(s, "nokaslr") && strchr(" \t\n", s[strlen("nokaslr")]))
-                        return false;
-        return memory_bytes() > 0 && memory_bytes() < LITTLE_MEMORY_BYTES;
-}
-
-static void say_named(json_t *checks, const char *name, const char *command_line) {
+static void say_named(json_t *checks, const char *name) {
         /* Only root can tell. */
         bool is_hidden = access("/sys/kernel/tracing/instances", X_OK) < 0 && errno == EACCES;
         char path[BOOT_INSTANCE_NAME_MAX + 64];
@@ -120,10 +107,7 @@ static void say_named(json_t *checks, const char *name, const char *command_line
                     "made it",
                     name);
         else
-                add(checks, BOX, "good",
-                    kaslr_matters(command_line)
-                            ? "nokaslr as well, or now and then a kernel is loaded over it"
-                            : NULL,
+                add(checks, BOX, "good", NULL,
                     "black box: the instance %s survives a crash%s; record into it with "
                     "--black-box",
                     name, is_hidden ? ", as the command line says" : "");
@@ -155,7 +139,7 @@ static void check_black_box(json_t *checks) {
                         continue;
                 (void) snprintf(name, sizeof(name), "%.*s", (int) n,
                                 s + strlen(BOOT_INSTANCE_WORD));
-                say_named(checks, name, line);
+                say_named(checks, name);
                 return;
         }
         say_how(checks);
@@ -193,7 +177,7 @@ static void connect_and_note(Client **ret, const Options *o, json_t *checks) {
                 break;
         }
         if (geteuid() == 0 && r == CLIENT_E_NO_DAEMON &&
-            (r = client_start_private(ret, o->store, getenv("FTRACED_TRACEFS"))) < 0)
+            (r = client_start_private(ret, o->store, NULL)) < 0)
                 add(checks, "private daemon", "bad", "install ftraced, or set FTRACED_DAEMON",
                     "a private daemon cannot be started: %s", origin_text(r));
 }
@@ -311,16 +295,18 @@ static int print_capabilities(Buf *out, const json_t *checks, bool legend) {
         json_t *check;
         size_t i;
 
-        table_init(&t, "HERE|WHAT A KERNEL CAN RECORD|SINCE LINUX");
+        table_begin(&t, JSON_OFF);
         json_array_foreach (checks, i, check)
                 if (is_capability(check)) {
                         const char *state = text_of(check, "state");
+                        Row r = table_row(&t);
 
-                        table_add(&t, "%s", streq_ptr(state, "good") ? "yes" : "no");
-                        table_add(&t, "%s", text_of(check, "text") ?: "?");
-                        table_add(&t, "%s", text_of(check, "since") ?: "?");
+                        row_cell(r, "HERE", "%s", streq_ptr(state, "good") ? "yes" : "no");
+                        row_cell(r, "WHAT A KERNEL CAN RECORD", "%s",
+                                 text_of(check, "text") ?: "?");
+                        row_cell(r, "SINCE LINUX", "%s", text_of(check, "since") ?: "?");
                 }
-        if (table_n_rows(&t) == 0)
+        if (t.n_rows == 0)
                 return 0;
         buf_adds(out, "\n");
         return table_print(&t, out, legend);
@@ -348,8 +334,7 @@ int verb_doctor(const Options *o) {
                 if (!is_capability(check))
                         print_check(&out, o, check);
         if (print_capabilities(&out, checks, !o->no_legend) < 0)
-                return failed(STATUS_FAILED,
-                              "Failed to print what this kernel can record: out of memory");
+                return out_of_memory();
         status = o->json != JSON_OFF ? stdout_json(o, json_incref(checks)) : stdout_end(&out);
         return status != STATUS_OK ? status : has(checks, NULL, "bad") ? STATUS_FAILED : STATUS_OK;
 }

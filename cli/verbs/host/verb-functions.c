@@ -5,7 +5,6 @@
 
 #include "base/name.h"
 #include "cli/contact/contact.h"
-#include "cli/options/verb.h"
 #include "cli/record/record.h"
 #include "cli/terminal/terminal.h"
 #include "meta/json-field.h"

@@ -12,8 +12,6 @@
 
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/verb.h"
-#include "cli/terminal/outfile.h"
 #include "cli/terminal/terminal.h"
 #include "meta/meta.h"
 
@@ -202,16 +200,9 @@ static void print_family(Buf *out, json_t *family, bool is_old) {
                 buf_printf(out, "# UNIT %s %s\n", name, unit);
         json_array_foreach (json_object_get(family, "samples"), i, sample) {
                 buf_printf(out, "%s%s", name, kinds[kind].suffix);
-                json_object_foreach (json_object_get(sample, "labels"), label, value) {
-                        buf_printf(out, "{%s=\"", label);
-                        for (const char *c = json_string_value(value); *c; c++)
-                                if (*c == '\n')
-                                        buf_adds(out, "\\n");
-                                else
-                                        buf_printf(out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "",
-                                                   *c);
-                        buf_adds(out, "\"}");
-                }
+                /* Names, states and versions, which have nothing to be escaped. */
+                json_object_foreach (json_object_get(sample, "labels"), label, value)
+                        buf_printf(out, "{%s=\"%s\"}", label, json_string_value(value));
                 buf_printf(out, " %.17g\n", json_number_value(json_object_get(sample, "value")));
         }
 }

@@ -7,18 +7,12 @@
 
 #include "base/name.h"
 #include "cli/contact/contact.h"
-#include "cli/options/verb.h"
 #include "cli/record/record.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "meta/profile.h"
 
 static int fail(int r) {
         return failed_errno(r, "Failed to read profiles: %m");
-}
-
-static const char *text_of(const json_t *o, const char *key) {
-        return json_string_value(json_object_get(o, key)) ?: "";
 }
 
 static json_t *member_of(const json_t *o, const char *key, size_t i) {
@@ -64,20 +58,14 @@ static int load_file(json_t *list, const char *path) {
 /* Adds the profile @name, NULL: all; the connection, if there is one, is kept.  An exit status. */
 static int get(json_t *list, Client **c, const Options *o, const char *name) {
         json_auto_t *reply = NULL;
-        json_t *parameters = name ? json_pack("{s:s}", "profile", name) : json_object();
         int status;
 
-        if (o->config_root || !parameters) {
-                json_decref(parameters);
-                return o->config_root ? load_local(list, o->config_root, name)
-                                      : failed(STATUS_USAGE, "a profile's name is UTF-8.");
-        }
-        status = contact_recorder(c, o, NULL);
-        if (status != STATUS_OK) {
-                json_decref(parameters);
-                return status;
-        }
-        status = contact_call(*c, name ? "GetProfile" : "ListProfiles", parameters, &reply, NULL);
+        if (o->config_root)
+                return load_local(list, o->config_root, name);
+        status = contact_recorder(c, o, NULL)
+                         ?: contact_call(*c, name ? "GetProfile" : "ListProfiles",
+                                         name ? json_pack("{s:s}", "profile", name) : NULL, &reply,
+                                         NULL);
         if (status != STATUS_OK)
                 return status;
         if (name ? json_array_append(list, json_object_get(reply, "profile")) < 0
@@ -90,31 +78,29 @@ static int get(json_t *list, Client **c, const Options *o, const char *name) {
 
 static int list(const Options *o, const char *word) {
         _cleanup_(client_freep) Client *c = NULL;
-        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_table_ Table t = {};
         json_auto_t *profiles = json_array();
         json_t *p;
         size_t i;
-        int status = get(profiles, &c, o, NULL), r;
+        int status = get(profiles, &c, o, NULL);
 
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF)
                 return stdout_json(o, json_incref(profiles));
-        if (json_array_size(profiles) == 0) {
+        if (json_array_size(profiles) == 0)
                 talk(o, "No profiles. They are files /etc/ftraced/profiles.d/NAME.conf: see "
                         "ftraced.profile(5).");
-                return STATUS_OK;
-        }
-        table_init(&t, "NAME|DESCRIPTION|FILE");
+        table_begin(&t, JSON_OFF);
         json_array_foreach (profiles, i, p) {
-                table_add(&t, "%s", text_of(p, "name"));
-                table_add(&t, "%s%s", text_of(p, "description"),
-                          member_of(p, "problems", 0) ? " (invalid: see profile check)" : "");
-                table_add(&t, "%s", json_string_value(member_of(p, "files", 0)) ?: "");
+                Row r = table_row(&t);
+
+                row_cell(r, "NAME", "%s", json_text(p, "name"));
+                row_cell(r, "DESCRIPTION", "%s%s", json_text(p, "description"),
+                         member_of(p, "problems", 0) ? " (invalid: see profile check)" : "");
+                row_cell(r, "FILE", "%s", json_string_value(member_of(p, "files", 0)) ?: "");
         }
-        r = table_print(&t, &out, !o->no_legend);
-        return r < 0 ? stdout_status(r) : stdout_end(&out);
+        return table_show(&t, o, NULL);
 }
 
 static int show(const Options *o, const char *word) {
@@ -134,9 +120,9 @@ static int show(const Options *o, const char *word) {
                 return stdout_json(o, json_incref(p));
         buf_adds(&out, "[Profile]\n");
         json_array_foreach (json_object_get(p, "settings"), i, item)
-                buf_printf(&out, "# %s:%lli\n%s=%s\n", text_of(item, "file"),
+                buf_printf(&out, "# %s:%lli\n%s=%s\n", json_text(item, "file"),
                            (long long) json_integer_value(json_object_get(item, "line")),
-                           text_of(item, "key"), text_of(item, "value"));
+                           json_text(item, "key"), json_text(item, "value"));
         return stdout_end(&out);
 }
 
@@ -163,7 +149,7 @@ static int check_word(json_t *warnings, const json_t *setting, const char *word,
                        warnings,
                        json_sprintf(
                                "%s:%lli: no function that can be traced here is \"%s\"%s%s%s",
-                               text_of(setting, "file"),
+                               json_text(setting, "file"),
                                (long long) json_integer_value(json_object_get(setting, "line")),
                                NAME_QUOTED(word), like ? "; did you mean \"" : "", like ?: "",
                                like ? "\"?" : "")) < 0
@@ -177,12 +163,12 @@ static int check_functions(json_t *warnings, const json_t *p, const FunctionList
         int status = STATUS_OK;
 
         json_array_foreach (json_object_get(p, "settings"), i, setting) {
-                const char *key = text_of(setting, "key");
+                const char *key = json_text(setting, "key");
                 _cleanup_strv_ Strv words = {};
 
                 if (!streq(key, "Functions") && !streq(key, "NoTrace") && !streq(key, "Hooked"))
                         continue;
-                if (strv_split(&words, text_of(setting, "value"), " \t") < 0)
+                if (strv_split(&words, json_text(setting, "value"), " \t") < 0)
                         return fail(-ENOMEM);
                 for (size_t w = 0; status == STATUS_OK && w < words.n; w++)
                         status = check_word(warnings, setting, words.items[w], l);
@@ -200,7 +186,7 @@ static void print_check(Buf *out, const json_t *p, const json_t *warnings) {
                 buf_printf(out, "%s (a warning)\n", json_string_value(item) ?: "");
         if (json_array_size(problems) + json_array_size(warnings) == 0)
                 buf_printf(out, "%s: good\n",
-                           *text_of(p, "name") ? text_of(p, "name")
+                           *json_text(p, "name") ? json_text(p, "name")
                                                : json_string_value(member_of(p, "files", 0)) ?: "");
 }
 

@@ -7,10 +7,7 @@
 
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/verb.h"
-#include "cli/source/retention.h"
-#include "cli/terminal/summary.h"
-#include "cli/terminal/table.h"
+#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "meta/trigger.h"
 
@@ -20,7 +17,7 @@ typedef struct Count {
 } Count;
 
 /* "waits for function:x, fired 3 times" */
-static void add_trigger(Table *t, const SessionMeta *m) {
+static void add_trigger(Row r, const SessionMeta *m) {
         char more[UNIT_TEXT_MAX + 16] = "";
         uint64_t n_fired = 0;
 
@@ -28,31 +25,32 @@ static void add_trigger(Table *t, const SessionMeta *m) {
                 n_fired += m->captures.triggers[i].fired;
         if (m->spec.triggers.n > 1)
                 (void) snprintf(more, sizeof(more), " and %zu others", m->spec.triggers.n - 1);
-        table_add(t, "waits for %.60s%s, fired %s time%s",
-                  trigger_rule_on(m->spec.triggers.items[0]), more, FORMAT_COUNT(n_fired),
-                  n_fired == 1 ? "" : "s");
+        row_cell(r, "END", "waits for %.60s%s, fired %s time%s",
+                 trigger_rule_on(m->spec.triggers.items[0]), more, FORMAT_COUNT(n_fired),
+                 n_fired == 1 ? "" : "s");
 }
 
-static void add_row(Table *t, const SessionMeta *m) {
+static void add_row(Row r, const SessionMeta *m) {
         uint64_t length_ns = session_meta_length_ns(m);
 
-        table_add(t, "  %s", m->name);
-        table_add(t, "%s", summary_state(m));
-        table_add(t, "%zu root%s", m->roots.n, m->roots.n == 1 ? "" : "s");
-        table_add(t, "%s", clock_tuple_is_set(&m->start) ? FORMAT_DURATION(length_ns) : "-");
-        table_add(t, "%s", FORMAT_BYTES(session_meta_total(m).n_bytes));
-        table_add(t, "%s events/s",
-                  FORMAT_COUNT(length_ns < NSEC_PER_MSEC
-                                       ? 0
-                                       : (uint64_t) ((double) session_meta_total(m).read_events *
-                                                     (double) NSEC_PER_SEC / (double) length_ns)));
-        table_add(t, "%s", SUMMARY_LOSS(m));
+        row_cell(r, "=  NAME", "  %s", m->name);
+        row_cell(r, "STATE", "%s", summary_state(m));
+        row_cell(r, ">ROOTS", "%zu root%s", m->roots.n, m->roots.n == 1 ? "" : "s");
+        row_cell(r, ">LENGTH", "%s",
+                 clock_tuple_is_set(&m->start) ? FORMAT_DURATION(length_ns) : "-");
+        row_cell(r, ">SIZE", "%s", FORMAT_BYTES(session_meta_total(m).n_bytes));
+        row_cell(r, ">RATE", "%s events/s",
+                 FORMAT_COUNT(length_ns < NSEC_PER_MSEC
+                                      ? 0
+                                      : (uint64_t) ((double) session_meta_total(m).read_events *
+                                                    (double) NSEC_PER_SEC / (double) length_ns)));
+        row_cell(r, "LOST", "%s", SUMMARY_LOSS(m));
         if (m->spec.duration_ns > length_ns)
-                table_add(t, "ends in %s", FORMAT_DURATION(m->spec.duration_ns - length_ns));
+                row_cell(r, "END", "ends in %s", FORMAT_DURATION(m->spec.duration_ns - length_ns));
         else if (m->spec.triggers.n > 0)
-                add_trigger(t, m);
+                add_trigger(r, m);
         else
-                table_add(t, "%s", "");
+                row_cell(r, "END", "%s", "");
 }
 
 /* It ended within a day: somebody may not know yet. */
@@ -77,7 +75,7 @@ static int look_at_sessions(Table *t, Count *count, Buf *troubles, json_t *sessi
                                       field);
                 if (session_state_is_live(m->state)) {
                         count->n_live++;
-                        add_row(t, m);
+                        add_row(table_row(t), m);
                         for (size_t k = 0; k < m->degraded.n; k++)
                                 buf_printf(troubles, "  %s is degraded: %s\n", m->name,
                                            m->degraded.items[k].reason);
@@ -86,12 +84,6 @@ static int look_at_sessions(Table *t, Count *count, Buf *troubles, json_t *sessi
                                    m->reason ?: "?");
         }
         return STATUS_OK;
-}
-
-static uint64_t number_of(const json_t *o, const char *key) {
-        json_int_t n = json_integer_value(json_object_get(o, key));
-
-        return n > 0 ? (uint64_t) n : 0;
 }
 
 /* What has ended, of which "sessions" has but a few. */
@@ -106,13 +98,12 @@ static void count_ended(Count *count, const json_t *reply) {
                 if (state >= 0 && session_state_is_live((SessionState) state))
                         continue;
                 *(state == SESSION_FAILED ? &count->n_failed : &count->n_kept) +=
-                        (size_t) number_of(states, name);
+                        (size_t) json_number(states, name);
         }
-        count->n_lost = number_of(reply, "events_lost");
+        count->n_lost = json_number(reply, "events_lost");
 }
 
 static void first_line(Buf *out, const Options *o, const json_t *reply, const Count *count) {
-        json_int_t store_bytes = json_integer_value(json_object_get(reply, "store_bytes"));
         const char *version = json_string_value(json_object_get(reply, "version"));
         const char *kernel = json_string_value(json_object_get(reply, "kernel"));
         struct utsname u = {};
@@ -124,8 +115,7 @@ static void first_line(Buf *out, const Options *o, const json_t *reply, const Co
                    count->n_kept);
         if (count->n_failed > 0)
                 buf_printf(out, ", %zu failed", count->n_failed);
-        buf_printf(out, "; store %s, %s lost\n",
-                   FORMAT_BYTES((uint64_t) MAX(store_bytes, (json_int_t) 0)),
+        buf_printf(out, "; store %s, %s lost\n", FORMAT_BYTES(json_number(reply, "store_bytes")),
                    FORMAT_COUNT(count->n_lost));
         if (!json_object_get(reply, "tracefs"))
                 buf_adds(out, "  tracefs was not found: ftracectl doctor\n");
@@ -150,17 +140,15 @@ int verb_status(const Options *o) {
                 return status;
         if (o->json != JSON_OFF)
                 return stdout_json(o, json_incref(reply));
-        table_init(&t, "=  NAME|STATE|>ROOTS|>LENGTH|>SIZE|>RATE|LOST|END");
+        table_begin(&t, JSON_OFF);
         count_ended(&count, reply);
         status = look_at_sessions(&t, &count, &troubles, json_object_get(reply, "sessions"));
         if (status != STATUS_OK)
                 return status;
         first_line(&out, o, reply, &count);
-        if (table_n_rows(&t) > 0) {
-                r = table_print(&t, &out, false);
-                if (r < 0)
-                        return stdout_status(r);
-        }
+        r = table_print(&t, &out, false);
+        if (r < 0)
+                return stdout_status(r);
         retention_add_line(&out, reply, "  ");
         buf_add(&out, troubles.data, troubles.n_data);
         return stdout_end(&out);

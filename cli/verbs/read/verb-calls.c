@@ -9,8 +9,6 @@
 #include "base/name.h"
 #include "calls/step.h"
 #include "causes/waits.h"
-#include "cli/options/verb.h"
-#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
@@ -221,10 +219,10 @@ static int list(Listing *l, const Chosen *chosen) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
         bool as_json = l->o->json != JSON_OFF;
         const char *unmet;
-        int r = counting_init(&counting, true), status;
+        int status = counting_status(counting_init(&counting, true));
 
-        if (r < 0)
-                return counting_failure(r);
+        if (status != STATUS_OK)
+                return status;
         pairing_add_sink(counting.pairing, NULL, end, l);
         counting.pairing->keeps_arguments = true;
         pairing_set_wait(counting.pairing, waited, l);

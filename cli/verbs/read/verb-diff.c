@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "base/unit.h"
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
@@ -74,7 +73,7 @@ static int find_changes(Changes *ret, const Options *o, const WhySides *s) {
 
         ret->roots = r < 0 ? NULL : calloc(n + 1, sizeof(*ret->roots));
         if (!ret->roots)
-                return counting_failure(-ENOMEM);
+                return out_of_memory();
         for (size_t i = 0; i < n; i++) {
                 if (!roots[i].in_first || !roots[i].in_last)
                         continue;

@@ -12,10 +12,7 @@
 #include "base/unit.h"
 #include "causes/why.h"
 #include "cli/files/files.h"
-#include "cli/options/verb.h"
-#include "cli/source/drawing.h"
-#include "cli/terminal/outfile.h"
-#include "cli/terminal/summary.h"
+#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 #include "export/exporter.h"
@@ -171,13 +168,9 @@ static int describe(Part *p, const Exporting *e, const char *word) {
 /* The recording that another one is compared with, as a tree; an exit status. */
 static int read_before(Exporting *e) {
         Counting *c = &e->counting;
-        int r = counting_init(c, false) ?: call_tree_new(&e->before, c->pairing);
-        int status = r < 0 ? counting_failure(r) : counting_read(c, e->o, e->o->words.items[0]);
-
-        if (status != STATUS_OK)
-                return status;
-        r = call_tree_finish(e->before);
-        return r < 0 ? counting_failure(r) : STATUS_OK;
+        return counting_status(counting_init(c, false) ?: call_tree_new(&e->before, c->pairing))
+                       ?: counting_read(c, e->o, e->o->words.items[0])
+                       ?: counting_status(call_tree_finish(e->before));
 }
 
 static int find_cause(char **ret, const Anatomy *a) {
@@ -200,13 +193,9 @@ static int find_cause(char **ret, const Anatomy *a) {
  * SOURCE can be read only once.  The caller frees.  An exit status. */
 static int cause_of(char **ret, const Options *o, const char *word) {
         _cleanup_why_sides_ WhySides s = {};
-        int status = STATUS_OK, r = 0;
-
-        if (!streq(word, "-")) {
-                status = why_sides_read(&s, o, NULL, word);
-                r = status == STATUS_OK ? find_cause(ret, s.anatomy) : 0;
-        }
-        return r < 0 ? counting_failure(r) : status;
+        if (streq(word, "-"))
+                return STATUS_OK;
+        return why_sides_read(&s, o, NULL, word) ?: counting_status(find_cause(ret, s.anatomy));
 }
 
 /* Rows of one recording that are there twice would be taken for two of its calls. */

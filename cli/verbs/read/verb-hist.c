@@ -9,9 +9,6 @@
 #include "analyze/quantiles.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/verb.h"
-#include "cli/terminal/outfile.h"
-#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 #include "export/heat.h"
@@ -65,30 +62,19 @@ static uint64_t average(const Quantiles *s) {
 /* Shades, the weakest first. */
 static const char *const blocks[] = { "░", "▒", "▓", "█" };
 static const char *const characters[] = { ".", ":", "-", "=", "+", "*", "#", "%", "@" };
-/* Of the 256 that xterm has: blue, red, yellow. */
-static const char *const colours[] = {
-        "\033[48;5;18m",  "\033[48;5;19m",  "\033[48;5;55m",  "\033[48;5;91m",
-        "\033[48;5;127m", "\033[48;5;162m", "\033[48;5;197m", "\033[48;5;203m",
-        "\033[48;5;209m", "\033[48;5;215m", "\033[48;5;221m", "\033[48;5;228m",
-};
-
 typedef struct HeatDrawing {
         Buf *out;
         const SessionMeta *meta;
         const HeatView *view;
         HeatScale scale;
-        bool is_utf8, is_coloured;
+        bool is_utf8;
         unsigned n_digits; /* of moments */
 } HeatDrawing;
 
 static void add_shade(HeatDrawing *d, unsigned level) {
         if (level == 0)
                 buf_adds(d->out, " ");
-        else if (d->is_coloured) {
-                buf_add_code(d->out, colours[level - 1]);
-                buf_adds(d->out, " ");
-                buf_add_code(d->out, "\033[0m");
-        } else
+        else
                 buf_adds(d->out, d->is_utf8 ? blocks[level - 1] : characters[level - 1]);
 }
 
@@ -168,11 +154,8 @@ static void add_window(HeatDrawing *d) {
 
 static void draw_map(HeatDrawing *d, bool legend) {
         const HeatView *v = d->view;
-        unsigned n_levels = d->is_coloured ? ELEMENTSOF(colours)
-                            : d->is_utf8   ? ELEMENTSOF(blocks)
-                                           : ELEMENTSOF(characters);
 
-        d->scale = heat_scale(v->most, n_levels);
+        d->scale = heat_scale(v->most, d->is_utf8 ? ELEMENTSOF(blocks) : ELEMENTSOF(characters));
         for (uint64_t unit = NSEC_PER_SEC; d->n_digits < MOMENT_DIGITS && v->column_ns < unit;
              unit /= 10)
                 d->n_digits++;
@@ -198,7 +181,6 @@ static int draw_heat(Buf *out, const Hist *h, const HeatGrid *grid) {
                 .meta = reading_meta(&h->counting->reading),
                 .view = &view,
                 .is_utf8 = terminal_is_utf8(),
-                .is_coloured = terminal_has_256_colours(h->o),
         };
         int r = heat_view_new(&view, h->heat, grid, width > around + 10 ? width - around : 10);
 
@@ -308,9 +290,12 @@ static void tell_ranges(Table *t, const Hist *h, const HeatGrid *grid) {
                 tell_range(table_row(t), &ranges[i], grid, most);
 }
 
-static int draw(Buf *out, const Hist *h, const HeatGrid *grid) {
+static int draw(Buf *out, const Hist *h, const char *name, const HeatGrid *grid) {
         _cleanup_table_ Table t = {};
 
+        buf_printf(out, "%s: ", name);
+        add_summary(out, grid);
+        buf_adds(out, "\n");
         if (h->o->analysis.over_time)
                 return draw_heat(out, h, grid);
         table_begin(&t, JSON_OFF);
@@ -365,10 +350,7 @@ static int print(const Hist *h) {
         if (!h->o->no_legend)
                 counting_headline(h->counting, &out);
         if (h->chosen->names) {
-                buf_printf(&out, "%s: ", h->chosen->patterns.items[0]);
-                add_summary(&out, heat_map_all(h->heat));
-                buf_adds(&out, "\n");
-                r = draw(&out, h, heat_map_all(h->heat));
+                r = draw(&out, h, h->chosen->patterns.items[0], heat_map_all(h->heat));
                 if (r >= 0 && n > 1) {
                         table_begin(&roots, JSON_OFF);
                         tell_roots(&roots, h);
@@ -377,10 +359,8 @@ static int print(const Hist *h) {
                 }
         } else
                 for (size_t i = 0; i < MIN(n, h->limit) && r >= 0; i++) {
-                        buf_printf(&out, "%s%s: ", i > 0 ? "\n" : "", rows[i]->root->label);
-                        add_summary(&out, rows[i]);
-                        buf_adds(&out, "\n");
-                        r = draw(&out, h, rows[i]);
+                        buf_adds(&out, i > 0 ? "\n" : "");
+                        r = draw(&out, h, rows[i]->root->label, rows[i]);
                 }
         return stdout_paged(&pager, &out, r);
 }
@@ -454,12 +434,12 @@ static int hist(const Options *o, const Chosen *chosen) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(heat_map_freep) HeatMap *heat = NULL;
         size_t n, limit;
-        int r, status;
         Hist h;
+        int r = counting_init(&counting, true)
+                        ?: heat_map_new(&heat, counting.pairing, chosen->names,
+                                        o->analysis.over_time);
+        int status = counting_status(r) ?: counting_read(&counting, o, chosen->source);
 
-        r = counting_init(&counting, true)
-                    ?: heat_map_new(&heat, counting.pairing, chosen->names, o->analysis.over_time);
-        status = r < 0 ? counting_failure(r) : counting_read(&counting, o, chosen->source);
         if (status != STATUS_OK)
                 return status;
         (void) heat_map_grids(heat, &n);

@@ -9,7 +9,6 @@
 
 #include "base/name.h"
 #include "causes/critical-path.h"
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
@@ -55,11 +54,10 @@ static int check(const Paths *p) {
 static int choose(Paths *p) {
         const SessionMeta *meta;
         Options *o = &p->first_options;
-        int r = counting_init(&p->first, false),
-            status;
+        int status = counting_status(counting_init(&p->first, false));
 
-        if (r < 0)
-                return counting_failure(r);
+        if (status != STATUS_OK)
+                return status;
         root_calls_init(&p->calls, p->first.pairing);
         if (p->chosen.names)
                 o->filter.roots = p->chosen.patterns;
@@ -72,12 +70,11 @@ static int choose(Paths *p) {
                               "\"%s\" was recorded with NoSleepTime=, so that its calls do not "
                               "have the time in which they waited: record without it.",
                               p->chosen.source);
-        status = counting_run(&p->first);
+        status = counting_run(&p->first)
+                         ?: counting_status(root_calls_choose(&p->calls, p->o->all ? CALLS_MAX : 1,
+                                                              &p->slowest));
         if (status != STATUS_OK)
                 return status;
-        r = root_calls_choose(&p->calls, p->o->all ? CALLS_MAX : 1, &p->slowest);
-        if (r < 0)
-                return counting_failure(r);
         if (!p->slowest.root)
                 return chosen_not_found(&p->chosen, p->o);
         if (p->slowest.n == 0)
@@ -96,7 +93,7 @@ static int read_steps(Paths *p) {
         while ((r = reading_next(&p->second.reading, &step)) > 0) {
                 r = timelines_step(p->timelines, &step) ?: pairing_step(p->second.pairing, &step);
                 if (r < 0)
-                        return counting_failure(r);
+                        return counting_status(r);
         }
         return -r;
 }
@@ -104,14 +101,12 @@ static int read_steps(Paths *p) {
 static int finish_timelines(Paths *p) {
         int r = pairing_finish(p->second.pairing) ?: timelines_finish(p->timelines);
 
-        if (r < 0)
-                return counting_failure(r);
-        if (!p->second.pairing->has_sched)
+        if (r >= 0 && !p->second.pairing->has_sched)
                 return failed(STATUS_FAILED,
                               "\"%s\" has no events that tell who waited for whom: record with "
                               "--sched.",
                               p->chosen.source);
-        return STATUS_OK;
+        return counting_status(r);
 }
 
 static int read_all(Paths *p) {
@@ -124,9 +119,8 @@ static int read_all(Paths *p) {
         r = counting_init(&p->second, false)
                     ?: timelines_new(&p->timelines, p->second.pairing, p->slowest.windows,
                                      p->slowest.n);
-        if (r < 0)
-                return counting_failure(r);
-        return counting_open(&p->second, o, p->chosen.source)
+        return counting_status(r)
+                    ?: counting_open(&p->second, o, p->chosen.source)
                     ?: read_steps(p)
                     ?: finish_timelines(p);
 }
@@ -141,7 +135,7 @@ static int show(const Options *o, const PathView *v) {
         table_begin(&t, o->json);
         r = path_view_tell(v, &t, (size_t) o->limit);
         if (r < 0)
-                return counting_failure(r);
+                return counting_status(r);
         if (o->json != JSON_OFF) {
                 json_t *list = json_array();
 
@@ -178,10 +172,8 @@ static int print(const Paths *p) {
                             ?: path_sum_add(&sum, &path);
                 v.duration_ns += p->slowest.windows[i].end_ns - p->slowest.windows[i].begin_ns;
         }
-        if (r < 0)
-                return counting_failure(r);
         path_sum_sort(&sum);
-        return show(p->o, &v);
+        return counting_status(r) ?: show(p->o, &v);
 }
 
 int verb_path(const Options *o) {

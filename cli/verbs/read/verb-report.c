@@ -4,11 +4,9 @@
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/verb.h"
-#include "cli/source/drawing.h"
-#include "cli/source/reading.h"
-#include "cli/terminal/summary.h"
+#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
+#include "meta/brief.h"
 #include "meta/clock.h"
 
 /* Whose values there are was chosen when they were recorded. */
@@ -87,14 +85,11 @@ static int report_text(Reading *reading, const Options *o) {
  * Each recording has a reading, with filters of its own, and a renderer that draws into memory.
  * The one whose next step is the earliest by the clock on the wall goes on by that step, and the
  * lines it has drawn are passed on behind that clock and a label: the host's name or, where that
- * does not tell them apart, the session's or the word on the command line.  A step points into its
+ * does not tell them apart, the word on the command line.  A step points into its
  * reading until the next one is read, so that one of each is held.
  */
 
 #define TIME_COLUMNS 15 /* "10:42:04.120713" */
-#define TIME_MAX 32
-
-typedef enum Label { LABEL_HOST, LABEL_SESSION, LABEL_WORD } Label;
 
 typedef struct Lane {
         Reading reading;
@@ -157,16 +152,14 @@ static int check_clock(const Lane *l) {
 }
 
 /* Whether all labels differ now; none is empty then. */
-static bool set_labels(Merge *m, Label label) {
+static bool set_labels(Merge *m, bool by_host) {
         bool differ = true;
 
         m->label_columns = 0;
         for (size_t i = 0; i < m->n_lanes; i++) {
                 Lane *l = &m->lanes[i];
 
-                l->label = label == LABEL_HOST      ? lane_meta(l)->host ?: ""
-                           : label == LABEL_SESSION ? lane_meta(l)->name
-                                                    : l->word;
+                l->label = by_host ? lane_meta(l)->host ?: "" : l->word;
                 m->label_columns = MAX(m->label_columns, strlen(l->label));
                 differ = differ && *l->label;
                 for (size_t k = 0; k < i; k++)
@@ -180,7 +173,7 @@ static int open_lanes(Merge *m, const Options *o) {
 
         m->lanes = calloc(o->words.n, sizeof(*m->lanes));
         if (!m->lanes)
-                return failed(STATUS_FAILED, "Failed to open the recordings: out of memory");
+                return out_of_memory();
         for (size_t i = 0; status == STATUS_OK && i < o->words.n; i++) {
                 Lane *l = &m->lanes[m->n_lanes++];
 
@@ -188,30 +181,21 @@ static int open_lanes(Merge *m, const Options *o) {
                 status = reading_open(&l->reading, o, l->word, READING_FOR_DRAWING)
                                  ?: check_clock(l);
         }
-        if (status == STATUS_OK && !set_labels(m, LABEL_HOST) && !set_labels(m, LABEL_SESSION))
-                (void) set_labels(m, LABEL_WORD);
+        if (status == STATUS_OK && !set_labels(m, true))
+                (void) set_labels(m, false);
         return status;
-}
-
-static const char *format_time(char text[static TIME_MAX], uint64_t realtime_ns) {
-        time_t t = (time_t) (realtime_ns / NSEC_PER_SEC);
-        char seconds[16];
-        struct tm tm;
-
-        if (!localtime_r(&t, &tm) || strftime(seconds, sizeof(seconds), "%H:%M:%S", &tm) == 0)
-                (void) snprintf(seconds, sizeof(seconds), "??:??:??");
-        (void) snprintf(text, TIME_MAX, "%s.%06u", seconds,
-                        (unsigned) (realtime_ns % NSEC_PER_SEC / NSEC_PER_USEC));
-        return text;
 }
 
 /* What the lane has drawn, a prefix before each line; the columns' names are moved out of its way. */
 static void pass_on(Merge *m, Lane *l) {
         static const char title[] = "# tracer:";
         const char *at = l->drawn.data, *end = at + l->drawn.n_data;
-        char time[TIME_MAX];
+        time_t t = (time_t) (l->realtime_ns / NSEC_PER_SEC);
+        char seconds[16] = "??:??:??";
+        struct tm tm;
 
-        format_time(time, l->realtime_ns);
+        if (localtime_r(&t, &tm))
+                (void) strftime(seconds, sizeof(seconds), "%H:%M:%S", &tm);
         while (at < end) {
                 const char *newline = memchr(at, '\n', (size_t) (end - at));
                 size_t n = (size_t) ((newline ? newline + 1 : end) - at);
@@ -222,7 +206,9 @@ static void pass_on(Merge *m, Lane *l) {
                         buf_pad(&m->out, TIME_COLUMNS + m->label_columns + 1, ' ');
                         buf_add(&m->out, at + 1, n - 1);
                 } else if (*at != '#') {
-                        buf_printf(&m->out, "%s %-*s ", time, (int) m->label_columns, l->label);
+                        buf_printf(&m->out, "%s.%06u %-*s ", seconds,
+                                   (unsigned) (l->realtime_ns % NSEC_PER_SEC / NSEC_PER_USEC),
+                                   (int) m->label_columns, l->label);
                         buf_add(&m->out, at, n);
                 }
                 at += n;
@@ -357,11 +343,12 @@ static int report_recording(Reading *reading, const Options *o) {
                 talk(o, "%s has no arguments: they have to be recorded, with --args.", m->name);
         if (session_state_is_live(m->state) && !s->from_store)
                 talk(o, "%s still records; this is what is stored so far.", m->name);
-        display_silence(o, s);
+        if (!reading->filtering.has_left && !session_meta_is_of_file(m) &&
+            (silence_is_total(m) || filtering_is_empty(&reading->filtering)))
+                talk(o, "%s has no calls: %s.", m->name, SUMMARY_SILENCE(m));
         display_dropped(o, m);
         display_clock(o, m);
-        display_left_out(o, m);
-        display_loss(m);
+        display_lacks(o, m);
         return summary_is_complete(m) ? status : STATUS_INCOMPLETE;
 }
 

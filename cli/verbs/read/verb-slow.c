@@ -5,8 +5,6 @@
 
 #include "base/name.h"
 #include "causes/outliers.h"
-#include "cli/options/verb.h"
-#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
@@ -142,7 +140,7 @@ static int print_json(const Counting *counting, const Outliers *outliers) {
         table_begin(&t, o->json);
         for (size_t i = 0; i < outliers->n && r >= 0; i++)
                 r = tell(table_row(&t), counting, outliers, outliers->slowest[i]);
-        return r < 0 ? counting_failure(r) : table_show(&t, o, NULL);
+        return counting_status(r) ?: table_show(&t, o, NULL);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -151,15 +149,13 @@ int verb_slow(const Options *o) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(outliers_freep) Outliers *outliers = NULL;
         size_t n = o->limit > 0 ? (size_t) MIN(o->limit, (uint64_t) N_MAX) : N_DEFAULT;
-        int r = counting_init(&counting, true) ?: outliers_new(&outliers, counting.pairing, n),
-            status;
+        int r = counting_init(&counting, true) ?: outliers_new(&outliers, counting.pairing, n);
+        int status = counting_status(r)
+                             ?: counting_read(&counting, o, o->words.items[0])
+                             ?: counting_status(outliers_finish(outliers));
 
-        status = r < 0 ? counting_failure(r) : counting_read(&counting, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
-        r = outliers_finish(outliers);
-        if (r < 0)
-                return counting_failure(r);
         status = o->json != JSON_OFF ? print_json(&counting, outliers) : print(&counting, outliers);
         counting_say_own_work(&counting);
         return status == STATUS_OK ? counting_end(&counting) : status;

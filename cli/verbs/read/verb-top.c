@@ -2,7 +2,6 @@
 
 /* Where time went: rows of functions, or of what --by says, with the most self time first. */
 
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
@@ -33,14 +32,14 @@ int verb_top(const Options *o) {
         if (status != STATUS_OK)
                 return status;
         r = counting_init(&counting, true) ?: breakdown_new(&breakdown, by, counting.pairing);
-        status = r < 0 ? counting_failure(r) : counting_read(&counting, o, o->words.items[0]);
+        status = counting_status(r) ?: counting_read(&counting, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         r = top_view_init(&v, &o->analysis, breakdown, by,
                           o->analysis.corrected ? &counting.overhead.cost : NULL,
                           counting.pairing->total_ns);
         if (r < 0)
-                return counting_failure(r);
+                return counting_status(r);
         n = o->limit > 0          ? MIN(v.n, (size_t) o->limit)
             : o->json != JSON_OFF ? v.n
                                   : MIN(v.n, (size_t) TOP_VIEW_LIMIT);

@@ -5,7 +5,6 @@
 
 #include "base/name.h"
 #include "calls/name-set.h"
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
@@ -18,14 +17,14 @@ static int show(const Options *o, const Counting *counting, CallTree *tree) {
         TreeView v = tree_view_of(call_tree_root(tree), cost,
                                   said_ppm != UINT64_MAX ? said_ppm : default_ppm);
         _cleanup_table_ Table t = {};
-        int status, r;
+        int status;
 
         if (o->analysis.callers.n > 0)
                 v.depth = (int32_t) MIN(o->spec.depth, (uint64_t) INT32_MAX);
         table_begin(&t, o->json);
-        r = tree_view_tell(&v, &t);
-        if (r < 0)
-                return counting_failure(r);
+        status = counting_status(tree_view_tell(&v, &t));
+        if (status != STATUS_OK)
+                return status;
         if (o->json == JSON_OFF)
                 status = counting_show(counting, &t);
         else
@@ -49,10 +48,8 @@ static int turn(CallTree **ret, CallTree *tree, const Options *o) {
         _cleanup_(name_set_done) NameSet names = { .patterns = patterns };
         int r = call_tree_callers(ret, tree, is_chosen, &names);
 
-        if (r < 0)
-                return counting_failure(r);
-        if (call_tree_root(*ret)->children)
-                return STATUS_OK;
+        if (r < 0 || call_tree_root(*ret)->children)
+                return counting_status(r);
         return failed(STATUS_NOT_FOUND, "there are no calls of \"%s\" in \"%s\"%s.",
                       NAME_QUOTED(patterns->items[0]), o->words.items[0], said ?: "");
 }
@@ -67,14 +64,10 @@ int verb_tree(const Options *o) {
         if (o->analysis.callers.n > 0)
                 reading_options.spec.depth = 0;
         r = counting_init(&counting, true) ?: call_tree_new(&tree, counting.pairing);
-        status = r < 0 ? counting_failure(r)
-                       : counting_read(&counting, &reading_options, o->words.items[0]);
-        if (status != STATUS_OK)
-                return status;
-        r = call_tree_finish(tree);
-        if (r < 0)
-                return counting_failure(r);
-        if (o->analysis.callers.n > 0)
+        status = counting_status(r)
+                         ?: counting_read(&counting, &reading_options, o->words.items[0])
+                         ?: counting_status(call_tree_finish(tree));
+        if (status == STATUS_OK && o->analysis.callers.n > 0)
                 status = turn(&turned, tree, o);
         if (status == STATUS_OK)
                 status = show(o, &counting, turned ?: tree);

@@ -3,7 +3,6 @@
 /* Where calls waited, who woke them, and how long it took them to come back. */
 
 #include "causes/waits.h"
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
@@ -58,7 +57,8 @@ int verb_waits(const Options *o) {
         const WaitsRow *const *rows;
         size_t n;
         int r = counting_init(&counting, true) ?: waits_new(&waits, counting.pairing);
-        int status = r < 0 ? counting_failure(r) : counting_read(&counting, o, o->words.items[0]);
+        int status = counting_status(r) ?: counting_read(&counting, o, o->words.items[0]);
+
         if (status != STATUS_OK)
                 return status;
         rows = waits_rows(waits, &n);

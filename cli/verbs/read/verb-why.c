@@ -3,7 +3,6 @@
 /* What slow calls of a root have that usual ones have not: one sentence, and the causes that the
  * difference is the sum of. */
 
-#include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
@@ -73,7 +72,7 @@ static int roots_find(Roots *ret, const WhySides *s, const Chosen *chosen) {
                 if (r > 0 && root->in_first && root->in_last)
                         ret->greatest = root;
         }
-        return r < 0 ? counting_failure(r) : STATUS_OK;
+        return counting_status(r);
 }
 
 static int no_root(const Options *o, const Chosen *chosen, const WhySides *s, size_t n_roots) {

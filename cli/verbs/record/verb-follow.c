@@ -13,11 +13,8 @@
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/files/files.h"
-#include "cli/options/verb.h"
 #include "cli/record/record.h"
-#include "cli/source/drawing.h"
-#include "cli/terminal/signals.h"
-#include "cli/terminal/summary.h"
+#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 #include "meta/clock.h"
@@ -193,8 +190,7 @@ static int finish(Follow *f, bool has_ended, bool has_reader) {
              census->n_trees == 1 ? "" : "s", SUMMARY_LOSS(m),
              f->is_ours ? "; the kernel is as it was" : "");
         warn_each(&damage);
-        display_left_out(f->o, m);
-        display_loss(m);
+        display_lacks(f->o, m);
         if (m->limit != SESSION_LIMIT_NONE)
                 return STATUS_REFUSED;
         return damage.n == 0 && summary_is_complete(m) ? STATUS_OK : STATUS_INCOMPLETE;
@@ -206,8 +202,8 @@ static void remove_it(Follow *f) {
 
         drawing_done(&f->drawing);
         f->source = source_free(f->source);
-        if (name)
-                (void) upkeep_remove(f->o, f->client, name);
+        if (name && (f->client || contact_keeper(&f->client, f->o) == STATUS_OK))
+                (void) contact_call_session(f->client, "Remove", name, NULL);
 }
 
 static int follow(Follow *f) {

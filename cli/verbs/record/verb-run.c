@@ -6,27 +6,88 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "base/io.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/files/files.h"
-#include "cli/options/verb.h"
 #include "cli/record/record.h"
-#include "cli/source/drawing.h"
-#include "cli/terminal/signals.h"
-#include "cli/terminal/summary.h"
+#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 
 typedef struct Run {
         const Options *o;
         Client *client;
-        Command command;
+        pid_t pid;      /* of the command; 0: none, or it has been waited for */
+        int command_fd; /* a byte releases it, the end makes it leave; -EBADF: it has been released */
         int signal_fd;
         SessionMeta *meta;
         int wait_status; /* of the command, as waitpid() gives it */
         bool left;       /* the command goes on without us */
 } Run;
+
+/* --- the command ------------------------------------------------------------------------------
+ *
+ * It is forked at once and waits until it is released, so that neither fork() nor anything of ours is between the
+ * recording's begin and the program's.  On a socket it waits for a byte; its end closes when execvp() succeeds, and
+ * else brings errno.
+ */
+
+_noreturn_ static void child(char *const *argv, int fd) {
+        char go;
+        int error;
+
+        if (read_up_to(fd, &go, 1) != 1)
+                _exit(0);
+        (void) signal(SIGPIPE, SIG_DFL);
+        (void) signal(SIGXFSZ, SIG_DFL);
+        (void) execvp(argv[0], argv);
+        error = errno;
+        (void) write_full(fd, &error, sizeof(error));
+        _exit(127);
+}
+
+/* While signals are as the program shall have them. */
+static int hold(Run *r) {
+        int fds[2];
+
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+                return ORIGIN(-errno);
+        r->command_fd = fds[0];
+        r->pid = fork();
+        if (r->pid == 0) {
+                safe_close(fds[0]); /* or it would never see the end of our side */
+                child(r->o->command, fds[1]);
+        }
+        safe_close(fds[1]);
+        return r->pid < 0 ? ORIGIN(-errno) : 0;
+}
+
+/* Whether it has ended and is waited for. */
+static bool reap(Run *r, bool wait) {
+        pid_t pid;
+
+        do
+                pid = waitpid(r->pid, &r->wait_status, wait ? 0 : WNOHANG);
+        while (pid < 0 && errno == EINTR);
+        if (pid == r->pid)
+                r->pid = 0;
+        return r->pid == 0;
+}
+
+/* Lets it go.  0; -errno of execvp(), after which it is gone. */
+static int release(Run *r) {
+        int error = 0, e = write_full(r->command_fd, "g", 1);
+        ssize_t n = e < 0 ? 0 : read_up_to(r->command_fd, &error, sizeof(error));
+
+        r->command_fd = safe_close(r->command_fd);
+        if (n != sizeof(error))
+                return e;
+        (void) reap(r, true);
+        return -error;
+}
 
 /* --- while it runs ---------------------------------------------------------------------------- */
 
@@ -43,7 +104,7 @@ static bool take_signals(Run *r, unsigned *n_asked) {
                 }
                 /* The terminal has told the command already. */
                 if (s.ssi_code != SI_KERNEL)
-                        (void) kill(r->command.pid, (int) s.ssi_signo);
+                        (void) kill(r->pid, (int) s.ssi_signo);
                 talk(r->o, "Waiting for %s to end; once more ends the recording at once.",
                      r->o->command[0]);
         }
@@ -56,7 +117,7 @@ static void wait_for_command(Run *r) {
 
         do
                 (void) poll(&p, 1, -1);
-        while (command_reap(&r->command, &r->wait_status, false) == 0 && take_signals(r, &n_asked));
+        while (!reap(r, false) && take_signals(r, &n_asked));
 }
 
 /* --- what is said about it -------------------------------------------------------------------- */
@@ -67,8 +128,7 @@ static int command_status(const Run *r) {
         int s = r->wait_status;
 
         if (r->left) {
-                talk(r->o, "%s (pid %i) goes on without being recorded.", name,
-                     (int) r->command.pid);
+                talk(r->o, "%s (pid %i) goes on without being recorded.", name, (int) r->pid);
                 return 128 + SIGINT;
         }
         if (WIFSIGNALED(s)) {
@@ -95,7 +155,7 @@ static int begin(Run *r) {
              n_cpus == 1 ? "" : "s", FORMAT_DURATION(r->meta->arm_ns));
         if (signals_want_end(r->signal_fd))
                 return failed(128 + SIGINT, "interrupted before %s began.", r->o->command[0]);
-        error = command_release(&r->command);
+        error = release(r);
         if (error == 0)
                 return STATUS_OK;
         log_error_errno(error, "cannot run \"%s\": %m", r->o->command[0]);
@@ -109,11 +169,35 @@ static int end(Run *r) {
         return recording_stop(&m, r->o, r->client, r->meta->name);
 }
 
+static int count(Census *ret, const Source *s) {
+        _cleanup_(playback_freep) Playback *p = NULL;
+        _cleanup_free_ char *problem = NULL;
+        _cleanup_census_ Census census = { .only_exits = s->meta->spec.slower_ns > 0 };
+        Step step;
+        int r = playback_open(&p, s->dir, s->meta, &problem);
+
+        if (r > 0)
+                return failed(STATUS_FAILED, "session \"%s\" cannot be read: %s.", s->meta->name,
+                              problem ?: "it is damaged");
+        while (r == 0) {
+                r = steps_next(&p->steps, UINT64_MAX, &step);
+                if (r <= 0)
+                        break;
+                r = census_step(&census, &step);
+        }
+        if (r < 0)
+                return failed_errno(r, "Failed to count the calls of session \"%s\": %m",
+                                    s->meta->name);
+        *ret = census;
+        census = (Census){};
+        return STATUS_OK;
+}
+
 /* Says and draws what there is; an exit status. */
 static int tell(Run *r, const Source *s, const DrawingOptions *d) {
         _cleanup_census_ Census census = {};
         char *loss = SUMMARY_LOSS(s->meta);
-        int status = display_count(&census, s), what_went_wrong = STATUS_OK, ended;
+        int status = count(&census, s), what_went_wrong = STATUS_OK, ended;
 
         loss[0] = loss[0] == 'n' ? 'N' : loss[0]; /* "Nothing lost" */
         if (status == STATUS_OK && census.n_trees == 0)
@@ -127,8 +211,7 @@ static int tell(Run *r, const Source *s, const DrawingOptions *d) {
                      FORMAT_DURATION(session_meta_length_ns(s->meta)), loss);
         if (status == STATUS_OK && census.n_trees > 0 && !streq_ptr(r->o->format, "none"))
                 status = display_report(s, r->o, d);
-        display_left_out(r->o, s->meta);
-        display_loss(s->meta);
+        display_lacks(r->o, s->meta);
         if (s->meta->state == SESSION_FAILED)
                 what_went_wrong = failed(STATUS_FAILED, "the recording failed: %s",
                                          s->meta->reason ?: "no reason is known");
@@ -143,7 +226,7 @@ static int tell(Run *r, const Source *s, const DrawingOptions *d) {
 
 static int run(Run *r, const DrawingOptions *d) {
         _cleanup_(source_freep) Source *s = NULL;
-        int error = command_hold(&r->command, r->o->command), status;
+        int error = hold(r), status;
 
         if (error >= 0)
                 error = r->signal_fd = signals_open();
@@ -157,7 +240,7 @@ static int run(Run *r, const DrawingOptions *d) {
         status = begin(r);
         if (status != STATUS_OK) {
                 if (r->meta && end(r) == STATUS_OK) /* nothing worth keeping */
-                        (void) upkeep_remove(r->o, r->client, r->meta->name);
+                        (void) contact_call_session(r->client, "Remove", r->meta->name, NULL);
                 return status;
         }
         wait_for_command(r);
@@ -168,7 +251,7 @@ static int run(Run *r, const DrawingOptions *d) {
 }
 
 int verb_run(const Options *o) {
-        Run r = { .o = o, .command = COMMAND_INIT, .signal_fd = -EBADF };
+        Run r = { .o = o, .command_fd = -EBADF, .signal_fd = -EBADF };
         DrawingOptions d;
         Options shown = *o; /* borrowed */
         int status;
@@ -186,7 +269,10 @@ int verb_run(const Options *o) {
         else if (status == STATUS_OK)
                 status = run(&r, &d);
         client_free(r.client);
-        command_done(&r.command);
+        if (r.command_fd >= 0) { /* unreleased, it leaves; else it goes on */
+                safe_close(r.command_fd);
+                (void) reap(&r, true);
+        }
         signals_close(&r.signal_fd);
         session_meta_free(r.meta);
         return status;

@@ -17,10 +17,8 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/verb.h"
 #include "cli/record/record.h"
 #include "cli/schedule/schedule.h"
-#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "meta/trigger.h"
 
@@ -28,9 +26,6 @@
 #define AHEAD_NS (10 * NSEC_PER_SEC)    /* or so long before */
 #define TIMER_NS (2 * NSEC_PER_SEC)     /* at least; one of a moment that is over never fires */
 #define NEXT_MAX_NS (24 * 60 * 60 * NSEC_PER_SEC)
-#define LATE_NS (5 * NSEC_PER_SEC) /* behind the moment: whoever is too late says so */
-#define SILENT_NS                                                                                  \
-        (60 * NSEC_PER_SEC) /* a host that hangs holds up the others for so long at most */
 
 /* To who sits at a terminal. */
 static void tell(const Options *o, const SessionMeta *m) {
@@ -121,7 +116,7 @@ static int start_soon(const Options *o, uint64_t moment_ns) {
         int status;
 
         if (strv_addf(&rules, "start at:%s", trigger_write_moment(moment, moment_ns)) < 0)
-                return failed(STATUS_FAILED, "Failed to describe the recording: out of memory");
+                return out_of_memory();
         armed.spec.triggers = rules; /* borrowed */
         status = capture_check(o, &o->words);
         return status == STATUS_OK ? begin(&armed) : status;
@@ -186,7 +181,6 @@ static int start_far(const Options *o, uint64_t moment_ns) {
 
 /* Who is too late refuses, and says so. */
 static int start_hosts(const Options *o, uint64_t moment_ns) {
-        uint64_t now = now_ns(CLOCK_REALTIME), left_ns = moment_ns - MIN(now, moment_ns);
         char moment[TRIGGER_MOMENT_MAX];
         _cleanup_strv_ Strv said = {};
         Options start = *o;
@@ -199,7 +193,7 @@ static int start_hosts(const Options *o, uint64_t moment_ns) {
         if (r < 0)
                 return failed_errno(r, "Failed to describe the recording: %m");
         start.said = said; /* borrowed */
-        return fleet_run(&start, MIN(left_ns + LATE_NS, SILENT_NS));
+        return fleet_run(&start);
 }
 
 /* --- now -------------------------------------------------------------------------------------- */
@@ -213,7 +207,7 @@ int verb_start(const Options *o) {
         if (status != STATUS_OK)
                 return status;
         if (o->hosts)
-                return is_later ? start_hosts(o, moment_ns) : fleet_run(o, 0);
+                return is_later ? start_hosts(o, moment_ns) : fleet_run(o);
         if (!is_later)
                 return begin(o);
         return is_soon && o->wait_ns == 0 ? start_soon(o, moment_ns) : start_far(o, moment_ns);

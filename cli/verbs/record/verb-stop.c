@@ -5,11 +5,8 @@
 #include "base/io.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/verb.h"
 #include "cli/record/record.h"
-#include "cli/source/retention.h"
 #include "cli/source/source.h"
-#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "meta/brief.h"
 #include "retention/boot-clock.h"
@@ -30,7 +27,8 @@ static void describe_end(Buf *out, const SessionMeta *m) {
         char loss[SUMMARY_MAX];
 
         buf_printf(out, "%s: %s, %s events, %s, %s.\n", m->name, session_state_name(m->state),
-                   SUMMARY_EVENTS(m), FORMAT_BYTES(session_meta_total(m).n_bytes), summary_loss(loss, m));
+                   SUMMARY_EVENTS(m), FORMAT_BYTES(session_meta_total(m).n_bytes),
+                   summary_loss(loss, m));
         if (silence_is_total(m))
                 buf_printf(out, "%s: no calls: %s.\n", m->name, SUMMARY_SILENCE(m));
         summary_hooked(&hooked, m);

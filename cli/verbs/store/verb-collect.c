@@ -13,13 +13,8 @@
 #include "base/io.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/verb.h"
 #include "cli/source/source.h"
-#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-
-#define SHOW_NS                                                                                    \
-        (60 * NSEC_PER_SEC) /* nothing is fetched while a host hangs, and a fetch may take long */
 
 typedef struct Collect {
         const Options *o;
@@ -63,7 +58,7 @@ static void tell(Collect *c, Fleet *f, const char *host, int status, uint64_t n_
 static void on_fetched(Fleet *f, Member *m, void *userdata) {
         Collect *c = userdata;
         _cleanup_free_ char *line = m->status == STATUS_OK ? NULL : fleet_line(&m->err, true);
-        uint64_t start_ns = (uint64_t) json_integer_value(json_object_get(c->start_ns, m->name));
+        uint64_t start_ns = json_number(c->start_ns, m->name);
         const struct timespec times[] = {
                 { .tv_nsec = UTIME_OMIT },
                 { .tv_sec = (time_t) (start_ns / NSEC_PER_SEC),
@@ -95,9 +90,10 @@ static bool is_here(const Collect *c, const char *host, uint64_t start_ns, uint6
 static void on_shown(Fleet *f, Member *m, void *userdata) {
         Collect *c = userdata;
         json_auto_t *shown = json_loadb(m->out.data ?: "", m->out.n_data, 0, NULL);
-        json_t *start = json_object_get(json_object_get(shown, "start"), "realtime_ns");
         bool is_shown = remote_is_good(m->status);
-        uint64_t start_ns = is_shown ? (uint64_t) json_integer_value(start) : 0, n_bytes = 0;
+        uint64_t start_ns =
+                         is_shown ? json_number(json_object_get(shown, "start"), "realtime_ns") : 0,
+                 n_bytes = 0;
         _cleanup_free_ char *line = fleet_line(&m->err, true), *path = NULL;
         _cleanup_(source_freep) Source *s = NULL;
         int status;
@@ -126,7 +122,7 @@ static void on_shown(Fleet *f, Member *m, void *userdata) {
 /* --- all of it -------------------------------------------------------------------------------- */
 
 /* What each host is asked. */
-static void ask(Collect *c, Fleet *f, const char *verb, const Strv *said, uint64_t silent_ns,
+static void ask(Collect *c, Fleet *f, const char *verb, const Strv *said,
                 void (*ended)(Fleet *f, Member *m, void *userdata)) {
         char *words[] = { (char *) c->o->name };
         const Options o = {
@@ -138,7 +134,6 @@ static void ask(Collect *c, Fleet *f, const char *verb, const Strv *said, uint64
 
         f->asked = &o;
         f->prefix = c->prefix;
-        f->silent_ns = silent_ns;
         f->ended = ended;
         f->userdata = c;
         fleet_work(f);
@@ -155,9 +150,9 @@ static int collect(Collect *c, Fleet *f) {
         if (r >= 0)
                 r = strv_add(&show, "--json=short");
         if (r < 0 || !c->start_ns || !c->prefix)
-                return failed_errno(-ENOMEM, "Failed to describe what to fetch: %m");
-        ask(c, f, "show", &show, SHOW_NS, on_shown);
-        ask(c, f, "fetch", &fetch, 0, on_fetched);
+                return out_of_memory();
+        ask(c, f, "show", &show, on_shown);
+        ask(c, f, "fetch", &fetch, on_fetched);
         n = c->n_whole + c->n_lacking;
         talk(o, "%zu of %zu hosts are here%s; %zu of them lack something.", n, n + c->n_missing,
              c->n_here > 0 ? ", some from before" : "", c->n_lacking);

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A trace.dat holds raw pages, and with them kernel addresses: the new file is for its owner and group only.
- * Ctrl-C is kept from ending us only while there is a temporary file, which is then removed. */
+/* A trace.dat holds raw pages, and with them kernel addresses: the new file is for its owner and group only. */
 
 #include <signal.h>
 
 #include "base/io.h"
 #include "cli/files/files.h"
-#include "cli/options/verb.h"
-#include "cli/source/damage.h"
-#include "cli/source/drawing.h"
 #include "cli/source/source.h"
-#include "cli/terminal/outfile.h"
-#include "cli/terminal/progress.h"
-#include "cli/terminal/signals.h"
-#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 
 #define TRACEDAT_MODE 0640
@@ -22,17 +14,9 @@
 typedef struct Fetch {
         const Options *o;
         const char *path;
-        int signals_fd; /* -EBADF: signals do what they always do */
         Progress bar;
         TracedatResult result;
 } Fetch;
-
-static int progress(void *userdata, uint64_t n, uint64_t n_total) {
-        Fetch *f = userdata;
-
-        progress_write(&f->bar, n, n_total);
-        return f->signals_fd >= 0 && signals_want_end(f->signals_fd) ? -EINTR : 0;
-}
 
 static int write_failure(const Fetch *f, const SessionMeta *m, int r, const char *problem) {
         switch (r) {
@@ -41,8 +25,6 @@ static int write_failure(const Fetch *f, const SessionMeta *m, int r, const char
                               problem ?: "it is damaged");
         case -EPIPE:
                 return STATUS_PIPE;
-        case -EINTR:
-                return failed(128 + SIGINT, "Interrupted: %s was not written.", f->path);
         case -ESTALE:
                 return failed(STATUS_FAILED,
                               "Failed to write session \"%s\" to %s: a part of it was removed "
@@ -56,7 +38,6 @@ static int write_failure(const Fetch *f, const SessionMeta *m, int r, const char
 
 static int fetch(Fetch *f, const Source *s, TracedatSpec *spec) {
         _cleanup_outfile_ Outfile file = OUTFILE_INIT;
-        _cleanup_signals_ int signals_fd = -EBADF;
         _cleanup_free_ char *problem = NULL;
         bool to_stdout = streq(f->path, "-");
         int r = 0;
@@ -68,10 +49,7 @@ static int fetch(Fetch *f, const Source *s, TracedatSpec *spec) {
                 f->path = "standard output";
         else
                 r = outfile_open(&file, f->path, TRACEDAT_MODE);
-        if (r == 0 && !to_stdout && outfile_is_new(&file)) {
-                spec->can_seek = true;
-                r = f->signals_fd = signals_fd = signals_open();
-        }
+        spec->can_seek = r == 0 && !to_stdout && file.temporary; /* else it is written in place */
         progress_begin(&f->bar, f->o, "Writing");
         if (r >= 0)
                 r = tracedat_write(&f->result, s->dir, s->meta, spec,
@@ -112,8 +90,7 @@ static int tell_lacks(const Fetch *f, const Source *s, const TracedatSpec *spec)
         if (result->n_pages == 0)
                 talk(f->o, "There are no events in it.");
         display_dropped(f->o, m);
-        display_left_out(f->o, m);
-        display_loss(m);
+        display_lacks(f->o, m);
         return summary_is_complete(m) && lacks.n == 0 && !result->symbols_are_damaged
                        ? STATUS_OK
                        : STATUS_INCOMPLETE;
@@ -122,14 +99,13 @@ static int tell_lacks(const Fetch *f, const Source *s, const TracedatSpec *spec)
 int verb_fetch(const Options *o) {
         _cleanup_(source_freep) Source *s = NULL;
         _cleanup_filtering_ Filtering window = {};
-        Fetch f = { .o = o, .path = o->output, .signals_fd = -EBADF };
+        Fetch f = { .o = o, .path = o->output };
         TracedatSpec spec = {
                 .version = o->fetch.compress == COMPRESS_UNSAID ? 6 : 7,
                 .is_packed = o->fetch.compress == COMPRESS_ZSTD,
                 .window = &window,
                 .packed_max = TRACEDAT_PACKED_MAX,
-                .progress = progress,
-                .userdata = &f,
+                .progress = &f.bar,
         };
         int status;
 

@@ -6,36 +6,35 @@
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/verb.h"
-#include "cli/source/retention.h"
 #include "cli/source/source.h"
-#include "cli/terminal/summary.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 
 #define LEGEND_LINES 5    /* with an empty one, as wide as most terminals are */
 #define N_ON_TERMINAL 100 /* unless said otherwise */
 
 /* "2,646", "12 + 1 pages", "1 gap": what is lost without being counted is not nothing. */
-static void add_lost(Table *t, const Brief *b) {
+static void add_lost(Row r, const Brief *b) {
         if (b->events_lost == 0 && b->pages_lost == 0 && b->n_gaps > 0)
-                table_add(t, "%" PRIu64 " gap%s", b->n_gaps, b->n_gaps == 1 ? "" : "s");
+                row_cell(r, ">LOST", "%" PRIu64 " gap%s", b->n_gaps, b->n_gaps == 1 ? "" : "s");
         else if (b->pages_lost > 0)
-                table_add(t, "%s + %" PRIu64 " pages", FORMAT_COUNT(b->events_lost), b->pages_lost);
+                row_cell(r, ">LOST", "%s + %" PRIu64 " pages", FORMAT_COUNT(b->events_lost),
+                         b->pages_lost);
         else
-                table_add(t, "%s", FORMAT_COUNT(b->events_lost));
+                row_cell(r, ">LOST", "%s", FORMAT_COUNT(b->events_lost));
 }
 
-static void add_row(Table *t, const Brief *b) {
-        table_add(t, "%s%s", b->name, b->pinned ? " *" : "");
-        table_add(t, "%s", summary_brief_state(b));
-        table_add(t, "%s", SUMMARY_BRIEF_ROOTS(b, 32));
-        table_add(t, "%s", SUMMARY_TIME(b->start_ns));
-        table_add(t, "%s", b->start_ns == 0 ? "-" : FORMAT_DURATION(b->length_ns));
-        table_add(t, "%s", b->n_events == 0 && b->n_bytes > 0 ? "-" : FORMAT_COUNT(b->n_events));
-        table_add(t, "%s", FORMAT_BYTES(b->n_bytes));
-        table_add(t, "%s", b->disk_bytes == UINT64_MAX ? "-" : FORMAT_BYTES(b->disk_bytes));
-        add_lost(t, b);
+static void add_row(Row r, const Brief *b) {
+        row_cell(r, "=NAME", "%s%s", b->name, b->pinned ? " *" : "");
+        row_cell(r, "STATE", "%s", summary_brief_state(b));
+        row_cell(r, "ROOTS", "%s", SUMMARY_BRIEF_ROOTS(b, 32));
+        row_cell(r, "STARTED", "%s", SUMMARY_TIME(b->start_ns));
+        row_cell(r, ">LENGTH", "%s", b->start_ns == 0 ? "-" : FORMAT_DURATION(b->length_ns));
+        row_cell(r, ">EVENTS", "%s",
+                 b->n_events == 0 && b->n_bytes > 0 ? "-" : FORMAT_COUNT(b->n_events));
+        row_cell(r, ">SIZE", "%s", FORMAT_BYTES(b->n_bytes));
+        row_cell(r, ">ON DISK", "%s",
+                 b->disk_bytes == UINT64_MAX ? "-" : FORMAT_BYTES(b->disk_bytes));
+        add_lost(r, b);
 }
 
 /* What is still to begin is newer than all. */
@@ -76,7 +75,7 @@ static int add_rows(Table *t, json_t *briefs) {
                 qsort(rows, n, sizeof(*rows), newest_first);
         for (i = 0; i < n; i++) {
                 if (r >= 0)
-                        add_row(t, &rows[i]);
+                        add_row(table_row(t), &rows[i]);
                 brief_done(&rows[i]);
         }
         free(rows);
@@ -134,9 +133,9 @@ int verb_list(const Options *o) {
                 talk(o, "No sessions. Record with: ftracectl run FUNCTION -- COMMAND");
                 return STATUS_OK;
         }
-        table_init(&t, "=NAME|STATE|ROOTS|STARTED|>LENGTH|>EVENTS|>SIZE|>ON DISK|>LOST");
+        table_begin(&t, JSON_OFF);
         r = add_rows(&t, briefs);
-        pager_open(&pager, o, table_n_rows(&t) + (o->no_legend ? 0 : 1 + LEGEND_LINES));
+        pager_open(&pager, o, t.n_rows + (o->no_legend ? 0 : 1 + LEGEND_LINES));
         if (r == 0)
                 r = table_print(&t, &out, !o->no_legend);
         if (!o->no_legend)

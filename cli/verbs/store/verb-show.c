@@ -7,10 +7,7 @@
 
 #include "base/unit.h"
 #include "cli/files/files.h"
-#include "cli/options/verb.h"
 #include "cli/source/source.h"
-#include "cli/terminal/summary.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "meta/brief.h"
 #include "meta/profile.h"
@@ -238,21 +235,22 @@ static void show_where(Buf *out, const SessionMeta *m) {
 static int show_cpus(Buf *out, const SessionMeta *m, bool legend) {
         _cleanup_table_ Table t = {};
 
-        table_init(&t,
-                   ">CPU|>PAGES|>SIZE|>EVENTS|>LOST|>OVERRUN|>IN INTERRUPT|>DROPPED|>PAGES LOST");
+        table_begin(&t, JSON_OFF);
         for (size_t i = 0; i < m->n_cpus; i++) {
                 const CpuAccount *c = &m->cpus[i];
-                const uint64_t counts[] = { c->read_events,    cpu_account_events_lost(c),
-                                            c->overrun,        c->commit_overrun,
-                                            c->dropped_events, c->pages_lost };
+                Row r = table_row(&t);
 
-                table_add(&t, "%" PRIu32, c->cpu);
-                table_add(&t, "%s", FORMAT_COUNT(c->n_pages));
-                table_add(&t, "%s", FORMAT_BYTES(c->n_bytes));
-                for (size_t j = 0; j < ELEMENTSOF(counts); j++)
-                        table_add(&t, "%s", FORMAT_COUNT(counts[j]));
+                row_count(r, ">CPU", NULL, c->cpu);
+                row_cell(r, ">PAGES", "%s", FORMAT_COUNT(c->n_pages));
+                row_cell(r, ">SIZE", "%s", FORMAT_BYTES(c->n_bytes));
+                row_cell(r, ">EVENTS", "%s", FORMAT_COUNT(c->read_events));
+                row_cell(r, ">LOST", "%s", FORMAT_COUNT(cpu_account_events_lost(c)));
+                row_cell(r, ">OVERRUN", "%s", FORMAT_COUNT(c->overrun));
+                row_cell(r, ">IN INTERRUPT", "%s", FORMAT_COUNT(c->commit_overrun));
+                row_cell(r, ">DROPPED", "%s", FORMAT_COUNT(c->dropped_events));
+                row_cell(r, ">PAGES LOST", "%s", FORMAT_COUNT(c->pages_lost));
         }
-        if (table_n_rows(&t) == 0)
+        if (t.n_rows == 0)
                 return 0;
         buf_adds(out, "\n");
         return table_print(&t, out, legend);

@@ -10,11 +10,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/files/files.h"
-#include "cli/options/verb.h"
-#include "cli/source/reading.h"
-#include "cli/source/text-source.h"
-#include "cli/terminal/summary.h"
-#include "cli/terminal/table.h"
+#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -70,8 +66,10 @@ static bool is_complete(const TextCount *c) {
 static void tell_count(Table *t, json_t *json, const char *key, const char *name, uint64_t n) {
         (void) json_object_set_new(json, key, json_integer((json_int_t) n));
         if (n > 0) {
-                table_add(t, "%s", FORMAT_COUNT(n));
-                table_add(t, "%s", name);
+                Row r = table_row(t);
+
+                row_cell(r, ">COUNT", "%s", FORMAT_COUNT(n));
+                row_cell(r, "WHAT", "%s", name);
         }
 }
 
@@ -97,7 +95,7 @@ static int tell_text(const Options *o, const TextSource *s) {
         _cleanup_table_ Table t = {};
         uint64_t n_remarks = 0;
 
-        table_init(&t, ">COUNT|WHAT");
+        table_begin(&t, JSON_OFF);
         for (size_t i = 0; i < ELEMENTSOF(counts); i++)
                 tell_count(
                         &t, json, counts[i].key, counts[i].name,
