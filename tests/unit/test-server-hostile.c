@@ -175,7 +175,7 @@ TEST(without_descriptors_who_has_a_connection_is_served_and_who_comes_later_as_w
         json_decref(call(c, "Who"));
         for (size_t i = 0; i < ELEMENTSOF(fds); i++)
                 close(fds[i]);
-        wait_until_alive();
+        check_alive();
 }
 
 TEST(other_users_may_only_ask_who_is_there) {
