@@ -80,7 +80,9 @@ static json_t *parse_value(SpecValue type, const char *s) {
                 r = parse_u64(s, INT64_MAX, &n);
                 break;
         default:
-                r = values[type].parse(s, &n);
+                n = SPEC_UNLIMITED; /* is_member() refuses it where there is none */
+                r = type != SPEC_VALUE_DURATION && streq(s, "infinity") ? 0
+                                                                        : values[type].parse(s, &n);
         }
         return r < 0 || n > INT64_MAX ? NULL : json_integer((json_int_t) n);
 }

@@ -71,6 +71,24 @@ TEST(every_key_becomes_a_member_that_a_spec_may_have) {
         ck_assert_int_eq((int) spec.on_full, SPEC_ON_FULL_STOP);
 }
 
+TEST(infinity_is_no_limit) {
+        _cleanup_profile_ Profile p =
+                profile_of("[Profile]\nFunctions=x\nMaxHooked=infinity\nMaxEventRate=infinity\n"
+                           "MaxWriteRate=infinity\nMaxCPU=infinity\n");
+        _cleanup_profile_ Profile wrong =
+                profile_of("[Profile]\nFunctions=x\nDepth=infinity\nDuration=infinity\n");
+        _cleanup_spec_ Spec spec = {};
+        const char *field;
+
+        ck_assert_uint_eq(p.problems.n, 0);
+        ck_assert_int_eq(spec_from_json(&spec, p.spec, &field), 0);
+        ck_assert_uint_eq(spec.max_hooked, SPEC_UNLIMITED);
+        ck_assert_uint_eq(spec.max_event_rate, SPEC_UNLIMITED);
+        ck_assert_uint_eq(spec.max_write_rate, SPEC_UNLIMITED);
+        ck_assert_uint_eq(spec.max_cpu_ppm, SPEC_UNLIMITED);
+        ck_assert_uint_eq(wrong.problems.n, 2);
+}
+
 TEST(words_add_up_and_an_empty_value_forgets) {
         _cleanup_profile_ Profile p =
                 profile_of("[Profile]\nFunctions=a b\nFunctions=c\nNoTrace=d\nNoTrace=\n"
