@@ -132,7 +132,7 @@ int learn_worker(void) {
         job.field[sizeof(job.field) - 1] = 0;
         if (job.n_sources > SOURCES_MAX || job.n_format == 0 || n < sizeof(job) + job.n_format ||
             (job.page_bytes == 0 && open_segments(&sources, &job) < 0) ||
-            sandbox(SANDBOX_LOW, MEMORY_BYTES_MAX, LEARN_WORKER_MAX_OUT) < 0)
+            sandbox(SANDBOX_SOON, MEMORY_BYTES_MAX, LEARN_WORKER_MAX_OUT) < 0)
                 return EXIT_FAILURE;
         return work(&job, text + sizeof(job), &sources) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -17,9 +17,6 @@
 #include "base/cleanup.h"
 #include "daemon/process/sandbox.h"
 
-#define LOW_NICE                                                                                   \
-        5 /* a weight of 335 beside 1,024 (linux 6.12 kernel/sched/core.c, sched_prio_to_weight) */
-
 /* A sanitizer's shadow is terabytes of address space, and it has a stack of its own for signals. */
 #ifdef __SANITIZE_ADDRESS__
 #define LIMITS_MEMORY 0
@@ -139,10 +136,8 @@ static int filter_calls(void) {
 static void step_back(SandboxPriority priority) {
         const struct sched_param none = {};
 
-        if (priority == SANDBOX_LOW) {
-                (void) !nice(LOW_NICE);
+        if (priority == SANDBOX_SOON)
                 return;
-        }
         (void) sched_setscheduler(0, SCHED_IDLE, &none);
         (void) syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0,
                        IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));

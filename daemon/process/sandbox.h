@@ -14,7 +14,7 @@
 
 typedef enum SandboxPriority {
         SANDBOX_IDLE, /* when nothing else wants to run: on a busy host that may be never */
-        SANDBOX_LOW, /* others wait for the result, or pay until it is there: a quarter of a busy CPU */
+        SANDBOX_SOON, /* others wait for the result, or pay until it is there: as everybody */
 } SandboxPriority;
 
 /* For good.  @n_memory_bytes: of address space; @n_file_bytes: how long a file it writes may become.

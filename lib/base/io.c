@@ -76,6 +76,8 @@ uint64_t fd_data_end(int fd, uint64_t begin, uint64_t end) {
         return data_end;
 }
 
+#define PAGE_READ ((size_t) 4096)
+
 int fd_read(int fd, char **ret, size_t *ret_n, size_t max) {
         _cleanup_free_ char *data = NULL;
         size_t n = 0, n_room = 0;
@@ -91,14 +93,15 @@ int fd_read(int fd, char **ret, size_t *ret_n, size_t max) {
         for (;;) {
                 ssize_t k;
 
-                if (!ARRAY_ROOM(data, n_room, MAX(n + 2, (size_t) 4096)))
+                /* The kernel hands out a list in pages, and walks it from its beginning for each, and for the end. */
+                if (!ARRAY_ROOM(data, n_room, n + PAGE_READ + 1))
                         return -ENOMEM;
-                k = read_up_to(fd, data + n, n_room - n - 1);
-                if (k < 0)
-                        return (int) k;
+                k = read(fd, data + n, n_room - n - 1);
+                if (k < 0 && errno != EINTR)
+                        return ORIGIN(-errno);
                 if (k == 0)
                         break;
-                n += (size_t) k;
+                n += (size_t) MAX(k, 0);
                 if (n > max)
                         return ORIGIN(-EFBIG);
         }

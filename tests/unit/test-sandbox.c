@@ -181,5 +181,5 @@ TEST(its_status_says_so) {
         int nice = getpriority(PRIO_PROCESS, 0);
 
         expect_status(SANDBOX_IDLE, SCHED_IDLE, nice);
-        expect_status(SANDBOX_LOW, SCHED_OTHER, MIN(nice + 5, 19));
+        expect_status(SANDBOX_SOON, SCHED_OTHER, nice);
 }
