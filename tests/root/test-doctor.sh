@@ -35,7 +35,7 @@ says 'a recording is tried' 'a recording of emergency_sync (was begun and ended|
 says 'what this kernel can record is a table' '^yes +--sched: .* 4\.3$' "$out"
 exits 'somebody records' 0 ftracectl start -q -n theirs udp_recvmsg
 exits 'doctor works beside that' 0 ftracectl doctor
-says 'and disturbs nobody' 'a recording of emergency_sync can be begun' "$out"
+says 'and disturbs nobody' 'a recording of emergency_sync can be begun|function_graph is in use: session theirs' "$out"
 stops 'it ends' theirs
 is 'there is nothing in it' "$(session theirs '[(.gaps | length), ([.cpus[].read_events] | add)] | join(" ")')" '0 0'
 exits 'not permitted: doctor fails' 1 \
