@@ -44,9 +44,9 @@ static int add_destination(Strv *ret, const char *host) {
                                ?: strv_add(ret, "--")
                                ?: strv_addf(ret, "%.*s%.*s", (int) (open - host), host,
                                             (int) (close - open - 1), open + 1);
-        return strv_add(ret, "--") ?: strv_addf(ret, "%s%s",
-                                                colon && !strchr(colon + 1, ':') ? "ssh://" : "",
-                                                host);
+        return strv_add(ret, "--")
+                       ?: strv_addf(ret, "%s%s", colon && !strchr(colon + 1, ':') ? "ssh://" : "",
+                                    host);
 }
 
 /* --- what ------------------------------------------------------------------------------------- */

@@ -128,8 +128,8 @@ void root_calls_done(RootCalls *c) {
 
 typedef struct Task {
         Timeline timeline; /* first */
-        Away away;   /* if is_away */
-        Waker early; /* at early_ns, while it was not away; 0: nobody */
+        Away away;         /* if is_away */
+        Waker early;       /* at early_ns, while it was not away; 0: nobody */
         uint64_t early_ns;
         uint64_t n_lost; /* before it left */
         uint32_t early_cpu;

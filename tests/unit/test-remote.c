@@ -46,10 +46,19 @@ TEST(the_port_of_an_address_in_brackets_is_an_option) {
 }
 
 TEST(what_ssh_could_take_for_an_option_is_no_host) {
-        static const char *const texts[] = {
-                "", "-oProxyCommand=x", "root@-x", "a b", "a;b", "root@", "a\nb", "a/b", "$(x)",
-                "[::1", "root@[::1]x", "[::1]:", "a[::1]"
-        };
+        static const char *const texts[] = { "",
+                                             "-oProxyCommand=x",
+                                             "root@-x",
+                                             "a b",
+                                             "a;b",
+                                             "root@",
+                                             "a\nb",
+                                             "a/b",
+                                             "$(x)",
+                                             "[::1",
+                                             "root@[::1]x",
+                                             "[::1]:",
+                                             "a[::1]" };
 
         for (size_t i = 0; i < ELEMENTSOF(texts); i++)
                 ck_assert_msg(!remote_host_is_valid(texts[i]), "%s", texts[i]);
