@@ -3,13 +3,12 @@ noinst_LIBRARIES += %D%/libdrawing.a
 %C%_libdrawing_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libdrawing_a_SOURCES = \
 	%D%/source/damage.c \
-	%D%/source/damage.h \
+	%D%/source/source.h \
 	%D%/options/filtering.c \
 	%D%/options/filtering.h \
 	%D%/terminal/progress.c \
-	%D%/terminal/progress.h \
 	%D%/terminal/summary.c \
-	%D%/terminal/summary.h \
+	%D%/terminal/terminal.h \
 	%D%/files/tracedat.c \
 	%D%/files/files.h \
 	%D%/files/verify.c

@@ -33,7 +33,8 @@ void contact_forbidden_texts(const char *path, char ret_why[static CONTACT_TEXT_
                 (void) snprintf(ret_fix, CONTACT_TEXT_MAX, "sudo ftracectl ...");
                 return;
         }
-        (void) snprintf(ret_why, CONTACT_TEXT_MAX, "you are not in group %s", group->gr_name);
+        /* Who was added to it since may be in the group, and still has to log in again. */
+        (void) snprintf(ret_why, CONTACT_TEXT_MAX, "this login is not in group %s", group->gr_name);
         (void) snprintf(ret_fix, CONTACT_TEXT_MAX, "sudo usermod -aG %s %s, then log in again",
                         group->gr_name, user ? user->pw_name : "$USER");
 }

@@ -24,17 +24,29 @@
 /* What ssh could take for an option, or a shell for something else, is no host. */
 bool remote_host_is_valid(const char *s) {
         const char *host = strchr(s, '@') ? strchr(s, '@') + 1 : s;
+        const char *open = strchr(s, '['), *close = strchr(s, ']');
 
         return *s && *s != '-' && *host && *host != '-' &&
+               (open ? open == host && close && (!close[1] || (close[1] == ':' && close[2]))
+                     : !close) &&
                s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@.:_-%+["
                            "]")] == 0;
 }
 
-/* A port, or brackets, ssh takes in a URI; several colons without brackets are an address of IPv6 alone. */
-static bool is_uri(const char *host) {
+/* A port ssh takes in a URI, but not an address in brackets (OpenSSH 9.2 misc.c, parse_uri()); several colons without
+ * them are an address of IPv6 alone. */
+static int add_destination(Strv *ret, const char *host) {
+        const char *open = strchr(host, '['), *close = open ? strchr(open, ']') : NULL;
         const char *colon = strchr(host, ':');
 
-        return strchr(host, '[') || (colon && !strchr(colon + 1, ':'));
+        if (close)
+                return (close[1] ? strv_addf(ret, "-p%s", close + 2) : 0)
+                               ?: strv_add(ret, "--")
+                               ?: strv_addf(ret, "%.*s%.*s", (int) (open - host), host,
+                                            (int) (close - open - 1), open + 1);
+        return strv_add(ret, "--")
+                       ?: strv_addf(ret, "%s%s", colon && !strchr(colon + 1, ':') ? "ssh://" : "",
+                                    host);
 }
 
 /* --- what ------------------------------------------------------------------------------------- */
@@ -85,8 +97,7 @@ int remote_command(Strv *ret, const Options *o, const char *host, bool with_term
                         ?: strv_add(ret, with_terminal ? "-xt" : "-xT")
                         ?: strv_add(ret, "-oConnectTimeout=60")
                         ?: strv_add(ret, "-oServerAliveInterval=20")
-                        ?: strv_add(ret, "--")
-                        ?: strv_addf(ret, "%s%s", is_uri(host) ? "ssh://" : "", host)
+                        ?: add_destination(ret, host)
                         ?: make_line(&line, o, with_terminal);
 
         return r < 0 ? r : strv_take(ret, line);

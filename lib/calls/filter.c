@@ -93,6 +93,11 @@ static int compare_ranks(const void *pa, const void *pb) {
         return CMP(b->duration_ns, a->duration_ns) ?: compare_numbers(a, b);
 }
 
+static void drop_quicker(Filter *f) {
+        SORT(f->ranks, f->n_ranks, compare_ranks);
+        f->n_ranks = MIN(f->n_ranks, f->spec->n_slowest);
+}
+
 /* --- trees ------------------------------------------------------------------------------------ */
 
 static bool is_selected(const Filter *f, uint64_t number) {
@@ -145,6 +150,9 @@ static int end_tree(Filter *f, Tree *tree, const Step *end) {
         if (!tree->root)
                 return 0;
         if (f->is_ranking && is_selected(f, tree->number)) {
+                /* Memory is in proportion to how many are wanted. */
+                if (f->n_ranks / 2 >= f->spec->n_slowest)
+                        drop_quicker(f);
                 if (f->spec->n_slowest > 0 &&
                     !ARRAY_ADD(f->ranks, f->n_ranks, (Rank){ duration_ns, tree->number }))
                         return -ENOMEM;
@@ -345,10 +353,10 @@ int filter_rank(Filter *f, const StepSource *source) {
         }
         if (r >= 0)
                 r = end_trees(ranking);
-        SORT(ranking->ranks, ranking->n_ranks, compare_ranks);
-        f->n_ranks = MIN(ranking->n_ranks, f->spec->n_slowest);
-        SORT(ranking->ranks, f->n_ranks, compare_numbers);
+        drop_quicker(ranking);
+        SORT(ranking->ranks, ranking->n_ranks, compare_numbers);
         f->ranks = TAKE_PTR(ranking->ranks);
+        f->n_ranks = ranking->n_ranks;
         return r;
 }
 

@@ -63,6 +63,9 @@ void root_calls_done(RootCalls *c);
  * the tasks.  Times of calls are those that a pairing `places`.
  */
 
+/* Beginnings and ends of calls that are kept, of all tasks: 800 MB of memory. */
+#define TIMELINES_CHANGES_MAX ((size_t) 1 << 25)
+
 /* A time off the CPU. */
 typedef struct Away {
         SchedWait wait;
@@ -95,7 +98,8 @@ typedef struct Timelines Timelines;
 int timelines_new(Timelines **ret, Pairing *pairing, Window *windows, size_t n);
 /* Each step, before pairing_step() has it.  0 or -ENOMEM. */
 int timelines_step(Timelines *t, const Step *step);
-/* After pairing_finish().  0 or -ENOMEM. */
+/* After pairing_finish().  0, -ENOMEM, or: there were more than TIMELINES_CHANGES_MAX. */
+enum { TIMELINES_E_FULL = 1 };
 int timelines_finish(Timelines *t);
 /* NULL: nothing is known of it. */
 const Timeline *timelines_get(const Timelines *t, int64_t task);

@@ -128,8 +128,8 @@ void root_calls_done(RootCalls *c) {
 
 typedef struct Task {
         Timeline timeline; /* first */
-        Away away;   /* if is_away */
-        Waker early; /* at early_ns, while it was not away; 0: nobody */
+        Away away;         /* if is_away */
+        Waker early;       /* at early_ns, while it was not away; 0: nobody */
         uint64_t early_ns;
         uint64_t n_lost; /* before it left */
         uint32_t early_cpu;
@@ -156,6 +156,7 @@ struct Timelines {
         Hash by_key; /* the tasks */
         Cpu *cpus;
         size_t n_cpus;
+        size_t n_changes; /* of all tasks */
         uint64_t n_lost;
 };
 
@@ -408,6 +409,8 @@ static int change(Timelines *t, const Stack *stack, uint64_t at_ns, const Frame 
                 *last = c;
                 return 0;
         }
+        if (t->n_changes++ >= TIMELINES_CHANGES_MAX)
+                return 0;
         return ARRAY_ADD(line->changes, line->n_changes, c) ? 0 : -ENOMEM;
 }
 
@@ -460,7 +463,7 @@ int timelines_finish(Timelines *t) {
                 SORT(task->timeline.aways, task->timeline.n_aways, compare_aways);
                 place_aways(t, &task->timeline);
         }
-        return r;
+        return r >= 0 && t->n_changes > TIMELINES_CHANGES_MAX ? TIMELINES_E_FULL : r;
 }
 
 /* --- asked ------------------------------------------------------------------------------------ */

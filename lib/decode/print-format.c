@@ -97,15 +97,20 @@ static bool parse_string(Parser *p) {
 }
 
 /* What stands behind the name in "\tfield:char prev_comm[16];\toffset:8;...", a ';' or a '['; NULL: there is no
- * such field. */
+ * such field.  Libtraceevent takes "u8 x[4] y" for a y. */
 static const char *take_field(Parser *p) {
         size_t n = peek_word(p);
         const char *name = p->at, *s = p->fields;
 
         p->at += n;
-        for (; n > 0 && (s = memmem(s, (size_t) (p->fields_end - s), name, n)); s++)
-                if (s > p->fields && strchr(" *", s[-1]) && strchr(";[", s[n]))
+        for (; n > 0 && (s = memmem(s, (size_t) (p->fields_end - s), name, n)); s++) {
+                const char *end = s + n;
+
+                while (*end == '[' && strchr(end, ']'))
+                        end = strchr(end, ']') + 1;
+                if (s > p->fields && strchr(" *", s[-1]) && *end == ';')
                         return s + n;
+        }
         return NULL;
 }
 

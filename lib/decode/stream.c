@@ -17,7 +17,7 @@ struct Stream {
         Cursor **cursors; /* all, in order of their CPUs */
         size_t n_cursors;
         Cursor **heap; /* those that have an event */
-        size_t n_heap;
+        size_t n_heap, n_heap_room;
         bool top_is_stale;
         uint64_t lead_ns; /* the top's events before this one come before all others */
 };
@@ -122,7 +122,6 @@ static bool has_cpu(const Stream *s, uint32_t cpu) {
 static int open_cursors(Stream *s) {
         _cleanup_free_ uint32_t *cpus = NULL;
         size_t n_cpus;
-        Cursor **heap;
         int r = session_dir_list_cpus(s->dir, &cpus, &n_cpus);
 
         if (r < 0 || n_cpus <= s->n_cursors)
@@ -130,7 +129,8 @@ static int open_cursors(Stream *s) {
         for (size_t i = 0; i < n_cpus; i++) {
                 if (has_cpu(s, cpus[i]))
                         continue;
-                if (!ARRAY_GROW(s->cursors, s->n_cursors))
+                if (!ARRAY_ROOM(s->heap, s->n_heap_room, s->n_cursors + 1) ||
+                    !ARRAY_GROW(s->cursors, s->n_cursors))
                         return -ENOMEM;
                 r = cursor_open(&s->cursors[s->n_cursors], s->dir, s->formats, cpus[i]);
                 if (r < 0)
@@ -138,10 +138,6 @@ static int open_cursors(Stream *s) {
                 s->n_cursors++;
         }
         SORT(s->cursors, s->n_cursors, compare_cpus);
-        heap = reallocarray(s->heap, s->n_cursors + 1, sizeof(*heap));
-        if (!heap)
-                return -ENOMEM;
-        s->heap = heap;
         return 0;
 }
 

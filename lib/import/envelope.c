@@ -105,7 +105,7 @@ static void write_signs(Line *line, char *room, const ForeignText **refused) {
                 const char *to;
                 char c;
 
-                if (!refused && !is_odd(*s.p)) {
+                if (!is_odd(*s.p) && !(refused && memchr("=&<", *s.p, 3))) {
                         room[n++] = *s.p++;
                         continue;
                 }
@@ -370,7 +370,8 @@ const ForeignText *envelope_decode(Envelope *e, const Line *line, Line *ret) {
 
         *ret = *line;
         write_signs(ret, e->room[0], &refused);
-        (void) skip_prefixes(ret);
+        if (refused)
+                (void) skip_prefixes(ret);
         return refused;
 }
 

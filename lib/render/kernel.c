@@ -514,14 +514,28 @@ static _cold_ void draw_lost(Kernel *k, const Step *step) {
         buf_adds(k->out, "EVENTS]\n");
 }
 
+/* Behind the number of a duration, and the bar behind that: a task may be called "a us b".  NULL: there is none. */
+static _cold_ const char *find_unit(const char *begin, const char *end, const char **ret_bar) {
+        for (const char *p = begin; (p = memmem(p, (size_t) (end - p), " us ", 4)); p++) {
+                const char *bar = p + 3;
+
+                while (bar < end && *bar == ' ')
+                        bar++;
+                if (bar < end && *bar == '|' && p > begin && p[-1] >= '0' && p[-1] <= '9') {
+                        *ret_bar = bar;
+                        return p;
+                }
+        }
+        return NULL;
+}
+
 /* What was drawn from @begin, the end of the Buf, to @end.  A duration's number, what is two columns in front of it,
  * and all before the bar, are in its colour. */
 static _cold_ void add_coloured(Kernel *k, const Step *step, const char *begin, const char *end) {
         bool is_timed = (step->kind == STEP_LEAF || step->kind == STEP_LEAVE) &&
                         !(step->said && step->said->untimed);
         const char *code = is_timed ? overhead_of(step_duration_ns(step))->colour : NULL,
-                   *from = code ? memmem(begin, (size_t) (end - begin), " us ", 4) : NULL,
-                   *bar = from ? memchr(from, '|', (size_t) (end - from)) : NULL;
+                   *bar = NULL, *from = code ? find_unit(begin, end, &bar) : NULL;
         _cleanup_buf_ Buf line = BUF_INIT;
         size_t n_before, n_until;
 

@@ -4,7 +4,7 @@
 /*
  * Damages: what of a recording's files cannot be read, noted by whoever steps over it
  *
- * The one list of it, whatever reads: a drawing, a check, or what writes a trace.dat of it.  cli/source/damage.h
+ * The one list of it, whatever reads: a drawing, a check, or what writes a trace.dat of it.  cli/source/source.h
  * has the sentences.
  */
 

@@ -144,4 +144,12 @@ done
 exits 'they cost the names alone' 6 ftracectl report --no-legend --store "$work/broken/symbols/zeros" it
 is 'every line is drawn' "$(wc -l <"$out")" \
         "$(ftracectl report --no-legend --store "$data" udp_sendmsg-6.12 | wc -l)"
+mkdir -p "$work/none/sessions"
+cp -r "$data/sessions/udp_sendmsg-6.12" "$work/none/sessions/it"
+chmod -R u+w "$work/none"
+for segment in "$work"/none/sessions/it/cpu*/*.seg; do
+        echo 'no segment' >"$segment"
+done
+exits 'of segments that cannot be read' 6 ftracectl report --store "$work/none" it
+ok 'it is not said that nothing was called' not grep -q 'has no calls' "$err"
 done_testing

@@ -26,7 +26,6 @@ is 'is in the middle of the range that was told' \
         "$(jq '.total_ns == ((.tracing.real_low_ns + .tracing.real_high_ns) / 2 | floor)' "$out")" true
 exits 'a histogram is drawn' 0 ftracectl hist "$banner" nf_hook_slow
 says 'with quantiles' '^nf_hook_slow: 2 calls, min .* p50 .* p99 .* max ' "$out"
-exits 'the words may be swapped' 0 ftracectl hist nf_hook_slow "$banner"
 exits 'calls are listed' 0 ftracectl calls "$stap" __skb_wait_for_more_packets --json
 is 'each with its time' "$(jq -c 'map(.duration_ns / 1000)' "$out")" '[2521621,634]'
 exits 'of interrupts the stolen time is told' 0 ftracectl top --json "$graph"

@@ -97,3 +97,29 @@ TEST(what_kernels_print_is_plain_and_nothing_else) {
                 ck_assert_msg(!prints(strcat(deep, "1")), "%s", turns[i]);
         }
 }
+
+/* "s" is the number, of which nobody knows where it leads to. */
+TEST(a_field_has_the_name_that_its_declaration_ends_with) {
+        static const char fields[] =
+                HEAD "\tfield:__data_loc char[] s[4] t;\toffset:8;\tsize:4;\tsigned:0;\n"
+                     "\tfield:int s;\toffset:12;\tsize:4;\tsigned:1;\n"
+                     "\tfield:u8 x[2][3];\toffset:16;\tsize:6;\tsigned:0;\n\n";
+        static const struct {
+                const char *format;
+                bool is_plain;
+        } cases[] = {
+                { "\"%s\", __get_str(t)", true },
+                { "\"%s\", __get_str(s)", false },
+                { "\"%d %p\", REC->s, REC->x", true },
+                { "\"%d\", REC->x[1]", false },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_free_ char *text = NULL;
+
+                ck_assert_int_ge(asprintf(&text, "%sprint fmt: %s\n", fields, cases[i].format), 0);
+                ck_assert(format_text_is_valid(text));
+                ck_assert_msg(format_text_prints_plainly(text) == cases[i].is_plain, "%s",
+                              cases[i].format);
+        }
+}

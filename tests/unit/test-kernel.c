@@ -273,6 +273,8 @@ TEST(what_interrupts_call_can_be_hidden) {
 }
 
 TEST(colours_say_what_the_mark_says) {
+        Step s = step_leaf(&step_root, 0, 20000);
+
         has_colours = true;
         EXPECT("", " 0)   9.000 us    |  child();\n", step_leaf(&step_child, 0, 9000));
         EXPECT("",
@@ -282,5 +284,8 @@ TEST(colours_say_what_the_mark_says) {
                step_leaf(&step_child, 0, 10001), step_leaf(&step_child, 0, 100001),
                step_leaf(&step_child, 0, 1000001));
         EXPECT("noduration", " 0) child();\n", step_leaf(&step_child, 0, 10001));
+        s.pid = 17;
+        s.comm = "a us b";
+        EXPECT("proc", " 0)   a us b-17    | \033[33m+ 20.000 us   \033[0m|  root();\n", s);
         has_colours = false;
 }

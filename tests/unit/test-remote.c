@@ -23,8 +23,8 @@ TEST(a_host_may_have_a_user_and_a_port) {
                 { "root@web-3.example.org:2222", "ssh://root@web-3.example.org:2222" },
                 { "::1", "::1" },
                 { "root@fe80::1%eth0", "root@fe80::1%eth0" },
-                { "[::1]:22", "ssh://[::1]:22" },
-                { "root@[::1]", "ssh://root@[::1]" },
+                { "[::1]:22", "::1" }, /* and -p22 */
+                { "root@[::1]", "root@::1" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
@@ -36,10 +36,29 @@ TEST(a_host_may_have_a_user_and_a_port) {
         }
 }
 
+/* ssh takes ssh://[::1]:22 for nothing. */
+TEST(the_port_of_an_address_in_brackets_is_an_option) {
+        _cleanup_strv_ Strv command = {};
+
+        ck_assert_int_eq(remote_command(&command, &(Options){ .verb = "list" }, "[::1]:22", false),
+                         0);
+        ck_assert_str_eq(command.items[command.n - 4], "-p22");
+}
+
 TEST(what_ssh_could_take_for_an_option_is_no_host) {
-        static const char *const texts[] = {
-                "", "-oProxyCommand=x", "root@-x", "a b", "a;b", "root@", "a\nb", "a/b", "$(x)"
-        };
+        static const char *const texts[] = { "",
+                                             "-oProxyCommand=x",
+                                             "root@-x",
+                                             "a b",
+                                             "a;b",
+                                             "root@",
+                                             "a\nb",
+                                             "a/b",
+                                             "$(x)",
+                                             "[::1",
+                                             "root@[::1]x",
+                                             "[::1]:",
+                                             "a[::1]" };
 
         for (size_t i = 0; i < ELEMENTSOF(texts); i++)
                 ck_assert_msg(!remote_host_is_valid(texts[i]), "%s", texts[i]);

@@ -101,6 +101,12 @@ static int read_steps(Paths *p) {
 static int finish_timelines(Paths *p) {
         int r = pairing_finish(p->second.pairing) ?: timelines_finish(p->timelines);
 
+        if (r == TIMELINES_E_FULL)
+                return failed(
+                        STATUS_FAILED,
+                        "more than %zu calls were recorded while \"%s\" took its time: choose "
+                        "a shorter call, with --nth or --to.",
+                        TIMELINES_CHANGES_MAX / 2, NAME_QUOTED(p->slowest.root->label));
         if (r >= 0 && !p->second.pairing->has_sched)
                 return failed(STATUS_FAILED,
                               "\"%s\" has no events that tell who waited for whom: record with "

@@ -343,8 +343,10 @@ static int report_recording(Reading *reading, const Options *o) {
                 talk(o, "%s has no arguments: they have to be recorded, with --args.", m->name);
         if (session_state_is_live(m->state) && !s->from_store)
                 talk(o, "%s still records; this is what is stored so far.", m->name);
+        /* What is damaged or lost may have been calls. */
         if (!reading->filtering.has_left && !session_meta_is_of_file(m) &&
-            (silence_is_total(m) || filtering_is_empty(&reading->filtering)))
+            (silence_is_total(m) || (status == STATUS_OK && summary_is_complete(m) &&
+                                     filtering_is_empty(&reading->filtering))))
                 talk(o, "%s has no calls: %s.", m->name, SUMMARY_SILENCE(m));
         display_dropped(o, m);
         display_clock(o, m);
