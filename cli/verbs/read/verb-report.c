@@ -325,6 +325,14 @@ static int report_merged(const Options *o) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+/* What went, or was lost, may have been calls. */
+static bool is_whole(const SessionMeta *m) {
+        CpuAccount all = session_meta_total(m);
+
+        return m->bytes_dropped == 0 && all.pages_dropped == 0 && all.pages_lost == 0 &&
+               session_meta_events_lost(m) == 0;
+}
+
 static int report_recording(Reading *reading, const Options *o) {
         const Source *s = reading->source;
         const SessionMeta *m = s->meta;
@@ -344,7 +352,7 @@ static int report_recording(Reading *reading, const Options *o) {
         if (session_state_is_live(m->state) && !s->from_store)
                 talk(o, "%s still records; this is what is stored so far.", m->name);
         if (!reading->filtering.has_left && !session_meta_is_of_file(m) &&
-            (silence_is_total(m) || filtering_is_empty(&reading->filtering)))
+            (silence_is_total(m) || (is_whole(m) && filtering_is_empty(&reading->filtering))))
                 talk(o, "%s has no calls: %s.", m->name, SUMMARY_SILENCE(m));
         display_dropped(o, m);
         display_clock(o, m);
