@@ -218,9 +218,8 @@ static int listing_begin(Listing *l, const json_t *head, uint64_t n_newest) {
 static int listings_answer(Methods *m, ServerCall *call, json_t *head, ListingKind kind,
                            uint64_t n_newest) {
         json_auto_t *consumed = head;
-        _cleanup_(listing_freep) Listing *l =
-                NEW(Listing, .methods = m, .text = BUF_INIT, .kind = kind,
-                    .call = server_call_ref(call));
+        _cleanup_(listing_freep) Listing *l = NEW(Listing, .methods = m, .text = BUF_INIT,
+                                                  .kind = kind, .call = server_call_ref(call));
         int r = consumed && l ? listing_begin(l, head, n_newest) : -ENOMEM;
 
         if (r < 0 || listing_go_on(l) == IS_OVER)
