@@ -28,7 +28,7 @@ typedef enum ListingKind {
 struct Listing {
         LIST_ENTRY(Listing) link;
         sd_event_source *turn; /* NULL: it is among none yet */
-        Sessions *sessions;
+        Methods *methods;
         ServerCall *call;
         ListingKind kind;
         Strv names;
@@ -131,9 +131,19 @@ static Progress refuse_long(Listing *l) {
         return IS_OVER;
 }
 
+/* Many take no more of the loop's time than one. */
+static uint64_t end_of_turn(const Methods *m) {
+        const Listing *l;
+        uint64_t n = 1;
+
+        LIST_FOREACH(l, &m->listings, link)
+        n++;
+        return now_ns(CLOCK_MONOTONIC) + SLICE_NS / n;
+}
+
 /* IS_OVER: with an answer, or because nobody waits for one. */
 static Progress listing_go_on(Listing *l) {
-        uint64_t until_ns = now_ns(CLOCK_MONOTONIC) + SLICE_NS;
+        uint64_t until_ns = end_of_turn(l->methods);
         char *text;
 
         if (!server_call_is_connected(l->call))
@@ -144,7 +154,7 @@ static Progress listing_go_on(Listing *l) {
                 const char *name = l->names.items[l->i++];
                 json_t *json = NULL;
 
-                if (describe(l->sessions, name, l->kind, &json)) {
+                if (describe(l->methods->sessions, name, l->kind, &json)) {
                         if (l->text.data[l->text.n_data - 1] != '[')
                                 buf_adds(&l->text, ",");
                         add_json(&l->text, json);
@@ -176,9 +186,10 @@ static int on_turn(sd_event_source *source, uint64_t usec, void *userdata) {
 }
 
 static int note_names(Listing *l, uint64_t n_newest) {
+        const Sessions *sessions = l->methods->sessions;
         _cleanup_free_ SessionEntry **sorted = NULL;
-        size_t n = l->sessions->n_entries;
-        int r = sessions_sort(l->sessions, &sorted);
+        size_t n = sessions->n_entries;
+        int r = sessions_sort(sessions, &sorted);
 
         for (size_t i = n_newest > 0 && n_newest < n ? n - n_newest : 0; r >= 0 && i < n; i++)
                 if (l->kind != LISTING_RECENT || is_recent(sorted[i]))
@@ -207,9 +218,8 @@ static int listing_begin(Listing *l, const json_t *head, uint64_t n_newest) {
 static int listings_answer(Methods *m, ServerCall *call, json_t *head, ListingKind kind,
                            uint64_t n_newest) {
         json_auto_t *consumed = head;
-        _cleanup_(listing_freep) Listing *l =
-                NEW(Listing, .sessions = m->sessions, .text = BUF_INIT, .kind = kind,
-                    .call = server_call_ref(call));
+        _cleanup_(listing_freep) Listing *l = NEW(Listing, .methods = m, .text = BUF_INIT,
+                                                  .kind = kind, .call = server_call_ref(call));
         int r = consumed && l ? listing_begin(l, head, n_newest) : -ENOMEM;
 
         if (r < 0 || listing_go_on(l) == IS_OVER)

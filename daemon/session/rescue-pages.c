@@ -57,9 +57,7 @@ static void earlier_done(Earlier *e) {
 }
 
 static int compare_hashes(const void *a, const void *b) {
-        const uint64_t *x = a, *y = b;
-
-        return *x < *y ? -1 : *x > *y;
+        return CMP(*(const uint64_t *) a, *(const uint64_t *) b);
 }
 
 static bool is_repeated(const Earlier *e, const void *page, size_t page_bytes) {
@@ -167,7 +165,7 @@ int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *
                 r = add_earlier(&earlier, dir, cpu, sequences[i]);
         if (r < 0)
                 return r;
-        qsort(earlier.hashes, earlier.n, sizeof(*earlier.hashes), compare_hashes);
+        SORT(earlier.hashes, earlier.n, compare_hashes);
         sequence = n > 0 ? sequences[n - 1] + 1 : 0;
         r = segment_create(&w, cpu_dir_fd, sequence, sequence - 1, cpu, m->page_bytes, m->id);
         if (r < 0)

@@ -163,14 +163,15 @@ static int resume_counters(Session *s, const Live *live, const CpuAccount *accou
         return 0;
 }
 
-/* Whether its readers took pages from the kernel when the daemon died.  Those that leave all in its buffer do for a
- * snapshot, for which recording is off. */
+/* Whether its readers may have taken pages from the kernel when the daemon died.  One that waits again, for its next
+ * capture, may have been at the last.  Those that leave all in the kernel's buffer take them for a snapshot, for which
+ * recording is off. */
 static bool had_pages_in_pipes(const Session *s) {
         const Instance *i = tracer_instance(s->tracer);
         _cleanup_free_ char *text = NULL;
 
-        if (!s->meta->spec.in_kernel)
-                return s->meta->state != SESSION_ARMED;
+        if (s->meta->start.realtime_ns == 0 || !s->meta->spec.in_kernel)
+                return s->meta->start.realtime_ns > 0;
         return control_read(i->fs->fd, TRACEFS_PATH("%stracing_on", i->dir), &text) < 0 ||
                streq(text, "0");
 }

@@ -19,7 +19,6 @@
 /* --- what is missing -------------------------------------------------------------------------- */
 
 static void warn_late(Session *s) {
-
         if (s->hooks.since_ns == 0)
                 session_warn(s, "nothing but the roots was hooked when the daemon ended: what they "
                                 "call is recorded only from when the next one had it hooked");

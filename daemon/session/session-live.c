@@ -29,11 +29,12 @@ static void on_health(bool is_new, void *userdata) {
 /* What is in the kernel alone costs nothing but its hooks, and a snapshot is a burst. */
 static void look_at_guard(Session *s) {
         char text[GUARD_TEXT_MAX];
+        SessionLimit limit;
 
         if (s->meta->state != SESSION_RECORDING || s->is_leaving || s->meta->spec.in_kernel)
                 return;
-        s->meta->limit = session_look_at_cost(s, text);
-        if (s->meta->limit == SESSION_LIMIT_NONE)
+        limit = session_look_at_cost(s, text);
+        if (limit == SESSION_LIMIT_NONE)
                 return;
         if (session_lean_shed(s)) {
                 log_warning("Session '%s' costs too much and hooks no leaves any more: %s.",
@@ -43,6 +44,7 @@ static void look_at_guard(Session *s) {
                 return;
         }
         log_warning("Session '%s' costs too much and ends: %s.", s->meta->name, text);
+        s->meta->limit = limit;
         session_stop(s, text);
 }
 

@@ -160,9 +160,8 @@ int session_take_down(Session *s, TakeDown how) {
         s->recorder = recorder_free(s->recorder);
         if (how != TAKE_DOWN_ENDED)
                 session_sync_done(s);
-        if (how == TAKE_DOWN_GIVEN_UP)
-                s->are_pipes_held =
-                        true; /* whatever an earlier daemon had given the manager of it */
+        if (how == TAKE_DOWN_GIVEN_UP) /* whatever an earlier daemon had given the manager of it */
+                s->are_pipes_held = true;
         if (how != TAKE_DOWN_LEFT)
                 session_hold_let_go(s);
         session_unfollow_tasks(s);

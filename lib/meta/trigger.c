@@ -313,7 +313,8 @@ int captures_note(Captures *c, uint64_t now_ns) {
                 n_old++;
         if (n_old == 0 && c->n_times == CAPTURES_MAX_A_DAY)
                 n_old = 1;
-        memmove(c->times_ns, c->times_ns + n_old, (c->n_times - n_old) * sizeof(*c->times_ns));
         c->n_times -= n_old;
+        if (n_old > 0)
+                memmove(c->times_ns, c->times_ns + n_old, c->n_times * sizeof(*c->times_ns));
         return ARRAY_ADD(c->times_ns, c->n_times, now_ns) ? 0 : -ENOMEM;
 }

@@ -520,10 +520,22 @@ int store_settle_session(Store *s, const char *name) {
         return renameat(s->sessions_fd, made, s->sessions_fd, name) < 0 ? ORIGIN(-errno) : 0;
 }
 
+/* To a name that nothing has, for who has it may be being cleared. */
+static int rename_free(int dir_fd, const char *from, const char *to) {
+        if (renameat2(dir_fd, from, dir_fd, to, RENAME_NOREPLACE) >= 0)
+                return 0;
+        if (errno != EINVAL && errno != ENOSYS)
+                return ORIGIN(-errno);
+        /* The file system does not know this, and nobody else writes here. */
+        if (faccessat(dir_fd, to, F_OK, AT_SYMLINK_NOFOLLOW) >= 0)
+                return ORIGIN(-EEXIST);
+        return renameat(dir_fd, from, dir_fd, to) < 0 ? ORIGIN(-errno) : 0;
+}
+
 int store_hide_session(Store *s, const char *name, char **ret_hidden) {
         char made[HIDDEN_NAME_MAX];
         const char *from = name;
-        int fd, r;
+        int fd, r = -EEXIST;
 
         assert(s->lock_fd >= 0);
 
@@ -537,22 +549,19 @@ int store_hide_session(Store *s, const char *name, char **ret_hidden) {
                 return fd;
         safe_close(fd);
 
-        /* Earlier sessions of that name may be being removed still.  Nobody else writes here. */
-        for (unsigned i = 0; i < HIDDEN_TRIES; i++) {
+        /* Earlier sessions of that name may be being removed still. */
+        for (unsigned i = 0; r == -EEXIST && i < HIDDEN_TRIES; i++) {
                 _cleanup_free_ char *hidden = NULL;
 
                 r = i == 0 ? text_format(&hidden, REMOVED_PREFIX "%s", name)
                            : text_format(&hidden, REMOVED_PREFIX "%s.%u", name, i);
                 if (r < 0)
                         return r;
-                if (faccessat(s->sessions_fd, hidden, F_OK, AT_SYMLINK_NOFOLLOW) >= 0)
-                        continue;
-                if (renameat(s->sessions_fd, from, s->sessions_fd, hidden) < 0)
-                        return ORIGIN(-errno);
-                *ret_hidden = TAKE_PTR(hidden);
-                return 0;
+                r = rename_free(s->sessions_fd, from, hidden);
+                if (r == 0)
+                        *ret_hidden = TAKE_PTR(hidden);
         }
-        return ORIGIN(-EEXIST);
+        return r;
 }
 
 int store_clear_hidden(const Store *s, const char *hidden, uint64_t until_ns,

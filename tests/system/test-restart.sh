@@ -65,6 +65,22 @@ is 'what may have been in the pipes when it was killed is a gap of each CPU' \
 says 'and a sentence' 'up to 2M .*missing' <(ftracectl show hand)
 exits 'verify says that it may not be complete' 6 ftracectl verify hand
 
+is_armed() { # CAPTURES
+        [[ $(session again '.state + (.captures.n // 0 | tostring)') == "armed$1" ]]
+}
+exits 'a session waits for its trigger' 0 ftracectl arm -n again --on command --do start --do stop:10ms \
+        --max-captures=3 --set=MinGap=1ms udp_sendmsg
+kill_ftraced
+ok 'the next daemon starts' start
+is 'nothing was in the pipes of one that has not recorded yet' "$(gaps_of again)" 0
+exits 'it records' 0 ftracectl trigger again
+ok 'and waits again' wait_until 10 is_armed 1
+kill_ftraced
+ok 'the next daemon starts' start
+is 'something may have been in the pipes of one that has' "$(gaps_of again)" 2
+exits 'it stops' 6 ftracectl stop again
+exits 'it goes' 0 ftracectl remove again
+
 exits 'a session starts again' 0 ftracectl start -n order udp_sendmsg
 feed 0 4
 ok 'pages arrive in it' wait_until 10 has_pages order 4

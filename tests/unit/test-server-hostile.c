@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -166,10 +167,12 @@ TEST(a_member_who_begins_many_long_calls_gets_no_more_than_his_memory) {
 TEST(without_descriptors_who_has_a_connection_is_served_and_who_comes_later_as_well) {
         SERVER_CASE;
         _cleanup_client_ Client *c = connect_client();
+        struct rlimit limit;
         int fds[40];
 
-        ck_assert_int_eq(client_call(c, "Starve", json_pack("{s:i}", "n", 20), NULL, NULL, NULL),
-                         0);
+        ck_assert_int_eq(prlimit(server_pid, RLIMIT_NOFILE, NULL, &limit), 0);
+        limit.rlim_cur = 20;
+        ck_assert_int_eq(prlimit(server_pid, RLIMIT_NOFILE, &limit, NULL), 0);
         for (size_t i = 0; i < ELEMENTSOF(fds); i++)
                 fds[i] = connect_raw();
         json_decref(call(c, "Who"));

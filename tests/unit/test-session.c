@@ -216,7 +216,7 @@ static void adopt_init(Fixture *f) {
         ck_assert_int_eq(session_dir_take_fds(&s->dir, dup(f->scratch.fd), -EBADF), 0);
         m->page_bytes = PAGE;
         m->state = SESSION_RECORDING;
-        m->start.trace_ns = START_NS;
+        m->start = (ClockTuple){ .trace_ns = START_NS, .realtime_ns = START_NS };
         m->n_cpus = N_CPUS;
         m->cpus = calloc(N_CPUS, sizeof(*m->cpus));
         m->cpus[1].cpu = 1;
@@ -261,12 +261,24 @@ TEST(what_a_killed_daemon_may_have_had_in_its_pipes_is_a_gap_of_each_cpu) {
         ck_assert_ptr_nonnull(strstr(f.meta->warnings.items[0], "2M"));
 }
 
-TEST(a_session_that_waits_has_nothing_in_its_pipes) {
+TEST(a_session_that_waits_for_its_first_capture_has_nothing_in_its_pipes) {
+        for (int in_kernel = 0; in_kernel < 2; in_kernel++) {
+                ADOPT_CASE(f);
+
+                f.meta->state = SESSION_ARMED;
+                f.meta->start = (ClockTuple){};
+                f.meta->spec.in_kernel = in_kernel;
+                take_up(&f);
+                ck_assert_uint_eq(f.meta->gaps.n, 0);
+        }
+}
+
+TEST(one_that_waits_again_may_have_had_some_of_the_last_capture) {
         ADOPT_CASE(f);
 
         f.meta->state = SESSION_ARMED;
         take_up(&f);
-        ck_assert_uint_eq(f.meta->gaps.n, 0);
+        ck_assert_uint_eq(f.meta->gaps.n, N_CPUS);
 }
 
 TEST(a_gap_begins_at_the_last_page_that_is_stored) {

@@ -325,6 +325,14 @@ static int report_merged(const Options *o) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+/* What went, or was lost, may have been calls. */
+static bool is_whole(const SessionMeta *m) {
+        CpuAccount all = session_meta_total(m);
+
+        return m->bytes_dropped == 0 && all.pages_dropped == 0 && all.pages_lost == 0 &&
+               session_meta_events_lost(m) == 0;
+}
+
 static int report_recording(Reading *reading, const Options *o) {
         const Source *s = reading->source;
         const SessionMeta *m = s->meta;
@@ -345,7 +353,7 @@ static int report_recording(Reading *reading, const Options *o) {
                 talk(o, "%s still records; this is what is stored so far.", m->name);
         /* What is damaged or lost may have been calls. */
         if (!reading->filtering.has_left && !session_meta_is_of_file(m) &&
-            (silence_is_total(m) || (status == STATUS_OK && summary_is_complete(m) &&
+            (silence_is_total(m) || (status == STATUS_OK && summary_is_complete(m) && is_whole(m) &&
                                      filtering_is_empty(&reading->filtering))))
                 talk(o, "%s has no calls: %s.", m->name, SUMMARY_SILENCE(m));
         display_dropped(o, m);
