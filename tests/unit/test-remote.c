@@ -39,8 +39,9 @@ TEST(a_host_may_have_a_user_and_a_port) {
 /* ssh takes ssh://[::1]:22 for nothing. */
 TEST(the_port_of_an_address_in_brackets_is_an_option) {
         _cleanup_strv_ Strv command = {};
+        char verb[] = "list";
 
-        ck_assert_int_eq(remote_command(&command, &(Options){ .verb = "list" }, "[::1]:22", false),
+        ck_assert_int_eq(remote_command(&command, &(Options){ .verb = verb }, "[::1]:22", false),
                          0);
         ck_assert_str_eq(command.items[command.n - 4], "-p22");
 }
