@@ -155,8 +155,9 @@ is 'and puts the kernel back' "$(tracer)" nop
 
 # --- a ledger that is damaged ------------------------------------------------------------------
 
-dump() { # FILE: all of the fake tracefs
-        (cd "$work/tracefs" && find . -type f ! -path '*/trace_pipe_raw' -exec grep -H '' {} + | sort) >"$1"
+dump() { # FILE: all of the fake tracefs, where an empty list of functions has a line, or none if it was put back
+        (cd "$work/tracefs" && find . -type f ! -path '*/trace_pipe_raw' -exec grep -H '' {} + |
+                grep -v ':#### all functions enabled ####$' | sort) >"$1"
 }
 damage_truncated() {
         truncate -s 100 "$1"
