@@ -33,9 +33,9 @@ export TERM=xterm
 # jq 1.6 compiles its own library at each start: 17 ms, and 270 ms of an emulated CPU.
 if command -v gojq >/dev/null; then
         jq() {
-                local asked=("${@/#-cS/-c}")
+                local jq_words=("${@/#-cS/-c}")
 
-                gojq "${asked[@]/#-S/-M}" # it sorts keys anyway
+                gojq "${jq_words[@]/#-S/-M}" # it sorts keys anyway
         }
         export -f jq
 fi
