@@ -460,28 +460,6 @@ int store_add_symbols_in_use(Strv *ret, const SessionMeta *m) {
         return r;
 }
 
-/*
- * Hashes of all symbols that sessions refer to.  Return: 0; STORE_E_UNKNOWN if that cannot be known,
- * because a session's file cannot be read, or one has not named its symbols yet.
- */
-static int list_symbols_in_use(const Store *s, Strv *ret) {
-        _cleanup_strv_ Strv sessions = {};
-        int r = store_list(s, &sessions);
-
-        for (size_t i = 0; r >= 0 && i < sessions.n; i++) {
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_(session_dir_freep) SessionDir *d = NULL;
-
-                if (store_open_session(s, sessions.items[i], &d) < 0 ||
-                    session_dir_read_meta(d, &m) != 0)
-                        return STORE_E_UNKNOWN;
-                r = store_add_symbols_in_use(ret, m);
-                if (r > 0)
-                        return r;
-        }
-        return r < 0 ? r : 0;
-}
-
 static int remove_unused_symbols(int symbols_fd, const char *name, void *userdata) {
         char hash[SYMBOL_HASH_CHARS + 1];
 
@@ -580,15 +558,4 @@ int store_discard_session(Store *s, const char *name) {
         int r = store_hide_session(s, name, &hidden);
 
         return r == 0 ? store_clear_hidden(s, hidden, UINT64_MAX, NULL) : r;
-}
-
-int store_remove_session(Store *s, const char *name) {
-        _cleanup_strv_ Strv used = {};
-        int r = store_discard_session(s, name);
-
-        if (r == 0)
-                r = list_symbols_in_use(s, &used);
-        if (r != 0)
-                return r < 0 ? r : 0;
-        return store_drop_symbols(s, &used);
 }

@@ -54,15 +54,7 @@ int store_open_session(const Store *s, const char *name, SessionDir **ret); /* -
  * when the store is opened for writing again.  0, -EEXIST: there is one of that name; -EINVAL, other -errno. */
 int store_make_session(Store *s, const char *name, SessionDir **ret);
 int store_settle_session(Store *s, const char *name);
-/*
- * @s: opened for writing
- *
- * Removes the session, or what is to become it, and whatever symbols no other session refers to.  As long as another session
- * cannot be read, or is new or live and names no symbols yet, all symbols are kept.
- * -ENOENT, -EINVAL, other -errno.
- */
-int store_remove_session(Store *s, const char *name);
-/* The same at once of one that nobody but its maker knew; what symbols came with it go with the next. */
+/* Removes the session, or what is to become it, but none of its symbols.  -ENOENT, -EINVAL, other -errno. */
 int store_discard_session(Store *s, const char *name);
 /*
  * The same in parts, for whoever has other things to do:

@@ -272,7 +272,7 @@ TEST(what_is_removed_when_it_is_sealed_is_no_failure) {
         begin(&f);
         while (access(mark, F_OK) < 0)
                 (void) usleep(10000);
-        ck_assert_int_eq(store_remove_session(f.store, SESSION), 0);
+        ck_assert_int_eq(store_discard_session(f.store, SESSION), 0);
         ck_assert_int_eq(unlink(mark), 0);
         run(&f, LONG_MS);
         ck_assert_uint_eq(f.n_done, 0);

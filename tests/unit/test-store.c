@@ -98,6 +98,39 @@ TEST(who_asks_for_the_owner_is_told_and_is_not_in_the_way) {
         store_free(w);
 }
 
+/*
+ * Hashes of all symbols that sessions refer to.  Return: 0; STORE_E_UNKNOWN if that cannot be known,
+ * because a session's file cannot be read, or one has not named its symbols yet.
+ */
+static int list_symbols_in_use(const Store *s, Strv *ret) {
+        _cleanup_strv_ Strv sessions = {};
+        int r = store_list(s, &sessions);
+
+        for (size_t i = 0; r >= 0 && i < sessions.n; i++) {
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_(session_dir_freep) SessionDir *d = NULL;
+
+                if (store_open_session(s, sessions.items[i], &d) < 0 ||
+                    session_dir_read_meta(d, &m) != 0)
+                        return STORE_E_UNKNOWN;
+                r = store_add_symbols_in_use(ret, m);
+                if (r > 0)
+                        return r;
+        }
+        return r < 0 ? r : 0;
+}
+
+static int remove_session(Store *s, const char *name) {
+        _cleanup_strv_ Strv used = {};
+        int r = store_discard_session(s, name);
+
+        if (r == 0)
+                r = list_symbols_in_use(s, &used);
+        if (r != 0)
+                return r < 0 ? r : 0;
+        return store_drop_symbols(s, &used);
+}
+
 TEST(removal_takes_the_session_and_its_symbols_alone) {
         STORE(s, w);
         SessionDir *d = NULL;
@@ -109,15 +142,15 @@ TEST(removal_takes_the_session_and_its_symbols_alone) {
         add_session(w, "a", SESSION_SEALED, own);
         add_session(w, "b", SESSION_SEALED, shared);
         add_session(w, "c", SESSION_FAILED, shared);
-        ck_assert_int_eq(store_remove_session(w, "none"), -ENOENT);
-        ck_assert_int_eq(store_remove_session(w, ".."), -EINVAL);
-        ck_assert_int_eq(store_remove_session(w, "a"), 0);
+        ck_assert_int_eq(remove_session(w, "none"), -ENOENT);
+        ck_assert_int_eq(remove_session(w, ".."), -EINVAL);
+        ck_assert_int_eq(remove_session(w, "a"), 0);
         ck_assert_int_eq(store_open_session(w, "a", &d), -ENOENT);
         ck_assert(!has_symbols(w, own));
         ck_assert(has_symbols(w, shared));
-        ck_assert_int_eq(store_remove_session(w, "b"), 0);
+        ck_assert_int_eq(remove_session(w, "b"), 0);
         ck_assert(has_symbols(w, shared));
-        ck_assert_int_eq(store_remove_session(w, "c"), 0);
+        ck_assert_int_eq(remove_session(w, "c"), 0);
         ck_assert(!has_symbols(w, shared));
         ck_assert_int_eq(faccessat(store_symbols_fd(w), "README", F_OK, 0), 0);
 }
@@ -146,7 +179,7 @@ TEST(later_maps_and_lists_of_modules_go_with_their_last_session) {
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
                 for (size_t k = 0; k < N; k++)
                         ck_assert(has_symbols(w, hashes[k]));
-                ck_assert_int_eq(store_remove_session(w, names[i]), 0);
+                ck_assert_int_eq(remove_session(w, names[i]), 0);
         }
         for (size_t k = 0; k < N; k++)
                 ck_assert(!has_symbols(w, hashes[k]));
@@ -159,15 +192,15 @@ TEST(symbols_are_kept_while_a_session_may_still_name_them) {
         ck_assert_int_eq(symbol_file_store(store_symbols_fd(w), "x", 1, hash), 0);
         add_session(w, "gone", SESSION_SEALED, hash);
         add_session(w, "live", SESSION_RECORDING, NULL);
-        ck_assert_int_eq(store_remove_session(w, "gone"), 0);
+        ck_assert_int_eq(remove_session(w, "gone"), 0);
         ck_assert(has_symbols(w, hash));
-        ck_assert_int_eq(store_remove_session(w, "live"), 0);
+        ck_assert_int_eq(remove_session(w, "live"), 0);
         ck_assert(!has_symbols(w, hash));
 
         ck_assert_int_eq(symbol_file_store(store_symbols_fd(w), "x", 1, hash), 0);
         add_session(w, "gone", SESSION_SEALED, hash);
         ck_assert_int_eq(mkdirat(store_sessions_fd(w), "unreadable", 0700), 0);
-        ck_assert_int_eq(store_remove_session(w, "gone"), 0);
+        ck_assert_int_eq(remove_session(w, "gone"), 0);
         ck_assert(has_symbols(w, hash));
 }
 
@@ -198,7 +231,7 @@ TEST(a_removal_that_was_interrupted_is_finished) {
         fd = store_sessions_fd(w);
         ck_assert_int_eq(renameat(fd, "a", fd, ".removed-a"), 0);
         add_session(w, "a", SESSION_SEALED, NULL);
-        ck_assert_int_eq(store_remove_session(w, "a"), 0);
+        ck_assert_int_eq(remove_session(w, "a"), 0);
         ck_assert_int_eq(faccessat(fd, ".removed-a", F_OK, 0), 0);
         ck_assert_int_ne(faccessat(fd, ".removed-a.1", F_OK, 0), 0);
         add_session(w, "b", SESSION_SEALED, NULL);
@@ -223,10 +256,10 @@ TEST(what_is_being_made_is_no_session_until_it_has_settled) {
         ck_assert_int_eq(store_list(s, &names), 0);
         ck_assert_uint_eq(names.n, 1);
         ck_assert_int_eq(store_make_session(s, "a", &again), -EEXIST);
-        ck_assert_int_eq(store_remove_session(s, "a"), 0);
+        ck_assert_int_eq(remove_session(s, "a"), 0);
         ck_assert_int_eq(store_make_session(s, "a", &again), 0);
-        ck_assert_int_eq(store_remove_session(s, "a"), 0);
-        ck_assert_int_eq(store_remove_session(s, "a"), -ENOENT);
+        ck_assert_int_eq(remove_session(s, "a"), 0);
+        ck_assert_int_eq(remove_session(s, "a"), -ENOENT);
 }
 
 TEST(what_had_not_settled_when_its_maker_died_is_removed) {
@@ -241,7 +274,7 @@ TEST(what_had_not_settled_when_its_maker_died_is_removed) {
         ck_assert_int_eq(store_open_for_writing(&s, scratch.path, NULL), 0);
         ck_assert_int_eq(store_list_foreign(s, &names), 0);
         ck_assert_uint_eq(names.n, 0);
-        ck_assert_int_eq(store_remove_session(s, "a-snap-1"), -ENOENT);
+        ck_assert_int_eq(remove_session(s, "a-snap-1"), -ENOENT);
 }
 
 TEST(a_store_without_symbols_is_still_read) {

@@ -99,7 +99,7 @@ static int vacuum_run(Vacuum *ret, const RetainLimits *limits, bool removes) {
 
                 if (item->verdict != RETAIN_KEEP)
                         vacuum_went(&v, item,
-                                    removes ? store_remove_session(store, item->name) : 0);
+                                    removes ? store_discard_session(store, item->name) : 0);
         }
         *ret = TAKE(v, (Vacuum){});
         return 0;
