@@ -260,18 +260,21 @@ static RecorderStuck look_at(const Reader *r) {
         return !state || state[1] != ' ' || state[2] == 'D' ? STUCK_DISK : STUCK_ITSELF;
 }
 
+/* One that hangs by itself before one that something else holds up. */
 RecorderStuck recorder_find_stuck(const Recorder *r, char ret_text[static RECORDER_STUCK_MAX]) {
-        for (size_t i = 0; i < r->n_readers; i++) {
+        RecorderStuck found = STUCK_NOT;
+
+        for (size_t i = 0; i < r->n_readers && found != STUCK_ITSELF; i++) {
                 const Reader *reader = r->readers[i];
                 RecorderStuck stuck = look_at(reader);
 
-                if (stuck == STUCK_NOT)
+                if (stuck == STUCK_NOT || (found != STUCK_NOT && stuck != STUCK_ITSELF))
                         continue;
                 (void) snprintf(ret_text, RECORDER_STUCK_MAX, "thread %i that reads CPU %" PRIu32,
                                 atomic_load(&reader->counters.tid), reader->cpu);
-                return stuck;
+                found = stuck;
         }
-        return STUCK_NOT;
+        return found;
 }
 
 void recorder_set_watched(Recorder *r, bool watched) {

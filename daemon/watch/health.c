@@ -232,22 +232,20 @@ void health_look_at_disk(Health *h) {
 /* Neither success nor failure: a reader does not move, and does not wait for data. */
 static bool look_at_progress(Health *h) {
         char reason[1024], who[RECORDER_STUCK_MAX];
-        RecorderStuck stuck;
+        RecorderStuck stuck = STUCK_NOT;
         bool was_disk, is_disk;
 
-        h->is_hung = false;
         h->n_stuck = recorder_made_progress(h->config.recorder) ? 0 : h->n_stuck + 1;
+        if (h->n_stuck * HEALTH_LOOK_S >= HEALTH_STUCK_S)
+                stuck = recorder_find_stuck(h->config.recorder, who);
+        h->is_hung = stuck == STUCK_ITSELF;
+        is_disk = stuck == STUCK_DISK;
         if (h->error != 0)
                 return false; /* more is known than that */
         if (h->n_stuck == 0) {
                 was_disk = health_clear_condition(h, GAP_DISK_FAILED);
                 return health_clear_condition(h, GAP_DAEMON_GONE) || was_disk;
         }
-        if (h->n_stuck * HEALTH_LOOK_S < HEALTH_STUCK_S)
-                return false;
-        stuck = recorder_find_stuck(h->config.recorder, who);
-        h->is_hung = stuck == STUCK_ITSELF;
-        is_disk = stuck == STUCK_DISK;
         if (stuck == STUCK_NOT)
                 return false;
         if (h->is_hung)
