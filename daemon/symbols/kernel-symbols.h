@@ -59,7 +59,7 @@ void kernel_symbols_done(KernelSymbols *k);
  * /proc/modules, and no more unless that has changed. */
 typedef struct SymbolWatch {
         uint64_t seen_ns;    /* trace clock: when the last map still held; 0: not looked yet */
-        unsigned n_failures; /* of the last looks */
+        unsigned n_failures, n_skipped; /* of the last looks; and since, of those that are left out */
 } SymbolWatch;
 
 /* Names the symbols of now in @m, as those of the session's beginning.
@@ -72,7 +72,7 @@ int symbol_watch_begin(KernelSymbols *k, int symbols_fd, SessionMeta *m);
  *
  * Return: SYMBOL_WATCH_E_CHANGED: a map was added to @m, which the caller writes down or takes away
  * again; 0: nothing new, or this session has no symbols; -ENOSPC: the maps are SYMBOL_MAPS_MAX
- * already; -errno: they cannot be read or stored, and the next look tries again.
+ * already; -errno: they cannot be read or stored; ever fewer looks try again.
  */
 enum { SYMBOL_WATCH_E_CHANGED = 1 };
 int symbol_watch_look(SymbolWatch *w, KernelSymbols *k, int symbols_fd, SessionMeta *m,

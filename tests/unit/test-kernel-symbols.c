@@ -193,6 +193,23 @@ TEST(maps_have_a_bound) {
         ck_assert_uint_eq(h.meta->symbol_maps.n, SYMBOL_MAPS_MAX);
 }
 
+TEST(after_a_failure_the_next_looks_are_left_out) {
+        CASE(h, begin);
+        int n_failed = 0, fd;
+
+        put(&h, "", KERNEL);
+        fd = h.symbols_fd;
+        h.symbols_fd = -EBADF;
+        for (int i = 0; i < 100; i++)
+                n_failed += look(&h, 1000) < 0;
+        ck_assert_int_ge(n_failed, 2);
+        ck_assert_int_le(n_failed, 8);
+        h.symbols_fd = fd;
+        for (int i = 0; i < 40 && h.meta->symbol_maps.n == 0; i++)
+                (void) look(&h, 2000);
+        ck_assert_uint_eq(h.meta->symbol_maps.n, 1);
+}
+
 TEST(a_session_whose_symbols_were_hidden_is_left_alone) {
         CASE(h, host_init);
 
