@@ -81,10 +81,10 @@ static void log_end(const SessionMeta *m) {
                      "Session '%s' ended after %s (%s): %s stored, %s%s.", m->name,
                      FORMAT_DURATION(session_meta_length_ns(m)), m->reason ?: "no reason",
                      FORMAT_BYTES(session_meta_total(m).n_bytes),
-                     n_lost > 0      ? FORMAT_COUNT(n_lost)
-                     : m->gaps.n > 0 ? "an unknown number of"
-                                     : "nothing",
-                     n_lost + m->gaps.n > 0 ? " events lost" : " lost by the kernel");
+                     n_lost > 0                     ? FORMAT_COUNT(n_lost)
+                     : n_pages_lost + m->gaps.n > 0 ? "an unknown number of"
+                                                    : "nothing",
+                     n_lost + n_pages_lost + m->gaps.n > 0 ? " events lost" : " lost by the kernel");
 }
 
 static void tell_end(Session *s) {
