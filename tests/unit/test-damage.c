@@ -250,3 +250,41 @@ TEST(recovery_leaves_a_sealed_segment_as_it_is) {
                 segment_recover(session_dir_fd(s.recording.dir), "cpu0/00000000.seg", &n_pages), 0);
         ck_assert_uint_eq(n_pages, N_PAGES);
 }
+
+TEST(a_torn_live_segment_loses_less_than_a_page) {
+        _cleanup_recording_ Recording r;
+        _cleanup_close_ int fd = -EBADF;
+        const uint32_t writing = 0;
+        const uint64_t n_published = 0;
+        Page pages[3] = {};
+
+        recording_init(&r, &layouts[LAYOUT_6_12]);
+        for (unsigned i = 0; i < 3; i++) {
+                page_begin(&pages[i], &layouts[LAYOUT_6_12], 1000 * i);
+                page_enter(&pages[i], 1000 * i + 1, 17, F_ROOT, 0);
+                /* The last byte of a page that is there counts, too. */
+                pages[i].bytes[BUILT_PAGE_BYTES - 1] = 1;
+        }
+        recording_add(&r, 0, 0, pages, 3);
+        fd = openat(session_dir_fd(r.dir), "cpu0/00000000.seg", O_RDWR | O_CLOEXEC);
+        for (off_t at = 4096 + 3 * 4096; at >= 4096; at--) {
+                _cleanup_(page_source_freep) PageSource *source = NULL;
+                uint64_t n, n_expected = (uint64_t) (at - 4096) / 4096;
+
+                /* The writer died before it could count any of them. */
+                ck_assert_int_eq(pwrite_full(fd, &writing, 4, 48), 0);
+                ck_assert_int_eq(pwrite_full(fd, &n_published, 8, 56), 0);
+                ck_assert_int_eq(ftruncate(fd, at), 0);
+                ck_assert_int_eq(segment_recover(session_dir_fd(r.dir), "cpu0/00000000.seg", &n),
+                                 0);
+                ck_assert_uint_eq(n, n_expected);
+                ck_assert_int_eq(page_source_open(&source, r.dir, 0, 0, NULL), 0);
+                ck_assert_uint_eq(source->n_pages, n_expected);
+                for (uint64_t i = 0; i < n_expected; i++) {
+                        const void *p;
+
+                        ck_assert_int_eq(page_source_read(source, i, &p, &n), 0);
+                        ck_assert_mem_eq(p, pages[i].bytes, BUILT_PAGE_BYTES);
+                }
+        }
+}

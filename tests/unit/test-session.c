@@ -321,3 +321,16 @@ TEST(without_live_json_the_accounts_go_on_where_session_json_says) {
         ck_assert_uint_eq(account.overrun, 100); /* what came meanwhile nobody knows */
         ck_assert_uint_eq(account.read_events, 5);
 }
+
+TEST(one_that_waits_goes_on_if_its_calls_stay_hooked) {
+        CASE(f);
+
+        enter(&f, SESSION_RECORDING, 1);
+        f.kernel->fault = FAKE_FAIL;
+        f.kernel->fault_at = f.kernel->n_steps + 1;
+        enter(&f, SESSION_ARMED, 0);
+        ck_assert_uint_eq(f.n_failed, 0);
+        ck_assert_int_eq(f.meta->state, SESSION_ARMED);
+        ck_assert_uint_eq(f.meta->warnings.n, 2);
+        ck_assert_ptr_nonnull(strstr(f.meta->warnings.items[1], "stays hooked"));
+}
