@@ -89,6 +89,7 @@ if ((boot <= ${#damages[@]})); then
         dead=$(</proc/sys/kernel/random/boot_id)
         declare -p n_tests n_failed how dead >/mnt/disk/state
         sync
+        kill -STOP "$ftraced_pid" # or it would tell that tracing was switched off
         echo 0 >"$box/tracing_on" # or it would write over the damage
         note "$(damage "$how")"
         echo system_reset >/mnt/out/.vmrun/monitor
