@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A child is found by a hash of its parent and its function. */
+/*
+ * A child is found by a guess, or else by a hash of its parent and its function.  The guesses are the child that was
+ * entered last, and the one that came after it the last time: code that runs again runs in the same order.
+ */
 
 #include "analyze/call-tree.h"
 
 #define SLOTS_KEPT 512 /* when it is emptied for the next of many */
 
 struct CallTree {
-        CallNode root;
-        Hash nodes; /* by parent and function */
+        CallNode root, *spare; /* nodes that went, by next */
+        Hash nodes;            /* by parent and function */
 };
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *function) {
+static CallNode *look_up(CallTree *t, CallNode *parent, const Function *function) {
         uint64_t key = hash_mix(hash_key(parent)) ^ hash_key(function);
         const HashSlot *slot;
         CallNode *node;
@@ -23,13 +26,35 @@ CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *functio
                 if (node->function == function && node->parent == parent)
                         return node;
         }
-        node = NEW(CallNode, .function = function, .parent = parent, .next = parent->children,
-                   .level = parent->level + 1, .n_unhooked = function->n_unhooked,
-                   .was_left_out = function->was_left_out, .min_ns = UINT64_MAX);
+        node = t->spare ?: malloc(sizeof(*node));
+        t->spare = t->spare ? t->spare->next : NULL;
         if (!node || hash_add_ptr(&t->nodes, key, node) < 0)
                 return mfree(node);
-        node->id = (uint32_t) t->nodes.n;
+        *node = (CallNode){ .function = function,
+                            .parent = parent,
+                            .next = parent->children,
+                            .level = parent->level + 1,
+                            .id = (uint32_t) t->nodes.n,
+                            .n_unhooked = function->n_unhooked,
+                            .was_left_out = function->was_left_out,
+                            .min_ns = UINT64_MAX };
         return parent->children = node;
+}
+
+CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *function) {
+        CallNode *recent = parent->recent, *node;
+
+        if (recent && recent->after && recent->after->function == function)
+                node = recent->after;
+        else if (recent && recent->function == function)
+                node = recent;
+        else
+                node = look_up(t, parent, function);
+        if (!node)
+                return NULL;
+        if (recent)
+                recent->after = node;
+        return parent->recent = node;
 }
 
 static void add_figures(CallNode *to, const CallNode *from) {
@@ -168,8 +193,14 @@ int call_tree_new(CallTree **ret, Pairing *pairing) {
 }
 
 void call_tree_clear(CallTree *t) {
-        for (size_t i = 0; i < t->nodes.n_slots; i++)
-                free((void *) (uintptr_t) t->nodes.slots[i].value);
+        for (size_t i = 0; i < t->nodes.n_slots; i++) {
+                CallNode *node = (void *) (uintptr_t) t->nodes.slots[i].value;
+
+                if (!node)
+                        continue;
+                node->next = t->spare;
+                t->spare = node;
+        }
         if (t->nodes.n_slots > SLOTS_KEPT)
                 hash_done(&t->nodes);
         hash_clear(&t->nodes);
@@ -180,6 +211,12 @@ CallTree *call_tree_free(CallTree *t) {
         if (!t)
                 return NULL;
         call_tree_clear(t);
+        while (t->spare) {
+                CallNode *node = t->spare;
+
+                t->spare = node->next;
+                free(node);
+        }
         hash_done(&t->nodes);
         return mfree(t);
 }

@@ -22,6 +22,7 @@ typedef struct CallTree CallTree;
 typedef struct CallNode {
         const Function *function; /* NULL: the root */
         struct CallNode *parent, *children, *next;
+        struct CallNode *recent, *after; /* the child asked for last; the sibling asked for after this one */
         int32_t level;    /* root: 0, outermost calls: 1 */
         uint32_t id;      /* in the order in which they were made, so callers first; root: 0 */
         uint64_t n;       /* calls */

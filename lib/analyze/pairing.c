@@ -221,8 +221,10 @@ static int tell(Pairing *p, Stack *stack) {
         if (h->n_open > 0)
                 return 0;
         stack->data = NULL;
-        held_free(p->spare);
-        p->spare = h;
+        if (p->n_spare < ELEMENTSOF(p->spare))
+                p->spare[p->n_spare++] = h;
+        else
+                held_free(h);
         return 0;
 }
 
@@ -531,7 +533,7 @@ static int pair(Pairing *p, Stack *stack, const Step *step) {
         int r = 0;
 
         if (!h)
-                h = TAKE_PTR(p->spare);
+                h = p->n_spare > 0 ? p->spare[--p->n_spare] : NULL;
         if (!h && held_new(&h) < 0)
                 return -ENOMEM;
         stack->data = h;
@@ -602,7 +604,8 @@ Pairing *pairing_free(Pairing *p) {
                 return NULL;
         for (size_t i = 0; i < p->stacks.n; i++)
                 p->stacks.items[i].data = held_free(p->stacks.items[i].data);
-        held_free(p->spare);
+        while (p->n_spare > 0)
+                held_free(p->spare[--p->n_spare]);
         hash_done(&p->roles);
         stacks_done(&p->stacks);
         sched_done(&p->sched);

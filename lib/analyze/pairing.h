@@ -95,7 +95,8 @@ typedef struct Pairing {
         PairingWait wait;
         void *wait_userdata;
         Stacks stacks;          /* their data: what is held of the task, a Held; NULL: nothing */
-        struct Held *spare;     /* an empty one for the next task; NULL: none */
+        struct Held *spare[16]; /* empty ones for the next tasks: those that run beside each other */
+        size_t n_spare;
         uint64_t n_held, n_held_max;
         Hash roles; /* plus 1, by function */
         uint64_t sum_ns, away_ns, n_begun, n_trees;
