@@ -123,7 +123,8 @@ static int undo_line(const Ledger *l, const LedgerRecord *e, Strv *warnings, siz
 /*
  * Switches off what a session has on in the top-level buffer.  Somebody else's function_graph looks the same: it is
  * theirs if they have written current_tracer since, and set_graph_function as well.  Either alone may be a
- * write that we had them refused, or one beside our tracer.
+ * write that we had them refused, or one beside our tracer.  Without any filter it is switched off, whosever it
+ * may be: who cleared ours beside our tracer would else have every function traced from now on.
  */
 static int stop_top(Ledger *l, const LedgerRecord *e) {
         const LedgerRecord *roots =
@@ -135,7 +136,8 @@ static int stop_top(Ledger *l, const LedgerRecord *e) {
                 r = control_read(l->fs->fd, GRAPH_FUNCTION, &now);
                 if (r >= 0)
                         r = put_back_value(l, roots, now, &wish);
-                if (r != 0)
+                if (r < 0 || (r == PUT_BACK_THEIRS &&
+                              put_back_is_bounded(l->fs, e->file, "function_graph")))
                         return MIN(r, 0);
         }
         r = ledger_claim_again(l, "current_tracer");

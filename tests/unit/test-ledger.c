@@ -286,6 +286,23 @@ TEST(a_tracer_without_the_filters_that_it_had_stays_off) {
         expect("current_tracer", "nop\n");
 }
 
+TEST(a_tracer_of_ours_whose_filters_somebody_cleared_is_switched_off) {
+        static const char *const theirs[] = { "", "vfs_write\n" };
+
+        for (size_t i = 0; i < ELEMENTSOF(theirs); i++) {
+                CASE(l);
+
+                truncated("tracing_on", "1\n");
+                change(&l, LEDGER_FILE, "set_graph_function", "", "udp_sendmsg");
+                change(&l, LEDGER_FILE, "set_ftrace_filter", "", "udp_sendmsg");
+                change(&l, LEDGER_FILE, "current_tracer", "nop", "function_graph");
+                truncated("set_graph_function", theirs[i]);
+                truncated("set_ftrace_filter", theirs[i]);
+                undo_but(l, *theirs[i] ? 2 : 0);
+                expect("current_tracer", *theirs[i] ? "function_graph\n" : "nop\n");
+        }
+}
+
 TEST(what_others_wrote_since_an_undo_that_failed_is_what_the_next_session_finds) {
         CASE(l);
 
