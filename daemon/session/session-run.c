@@ -86,6 +86,8 @@ static void switch_off(Session *s) {
         int r;
 
         health_end_watch(s->health);
+        if (conditions_find(&s->meta->degraded, GAP_TRACING_OFF))
+                tracer_leave_off(s->tracer, s->meta);
         r = tracer_set_recording(s->tracer, false);
         if (r < 0)
                 log_error_errno(r, "Cannot switch recording off for session '%s': %m; going on.",

@@ -210,6 +210,8 @@ void tracer_set_handler(Tracer *t, TracerQuiesced on_quiesced, void *userdata);
 /* Whether an earlier daemon died in such a moment. */
 bool tracer_was_quiesced(const Tracer *t);
 int tracer_set_recording(Tracer *t, bool on);
+/* Somebody else has switched off what session @m records: so it stays when the rest is put back. */
+void tracer_leave_off(Tracer *t, const SessionMeta *m);
 /* What wakes whoever follows tasks (daemon/instances/instance.h); not blocking; the caller owns it; -errno. */
 int tracer_open_tasks(const Tracer *t);
 /* Looks who the tasks of @spec are by now, and records these.  Whether any is new; -errno. */

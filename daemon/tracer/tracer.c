@@ -103,6 +103,10 @@ int tracer_set_recording(Tracer *t, bool on) {
         return instance_set_recording(&t->instance, on);
 }
 
+void tracer_leave_off(Tracer *t, const SessionMeta *m) {
+        ledger_drop(t->c->ledger, m->name, TRACEFS_PATH("%stracing_on", t->instance.dir), NULL);
+}
+
 int tracer_read_clocks(Tracer *t, ClockTuple *ret) {
         return instance_read_clocks(&t->instance, t->clock, ret);
 }

@@ -37,10 +37,14 @@ others_do() { # WORD
                 put udp_recvmsg set_ftrace_filter
                 ;;
         clear)
+                others_do clear-files
+                put 1 tracing_on
+                ;;
+        clear-files)
                 put '' set_graph_function set_graph_notrace set_ftrace_filter set_ftrace_notrace \
                         set_ftrace_pid
                 put 0 max_graph_depth tracing_thresh
-                put 1 options/funcgraph-irqs options/sleep-time tracing_on
+                put 1 options/funcgraph-irqs options/sleep-time
                 put local trace_clock
                 ;;
         esac

@@ -82,6 +82,7 @@ if has_instances; then
         order graph Force reset Stop
 fi
 order graph Force Stop
+order leftovers Odd clear-files Stop # not tracing_on: in one buffer it says 1 already
 if [[ -n ${FTRACED_LONG:-} ]]; then
         order deep Force Kill Begin Stop
         order deep Force Kill reset Begin Stop
@@ -90,17 +91,21 @@ if [[ -n ${FTRACED_LONG:-} ]]; then
         order function Force Stop
         order graph Force pause Stop
         order leftovers Odd Stop
-        order leftovers Odd clear Stop
-        order leftovers Odd Kill clear Begin Stop
-        order leftovers Odd Kill clear Restore Begin
+        order leftovers Odd Kill clear-files Begin Stop
+        order leftovers Odd Kill clear-files Restore Begin
         order Start append Stop
         order leftovers Start append Stop
         order Start graph2 Stop
-        order Start Kill graph Begin Stop
-        order Start Kill graph Restore Begin
         order Start Kill graph reset Begin Stop
 fi
+# Where there is one buffer theirs is ours, and what else we changed of it waits for their tracer to go.
+if [[ -n ${FTRACED_LONG:-} ]] && ! has_instances; then
+        order Start Kill graph Begin Stop nop Wait
+        order Start Kill graph Restore Begin nop Wait
+fi
 if [[ -n ${FTRACED_LONG:-} ]] && has_instances; then
+        order Start Kill graph Begin Stop
+        order Start Kill graph Restore Begin
         order deep Force reset Stop
         order function Force reset Stop
         order function Force nop Stop
