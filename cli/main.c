@@ -9,6 +9,7 @@
 
 #include "base/name.h"
 #include "cli/contact/contact.h"
+#include "cli/files/files.h"
 #include "cli/terminal/terminal.h"
 #include "meta/config.h"
 
@@ -130,7 +131,7 @@ static const Verb verbs[] = {
         { "fetch", "SOURCE -o FILE [OPTIONS]", "write a trace.dat for trace-cmd and KernelShark",
           "Whole pages are copied, so a window (--from, --to) has somewhat more than asked for.\n"
           "Losses are reported, and the exit status is then 6.\n",
-          OPTIONS_OUTPUT | OPTIONS_FETCH | OPTIONS_FLEET, 1, 1, verb_fetch },
+          OPTIONS_OUTPUT | OPTIONS_FETCH | OPTIONS_FLEET, 1, 1, verb_fetch, .check = verify_sent },
         { "collect", "--hosts=FILE -n NAME -o DIR [OPTIONS]", "fetch a recording of many hosts",
           "Fetches the recording NAME of each host into DIR/NAME@HOST.dat, and says who lacks\n"
           "what; the exit status is then 6.  What is there whole is not fetched again, unless\n"
@@ -272,7 +273,9 @@ static int run(int argc, char **argv) {
                                v->max_words);
         if (status != STATUS_OK)
                 return status;
-        return o.host ? remote_run(&o) : o.hosts && !v->has_fleet ? fleet_run(&o) : v->run(&o);
+        return o.host                     ? remote_run(&o, v->check)
+               : o.hosts && !v->has_fleet ? fleet_run(&o, v->check)
+                                          : v->run(&o);
 }
 
 int main(int argc, char **argv) {

@@ -130,8 +130,18 @@ int remote_wait(pid_t pid);
 static inline bool remote_is_good(int status) {
         return status == STATUS_OK || status == STATUS_INCOMPLETE;
 }
-/* An exit status, of ours or of what was executed there. */
-int remote_run(const Options *o);
+/*
+ * What may be done with the file that another host has sent, before it is there
+ * @path: as messages shall call it
+ * @said: gets half a sentence, why it is not what was asked for, or what it lacks
+ * @ret_is_told: whether who reads it later will know that it lacks something, or nothing
+ *
+ * Return: STATUS_OK, STATUS_INCOMPLETE, or STATUS_FAILED.
+ */
+typedef int SentCheck(int fd, const char *path, Buf *said, bool *ret_is_told);
+
+/* @check: of the file of -o; NULL: any will do.  An exit status, of ours or of what was executed there. */
+int remote_run(const Options *o, SentCheck *check);
 
 /*
  * What another host sends, on its way to a terminal here
@@ -155,21 +165,31 @@ void remote_text_add(RemoteText *t, Buf *out, const char *data, size_t n, bool i
  *
  * The same for each line of a file, FLEET_AT_ONCE at a time.  fleet_run() is all of it for most verbs: a line for
  * each host as it is done, and one exit status.
+ *
+ * A host may be broken, or lie.  It is given up if it keeps silent, is as good as silent, or says more than what was
+ * asked for can be.
  */
 
 #define FLEET_AT_ONCE 32
-#define MEMBER_SAID_MAX ((size_t) 4 << 20) /* bytes of each of out and err; more is left out */
+#define FLEET_LOOK_NS (60 * NSEC_PER_SEC)       /* of silence, where it only has to look */
+#define FLEET_WORK_NS (5 * 60 * NSEC_PER_SEC)   /* where it has something to do */
+#define FLEET_BYTES_PER_S ((uint64_t) 16 << 10) /* less is silence */
+#define MEMBER_SAID_MAX ((size_t) 4 << 20)      /* bytes of each of out and err */
 
 /* One host, and what it answered. */
 typedef struct Member {
         const char *name; /* as the list has it */
         bool is_chosen;   /* it is to be asked; may be changed between two works */
         Buf out, err;     /* what it wrote; of what went into a file, out has the path in a line */
-        uint64_t n_bytes; /* of the file */
-        int status;       /* an exit status, when it is over */
+        uint64_t max_bytes; /* of the file; 0: half the room that there is */
+        uint64_t n_bytes;   /* of the file */
+        bool is_told;       /* as its check has it */
+        int status;         /* an exit status, when it is over */
         /* for the fleet alone */
         Outfile file;
         int error;                  /* -errno: the file could not be written */
+        bool is_given_up;           /* err says why */
+        uint64_t n_heard, left_ns;  /* bytes of everything; how long it may yet be silent */
         pid_t pid;                  /* of ssh */
         int pid_fd, out_fd, err_fd; /* -EBADF: it does not run, has written all */
 } Member;
@@ -183,6 +203,8 @@ typedef struct Fleet {
         /* of fleet_work() */
         const Options *asked; /* the verb, its words, and what was said of its options */
         const char *prefix;   /* of the file for each host's output, if asked->output is set */
+        SentCheck *check;     /* of that; NULL: any will do */
+        uint64_t looked_ns;   /* CLOCK_MONOTONIC: until when all silence is counted */
         void (*ended)(struct Fleet *f, Member *m, void *userdata);
         void *userdata;
 } Fleet;
@@ -194,7 +216,7 @@ void fleet_work(Fleet *f);
 void fleet_done(Fleet *f);
 #define _cleanup_fleet_ _cleanup_(fleet_done)
 /* All of it.  STATUS_OK if all hosts say so; what those say that do not if they agree; else STATUS_FAILED. */
-int fleet_run(const Options *o);
+int fleet_run(const Options *o, SentCheck *check);
 
 /* Hosts of @text, one a line; # begins a comment.  0 or -ENOMEM. */
 int fleet_read(Strv *ret, const char *text);

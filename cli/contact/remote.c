@@ -312,9 +312,11 @@ static int run(const Options *o, int out_fd, bool with_terminal) {
         return status;
 }
 
-int remote_run(const Options *o) {
+int remote_run(const Options *o, SentCheck *check) {
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
-        int r = 0, status;
+        _cleanup_buf_ Buf said = BUF_INIT;
+        bool is_told;
+        int r = 0, status, checked;
 
         if (!remote_host_is_valid(o->host))
                 return failed(STATUS_USAGE, "-H: \"%s\" is not a host like [user@]host[:port].",
@@ -329,6 +331,13 @@ int remote_run(const Options *o) {
         status = run(o, f.fd, false);
         if (!remote_is_good(status))
                 return status;
+        checked = check && f.temporary ? check(f.fd, f.path, &said, &is_told) : STATUS_OK;
+        if (!remote_is_good(checked))
+                return failed(checked, "%s: %.*s", o->host, (int) said.n_data, said.data ?: "");
+        if (status == STATUS_OK && checked != STATUS_OK) {
+                log_warning("%s: %.*s", o->host, (int) said.n_data, said.data ?: "");
+                status = checked;
+        }
         r = outfile_commit(&f);
         if (r < 0)
                 return failed_errno(r, "Failed to write %s: %m", o->output);

@@ -95,6 +95,7 @@ static int make_parents(char *path) {
 
 static int make_temporary(ExportFiles *f) {
         _cleanup_free_ char *path = NULL;
+        struct stat st;
         int r;
 
         if (asprintf(&path, "%s/.ftraced-XXXXXX", f->path) < 0) {
@@ -104,7 +105,8 @@ static int make_temporary(ExportFiles *f) {
         r = make_parents(path);
         if (r < 0)
                 return r;
-        if (!mkdtemp(path))
+        /* A link in its place is followed by the kernel, or not (cli/terminal/terminal.h). */
+        if (stat(f->path, &st) < 0 || !mkdtemp(path))
                 return ORIGIN(-errno);
         f->temporary = TAKE_PTR(path);
         f->sweeper_fd = sweeper_start(f->temporary);

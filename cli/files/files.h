@@ -22,10 +22,11 @@
  */
 
 typedef struct VerifyResult {
-        Strv problems; /* sentences, without a full stop */
-        Strv notes;    /* likewise: what is no loss of what was hooked */
-        bool complete; /* no problem: every event that happened is in the recording */
-        Census census; /* of all steps, finished */
+        Strv problems;   /* sentences, without a full stop */
+        Strv notes;      /* likewise: what is no loss of what was hooked */
+        bool complete;   /* no problem: every event that happened is in the recording */
+        bool unreadable; /* it cannot be decoded at all */
+        Census census;   /* of all steps, finished */
 } VerifyResult;
 
 /* @progress: may be NULL.  A recording that cannot be decoded at all is a result with that problem, not an
@@ -35,6 +36,8 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
                    VerifyResult *ret);
 void verify_result_done(VerifyResult *v);
 #define _cleanup_verify_result_ _cleanup_(verify_result_done)
+/* A SentCheck: whether it is a trace.dat, which is read as a whole. */
+int verify_sent(int fd, const char *path, Buf *said, bool *ret_is_told);
 
 /* Whether every block still holds the pages that the kernel gave: sealed segments keep a checksum of each block's
  * raw pages, taken before it was encoded. */

@@ -3,6 +3,7 @@
 /* The recording is played back as if to be drawn: cursors count what they had to step over and the census what
  * has no partner.  The counts are held against the account in session.json, whose numbers are the kernel's own. */
 
+#include <fcntl.h>
 #include <inttypes.h>
 
 #include "base/cleanup.h"
@@ -240,6 +241,7 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
         if (r < 0)
                 return r;
         v.complete = v.problems.n == 0;
+        v.unreadable = !p;
         *ret = TAKE(v, (VerifyResult){});
         return 0;
 }
@@ -249,6 +251,29 @@ void verify_result_done(VerifyResult *v) {
         strv_done(&v->notes);
         census_done(&v->census);
         *v = (VerifyResult){};
+}
+
+int verify_sent(int fd, const char *path, Buf *said, bool *ret_is_told) {
+        _cleanup_(source_freep) Source *s = NULL;
+        _cleanup_verify_result_ VerifyResult v = {};
+        SourceFound found = { .form = SOURCE_DAT };
+
+        *ret_is_told = false;
+        if (source_form_of(fd) != SOURCE_DAT) {
+                buf_adds(said, "what it sent is no trace.dat");
+                return STATUS_FAILED;
+        }
+        found.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        if (found.fd < 0 ||
+            source_open_found(&s, &(Options){ .quiet = true }, path, found) != STATUS_OK ||
+            verify_session(s->dir, s->meta, NULL, &v) < 0 || v.unreadable) {
+                buf_adds(said, "what it sent cannot be read");
+                return STATUS_FAILED;
+        }
+        *ret_is_told = v.complete == summary_is_complete(s->meta);
+        if (!v.complete)
+                buf_adds(said, v.problems.items[0]);
+        return v.complete ? STATUS_OK : STATUS_INCOMPLETE;
 }
 
 /* --- blocks: a walk that knows nothing of events ---------------------------------------------- */

@@ -301,6 +301,7 @@ typedef struct Verb {
         size_t min_words, max_words;
         VerbFunction *run;
         bool has_fleet; /* does by itself what --hosts asks for */
+        int (*check)(int fd, const char *path, Buf *said, bool *ret_is_told); /* a SentCheck */
 } Verb;
 
 VerbFunction verb_run, verb_start, verb_arm, verb_trigger, verb_snapshot, verb_stop, verb_follow,

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -28,23 +29,54 @@ int outfile_open_as(Outfile *ret, const char *path, const char *temporary, mode_
         return 0;
 }
 
+/* What is behind @path, if the kernel lets us follow it there (fs.protected_symlinks of sysctl), of which realpath()
+ * knows nothing; *@ret_real: its name, or @path, which is no link then, or one to nothing.  1: it is to be written in
+ * place; 0; -errno. */
+static int find_real(char **ret_real, const char *path) {
+        _cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
+        char link[64], real[PATH_MAX] = "";
+        struct stat st, named;
+
+        if (fd < 0 && errno != ENOENT)
+                return ORIGIN(-errno);
+        if (fd >= 0 && fstat(fd, &st) < 0)
+                return ORIGIN(-errno);
+        if (fd >= 0 && lstat(path, &named) >= 0 && S_ISLNK(named.st_mode)) {
+                (void) snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+                if (readlink(link, real, sizeof(real) - 1) < 0)
+                        return ORIGIN(-errno);
+                /* Not of what was removed, or is elsewhere in another mount namespace. */
+                if (S_ISREG(st.st_mode) && (lstat(real, &named) < 0 || named.st_dev != st.st_dev ||
+                                            named.st_ino != st.st_ino))
+                        return ORIGIN(-ESTALE);
+        }
+        *ret_real = strdup(*real && S_ISREG(st.st_mode) ? real : path);
+        return !*ret_real ? -ENOMEM : fd >= 0 && !S_ISREG(st.st_mode);
+}
+
 int outfile_open(Outfile *ret, const char *path, mode_t mode) {
-        _cleanup_free_ char *real = realpath(path, NULL) ?: strdup(path), *temporary = NULL;
-        const char *slash = real ? strrchr(real, '/') : NULL;
-        int n_dir = slash ? (int) (slash + 1 - real) : 0;
+        _cleanup_free_ char *real = NULL, *temporary = NULL;
+        int r = find_real(&real, path), n_dir, fd;
+        const char *slash;
         struct stat st;
         uint64_t random;
-        int r, fd;
 
-        if (!real)
-                return -ENOMEM;
-        if (stat(real, &st) >= 0 && !S_ISREG(st.st_mode)) {
-                fd = open(real, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        if (r < 0)
+                return r;
+        if (r > 0) {
+                /* With O_CREAT, as a shell's: that is what fs.protected_fifos asks for. */
+                fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, mode);
                 if (fd < 0)
                         return ORIGIN(-errno);
+                if (fstat(fd, &st) < 0 || S_ISREG(st.st_mode)) { /* it was exchanged */
+                        safe_close(fd);
+                        return ORIGIN(-ESTALE);
+                }
                 *ret = (Outfile){ .fd = fd, .path = TAKE_PTR(real), .sweeper_fd = -EBADF };
                 return 0;
         }
+        slash = strrchr(real, '/');
+        n_dir = slash ? (int) (slash + 1 - real) : 0;
         if (getrandom(&random, sizeof(random), 0) != sizeof(random))
                 return ORIGIN(-EIO);
         if (asprintf(&temporary, "%.*s.ftraced-%016" PRIx64, n_dir, real, random) < 0) {

@@ -85,9 +85,9 @@ int stdout_json(const Options *o, json_t *value);
  * Outfile: a file that is there whole or not at all
  *
  * A regular file is written beside the one that it replaces, as .ftraced-0123456789abcdef, and
- * renamed at the end; what a symbolic link points to is replaced, not the link.  Anything else (a
- * device, a pipe) is written as it stands.  Whatever we die of, nothing is left, for a sweeper is
- * there.
+ * renamed at the end; what a symbolic link points to is replaced, not the link, if the kernel follows it
+ * for us (sysctl fs.protected_symlinks).  Anything else (a device, a pipe) is written as it stands.
+ * Whatever we die of, nothing is left, for a sweeper is there.
  */
 
 typedef struct Outfile {

@@ -57,12 +57,13 @@ void escape_json(Buf *out, const char *s, size_t n) {
 void escape_csv(Buf *out, const char *s, size_t n) {
         static const Language in_quotes = { .instead = { ['"'] = "\"\"", ['\n'] = "\n" },
                                             .other = REPLACEMENT };
-        bool quoted = n > 0 && (s[0] == ' ' || s[n - 1] == ' ');
+        bool is_formula = escape_is_formula(s, n);
+        bool quoted = is_formula || (n > 0 && (s[0] == ' ' || s[n - 1] == ' '));
 
         for (size_t i = 0; i < n && !quoted; i++)
                 quoted = (unsigned char) s[i] < ' ' || s[i] == '"' || s[i] == ',' || s[i] == 0x7f;
         if (quoted)
-                buf_add(out, "\"", 1);
+                buf_adds(out, is_formula ? "\"'" : "\"");
         escape(out, s, n, &in_quotes);
         if (quoted)
                 buf_add(out, "\"", 1);

@@ -14,7 +14,11 @@
 /* What stands between the quotes of a JSON string.  '<', '>' and '&' are escaped too, so that JSON
  * may stand in an HTML script as it is. */
 void escape_json(Buf *out, const char *s, size_t n);
-/* A field of a CSV (RFC 4180), in quotes where it needs them. */
+/* Whether a spreadsheet would take a cell of it for a formula, and run that. */
+static inline bool escape_is_formula(const char *s, size_t n) {
+        return n > 0 && memchr("=+-@\t\n\r", s[0], 7);
+}
+/* A field of a CSV (RFC 4180), in quotes where it needs them; behind a ' what would be a formula. */
 void escape_csv(Buf *out, const char *s, size_t n);
 /* Text or an attribute's value of XML, SVG and HTML. */
 void escape_xml(Buf *out, const char *s, size_t n);

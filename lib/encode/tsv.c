@@ -6,8 +6,9 @@
  *      host \t machine_id \t ... \n       the columns' names
  *      web1 \t \t ... \n                  a row; of a text that is none: nothing; of another value: \N
  *
- * In texts \\, \t, \n, \r and \0 are escaped.  A bool is 0 or 1.  This is ClickHouse's TSVWithNames
- * (TabSeparatedWithNames).
+ * In texts \\, \t, \n, \r and \0 are escaped, as \xNN bytes of what may not reach a terminal (base/buf.h) and what a
+ * spreadsheet would run ("=" and the like in front).  A bool is 0 or 1.  This is ClickHouse's TSVWithNames
+ * (TabSeparatedWithNames), which has all names back as they were.
  */
 
 #include "encode/escape.h"
@@ -24,16 +25,24 @@ static void add_double(Buf *out, int64_t bits) {
 
 static void add_text(Buf *out, const char *s, size_t n) {
         static const char special[] = "\\\t\n\r", letters[] = "\\tnr0";
-        size_t from = 0;
+        size_t from = 0, length;
 
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i += length) {
                 const char *at = memchr(special, s[i], sizeof(special)); /* with its NUL */
+                uint32_t c;
 
-                if (_likely_(!at))
+                length = utf8_decode(s + i, n - i, &c);
+                if (_likely_(length > 0 && plain_code_point(c) && !at &&
+                             (i > 0 || !escape_is_formula(s, n))))
                         continue;
+                length = MAX(length, (size_t) 1);
                 buf_add(out, s + from, i - from);
-                buf_add(out, (const char[]){ '\\', letters[at - special] }, 2);
-                from = i + 1;
+                if (at)
+                        buf_add(out, (const char[]){ '\\', letters[at - special] }, 2);
+                else
+                        for (size_t k = 0; k < length; k++)
+                                buf_printf(out, "\\x%02X", (unsigned char) s[i + k]);
+                from = i + length;
         }
         buf_add(out, s + from, n - from);
 }

@@ -3,7 +3,8 @@
 /*
  * Calls as the rows of a table, in three formats
  *
- *      csv       RFC 4180 with "\n": a heading, a line for each call; what there is no value for is empty
+ *      csv       RFC 4180 with "\n": a heading, a line for each call; what there is no value for is empty; a ' is
+ *                in front of a name that a spreadsheet would run, "=1+1"
  *      ndjson    for databases, which have 64-bit integers: an object a line, each of which says what
  *                recording it is of, so that lines of a whole fleet can be one table
  *      json      for whoever reads with a program whose numbers are doubles, exact only up to 2^53 (104

@@ -213,6 +213,14 @@ done
 is 'as many rows as csv has' "$(wc -l <"$work/cut.tsv")" "$(wc -l <"$work/cut.csv")"
 exits 'it goes to a pipe, too' 1 ftracectl export -q --keep-going "$work/cut.txt" --format=tsv
 ok 'as it goes into a file' cmp "$out" "$work/cut.tsv"
+pid=200
+for task in '=1+1' '+1' '-1' '@SUM(1)' $'csi\xc2\x9b31m' plain; do
+        printf ' 1)  %s-%u  |   1.000 us    |  ip_make_skb();\n' "$task" $((++pid))
+done >"$work/names.txt"
+exits 'names that a spreadsheet or a terminal would obey' 0 ftracectl export "$work/names.txt" --format=csv
+is 'are texts of csv' "$(grep -o ',"'"'"'[^"]*"' "$out" | paste -sd' ')" ",\"'=1+1\" ,\"'+1\" ,\"'-1\" ,\"'@SUM(1)\""
+exits 'as of tsv' 0 ftracectl export "$work/names.txt" --format=tsv
+is 'in which they are whole' "$(grep -Po '[^\t]*\\x[^\t]*' "$out" | paste -sd' ')" '\x3D1+1 \x2B1 \x2D1 \x40SUM(1) csi\xC2\x9B31m'
 : >"$work/empty.txt"
 printf ' 0)   0.668 us    |  one();\n' >"$work/good.txt"
 exits 'a SOURCE that cannot be read ends it' 1 ftracectl export -q "$work/empty.txt" "$work/good.txt" --format=tsv

@@ -33,6 +33,7 @@ if [[ -e $HOSTS_DIR/$host.cut && $* == *fetch* ]]; then
         /bin/sh -c "FTRACED_SOCKET=$HOSTS_DIR/$host.socket $*" | head -c 3000
         exit 255
 fi
+[[ ! -e $HOSTS_DIR/$host.lies ]] || { . "$HOSTS_DIR/$host.lies"; exit 0; }
 # As ssh does of the last 64K: it has taken them before it looks for room.
 if [[ -e $HOSTS_DIR/room.none ]]; then
         FTRACED_SOCKET=$HOSTS_DIR/$host.socket /bin/sh -c "$*" | (trap '' XFSZ; cat 2>/dev/null)
@@ -159,8 +160,47 @@ exits 'it ends' 0 ftracectl -H one stop going
 mkdir "$work/hung"
 printf 'one\nhung\n' >"$work/hung/hosts"
 status=0
-timeout 200 "$top_builddir/ftracectl" collect --hosts "$work/hung/hosts" -n second -o "$work/hung" >"$work/hung/said" 2>&1 &
+SSH_LOG=/dev/null timeout 200 "$top_builddir/ftracectl" collect --hosts "$work/hung/hosts" -n second -o "$work/hung" >"$work/hung/said" 2>&1 &
 hung_pid=$!
+# What a host prints is no recording because it ended well, and each that prints without end costs only itself.
+mkdir "$work/lies"
+cat >"$work/bin/recorded" <<'END'
+#!/bin/bash
+# What a host with a recording of some pages says to "show second" and "fetch second".
+data=(--store "$DATA" udp_sendmsg-6.12)
+if [[ $* == *show* ]]; then
+        ftracectl show "${data[@]}" --json=short | sed 's/"name":"udp_sendmsg-6.12"/"name":"second"/'
+else
+        ftracectl fetch "${data[@]}" -o -
+fi
+END
+chmod +x "$work/bin/recorded"
+DATA=$(cd "$top_srcdir/tests/data" && pwd)
+export DATA
+lie() { # HOST COMMAND...: what stands for the one there
+        echo "${*:2}" >"$HOSTS_DIR/$1.lies"
+        echo "$1" >>"$work/lies/hosts"
+}
+lie honest 'recorded $*'
+lie banner 'echo Welcome to web-3; recorded $*'
+lie hello 'echo hello'
+lie mute :
+lie silent 'exec sleep 600'
+lie deaf "trap '' TERM; while sleep 1; do :; done"
+lie drip 'while echo -n x; do sleep 2; done'
+lie endless 'exec yes'
+lie loud 'exec yes >&2'
+lie another 'recorded $* | sed s/second/first/'
+for lie in 'says:echo hello' 'says-nothing::' 'goes-on:exec yes' \
+           "goes-on-well:printf '\x17\x08\x44tracing6\0'; exec cat /dev/zero" \
+           "is-empty:printf '\x17\x08\x44tracing6\0'; head -c 200000 /dev/zero" \
+           'is-cut:recorded $* | head -c 3000' 'lacks-a-page:recorded $* | head -c -4096'; do
+        lie "${lie%%:*}" "if [[ \$* == *show* ]]; then recorded \$*; else ${lie#*:}; fi"
+done
+lies_status=0
+(SSH_LOG=/dev/null timeout 400 "$top_builddir/ftracectl" collect --hosts "$work/lies/hosts" -n second -o "$work/lies") \
+        >"$work/lies/said" 2>&1 &
+lies_pid=$!
 touch "$HOSTS_DIR/room.none"
 without_room() { # WORD...
         : >"$SSH_LOG" && (ulimit -S -f 1 && ftracectl "$@")
@@ -231,6 +271,30 @@ wait $hung_pid || status=$?
 is 'a host that hangs' "$status" 6
 says 'is given up' '^hung: none: Timeout, server' "$work/hung/said"
 ok 'and the others are collected' ftracectl verify "$work/hung/second@one.dat"
+wait $lies_pid || lies_status=$?
+is 'hosts that lie' "$lies_status" 6
+says 'are not counted' '^2 of 17 hosts are here; 1 of them lack something' "$work/lies/said"
+is 'what is here is a recording' "$(cd "$work/lies" && echo *.dat)" 'second@honest.dat second@lacks-a-page.dat'
+ok 'of which one is whole' ftracectl verify "$work/lies/second@honest.dat"
+for lie in 'banner "Welcome to web-3" is no description' 'hello "hello" is no' 'mute "" is no' 'another .* is no description' \
+           'silent no answer for 1min' 'deaf no answer for 1min' 'drip it sent .* and then too little for 1min' \
+           'endless it says more than 4M' 'loud it says more than 4M' 'says what it sends is no trace.dat' \
+           'says-nothing what it sent is no trace.dat' 'goes-on what it sends is no trace.dat' \
+           'goes-on-well it sends more than' 'is-empty what it sent cannot be read' 'is-cut what it sent cannot be read'; do
+        says "${lie%% *} is told" "^${lie%% *}: none: ${lie#* }" "$work/lies/said"
+done
+says 'what is cut off lacks something' '^lacks-a-page: .* lacks something: ' "$work/lies/said"
+for lie in hello mute endless; do
+        echo $lie >"$work/lies/hosts"
+        exits "$lie is no start" 1 timeout 60 ftracectl start --hosts "$work/lies/hosts" -n first udp_sendmsg
+        exits 'whatever is asked for' 1 timeout 60 ftracectl status --json --hosts "$work/lies/hosts"
+done
+echo hello >"$work/lies/hosts"
+exits 'nor a recording of all' 1 ftracectl fetch second --hosts "$work/lies/hosts" -o "$work/lies/all/"
+exits 'or of one' 1 ftracectl -H hello fetch second -o "$work/lies/one.dat"
+says 'and why' 'hello: what it sent is no trace.dat'
+ok 'and is not here' test ! -e "$work/lies/one.dat"
+exits 'one that is is' 0 ftracectl -H honest fetch second -o "$work/lies/one.dat"
 exits 'a name is wanted' 2 ftracectl collect --hosts "$work/hosts" -o "$work/all"
 exits 'a directory, too' 2 ftracectl collect --hosts "$work/hosts" -n second -o "$work/three.dat"
 exits 'which standard output is not' 2 eval "(cd '$work/none' && ftracectl fetch second --hosts '$work/hosts' -o -)"

@@ -42,6 +42,16 @@ TEST(a_field_is_in_quotes_where_it_must_be) {
         BECOMES(escape_csv, " a", "\" a\"");
 }
 
+TEST(no_field_of_csv_is_a_formula) {
+        BECOMES(escape_csv, "=1+1", "\"'=1+1\"");
+        BECOMES(escape_csv, "+1", "\"'+1\"");
+        BECOMES(escape_csv, "-1", "\"'-1\"");
+        BECOMES(escape_csv, "@SUM(1)", "\"'@SUM(1)\"");
+        BECOMES(escape_csv, "\n=1", "\"'\n=1\"");
+        BECOMES(escape_csv, "\t=1", "\"'\xef\xbf\xbd=1\"");
+        BECOMES(escape_csv, "a=1-1", "a=1-1");
+}
+
 TEST(xml_has_neither_tags_nor_ends_of_attributes) {
         BECOMES(escape_xml, "<b a='1' c=\"2\">&", "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;");
         BECOMES(escape_xml, "a\x01\nb", "a\xef\xbf\xbd&#10;b");

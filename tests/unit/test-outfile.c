@@ -72,6 +72,84 @@ TEST(a_link_stays_a_link) {
         leave_directory();
 }
 
+/* 0 or -errno: what the kernel says of writing to @name as a shell's ">" does. */
+static int kernel_says(const char *name) {
+        int fd = open(name, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0640),
+            r = fd < 0 ? -errno : 0;
+
+        safe_close(fd);
+        return r;
+}
+
+/* In a guest it refuses (fs.protected_symlinks, fs.protected_fifos); elsewhere it may have been told not to. */
+TEST(another_users_link_or_pipe_in_a_sticky_directory_is_the_kernels_to_refuse) {
+        Outfile f = OUTFILE_INIT;
+        int reader_fd;
+
+        if (geteuid() != 0)
+                return;
+        enter_directory();
+        write_file("file", "old");
+        ck_assert_int_eq(mkdir("sticky", 0700), 0);
+        ck_assert_int_eq(chmod("sticky", 01777), 0);
+        ck_assert_int_eq(symlink("../file", "sticky/link"), 0);
+        ck_assert_int_eq(lchown("sticky/link", 65534, 65534), 0);
+        ck_assert_int_eq(symlink("nothing", "sticky/dangling"), 0);
+        ck_assert_int_eq(lchown("sticky/dangling", 65534, 65534), 0);
+        ck_assert_int_eq(mkfifo("sticky/pipe", 0666), 0);
+        ck_assert_int_eq(chown("sticky/pipe", 65534, 65534), 0);
+        reader_fd = open("sticky/pipe", O_RDWR | O_CLOEXEC);
+        ck_assert_int_eq(outfile_open(&f, "sticky/link", 0640), kernel_says("sticky/link"));
+        outfile_done(&f);
+        ck_assert_int_eq(outfile_open(&f, "sticky/pipe", 0640), kernel_says("sticky/pipe"));
+        outfile_done(&f);
+        if (kernel_says("sticky/dangling") < 0)
+                ck_assert_int_eq(outfile_open(&f, "sticky/dangling", 0640), -EACCES);
+        expect("file", "old");
+        safe_close(reader_fd);
+        ck_assert_int_eq(tree_remove(AT_FDCWD, "sticky"), 0);
+        leave_directory();
+}
+
+TEST(a_pipe_is_written_in_place) {
+        _cleanup_close_ int fd = -EBADF;
+        char text[5] = "";
+
+        enter_directory();
+        ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+        ck_assert_int_eq(symlink("pipe", "link"), 0);
+        fd = open("pipe", O_RDWR | O_CLOEXEC);
+        write_file("link", "text");
+        ck_assert_int_eq(read(fd, text, 4), 4);
+        ck_assert_str_eq(text, "text");
+        leave_directory();
+}
+
+TEST(a_link_of_proc_is_the_file_that_it_stands_for) {
+        _cleanup_close_ int fd = -EBADF;
+        char link[64];
+
+        enter_directory();
+        fd = open("file", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        (void) snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+        write_file(link, "new");
+        expect("file", "new");
+        leave_directory();
+}
+
+TEST(a_link_to_what_was_removed_is_an_error) {
+        _cleanup_close_ int fd = -EBADF;
+        Outfile f = OUTFILE_INIT;
+        char link[64];
+
+        enter_directory();
+        fd = open("file", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        ck_assert_int_eq(unlink("file"), 0);
+        (void) snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+        ck_assert_int_eq(outfile_open(&f, link, 0640), -ESTALE);
+        leave_directory();
+}
+
 TEST(a_device_is_not_replaced) {
         struct stat st;
 

@@ -193,7 +193,7 @@ static int start_hosts(const Options *o, uint64_t moment_ns) {
         if (r < 0)
                 return failed_errno(r, "Failed to describe the recording: %m");
         start.said = said; /* borrowed */
-        return fleet_run(&start);
+        return fleet_run(&start, NULL);
 }
 
 /* --- now -------------------------------------------------------------------------------------- */
@@ -207,7 +207,7 @@ int verb_start(const Options *o) {
         if (status != STATUS_OK)
                 return status;
         if (o->hosts)
-                return is_later ? start_hosts(o, moment_ns) : fleet_run(o);
+                return is_later ? start_hosts(o, moment_ns) : fleet_run(o, NULL);
         if (!is_later)
                 return begin(o);
         return is_soon && o->wait_ns == 0 ? start_soon(o, moment_ns) : start_far(o, moment_ns);

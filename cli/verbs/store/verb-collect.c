@@ -4,17 +4,22 @@
  * show on every host, and then fetch on each whose recording is not here: a file here has the time at which its
  * recording began, to the nanosecond, which tells that from another recording of the same name.  It is given
  * after the file has its name, so that whatever ends this program leaves files that are whole and known, or
- * fetched again.
+ * fetched again.  So is one that lacks something and does not tell it itself.
  */
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
+#include "cli/files/files.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
+
+#define DAT_BYTES_BESIDES                                                                          \
+        ((uint64_t) 64 << 20) /* of symbols, formats and tasks there are never as many */
 
 typedef struct Collect {
         const Options *o;
@@ -67,7 +72,7 @@ static void on_fetched(Fleet *f, Member *m, void *userdata) {
         _cleanup_free_ char *path = fleet_path(c->o->output, c->prefix, m->name);
 
         /* If that fails, it is fetched again. */
-        if (remote_is_good(m->status) && path)
+        if (remote_is_good(m->status) && m->is_told && path)
                 (void) utimensat(AT_FDCWD, path, times, 0);
         tell(c, f, m->name, m->status, m->n_bytes, false, line);
 }
@@ -85,34 +90,64 @@ static bool is_here(const Collect *c, const char *host, uint64_t start_ns, uint6
                        start_ns;
 }
 
+/* When it began, if @m has printed a description of it; sets how large a file of it may be. */
+static bool read_shown(const Collect *c, Member *m, uint64_t *ret_start_ns) {
+        _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
+        json_auto_t *shown = json_loadb(m->out.data ?: "", m->out.n_data, 0, NULL);
+        const char *field, *name = c->o->name;
+        int r = session_meta_from_json(&meta, shown, &field);
+
+        if ((r != 0 && r != META_E_NEWER) ||
+            (!streq(json_text(shown, "name"), name) && !streq(json_text(shown, "id"), name)))
+                return false;
+        *ret_start_ns = json_number(json_object_get(shown, "start"), "realtime_ns");
+        m->max_bytes = 0;
+        if (meta) {
+                const CpuAccount all = session_meta_total(meta);
+                uint64_t n = 2 * (uint64_t) meta->page_bytes;
+
+                if (!__builtin_mul_overflow(n, all.n_pages + all.pages_lost, &n) &&
+                    n < UINT64_MAX - DAT_BYTES_BESIDES)
+                        m->max_bytes = n + DAT_BYTES_BESIDES;
+        }
+        return true;
+}
+
 /* Which recording has that name there.  What is here of one that was removed there will not change.  One that is
  * made after this and before the fetch is fetched, and once more by the next collect. */
 static void on_shown(Fleet *f, Member *m, void *userdata) {
         Collect *c = userdata;
-        json_auto_t *shown = json_loadb(m->out.data ?: "", m->out.n_data, 0, NULL);
-        bool is_shown = remote_is_good(m->status);
-        uint64_t start_ns =
-                         is_shown ? json_number(json_object_get(shown, "start"), "realtime_ns") : 0,
-                 n_bytes = 0;
-        _cleanup_free_ char *line = fleet_line(&m->err, true), *path = NULL;
+        uint64_t start_ns = 0, n_bytes = 0;
+        bool is_shown = remote_is_good(m->status) && read_shown(c, m, &start_ns);
+        _cleanup_free_ char *line = NULL, *path = NULL;
         _cleanup_(source_freep) Source *s = NULL;
-        int status;
+        int status = STATUS_FAILED;
+        bool is_there;
 
-        m->is_chosen = false;
-        if (is_shown && (start_ns == 0 || !is_here(c, m->name, start_ns, &n_bytes))) {
-                m->is_chosen = true;
-                (void) json_object_set_new(c->start_ns, m->name,
-                                           json_integer((json_int_t) start_ns));
-        } else if (is_shown || is_here(c, m->name, 0, &n_bytes)) {
-                if (!is_shown && m->status != STATUS_NOT_FOUND)
-                        log_warning("%s: what is here is from before; whether it is still the "
-                                    "recording of that name was not answered: %s",
-                                    m->name, line ?: "");
+        if (!is_shown && remote_is_good(m->status)) {
+                line = fleet_line(&m->out, false);
+                buf_printf(&m->err, "\"%s\" is no description of it\n", NAME_QUOTED(line ?: ""));
+                free(line);
+                m->status = STATUS_FAILED;
+        }
+        line = fleet_line(&m->err, true);
+        is_there = is_here(c, m->name, start_ns, &n_bytes) && (!is_shown || start_ns > 0);
+        if (is_there) {
                 /* What the recording that is here lacks is in the file. */
                 path = fleet_path(c->o->output, c->prefix, m->name);
                 status = path ? source_open(&s, &(Options){ .quiet = true }, path) : STATUS_FAILED;
                 if (status == STATUS_OK && !summary_is_complete(s->meta))
                         status = STATUS_INCOMPLETE;
+        }
+        m->is_chosen = is_shown && !remote_is_good(status);
+        if (m->is_chosen)
+                (void) json_object_set_new(c->start_ns, m->name,
+                                           json_integer((json_int_t) start_ns));
+        else if (is_there) {
+                if (!is_shown && m->status != STATUS_NOT_FOUND)
+                        log_warning("%s: what is here is from before; whether it is still the "
+                                    "recording of that name was not answered: %s",
+                                    m->name, line ?: "");
                 tell(c, f, m->name, status, n_bytes, true,
                      status == STATUS_OK ? NULL : "\"ftracectl verify\" says what");
         } else
@@ -134,6 +169,7 @@ static void ask(Collect *c, Fleet *f, const char *verb, const Strv *said,
 
         f->asked = &o;
         f->prefix = c->prefix;
+        f->check = verify_sent;
         f->ended = ended;
         f->userdata = c;
         fleet_work(f);
