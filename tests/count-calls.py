@@ -4,7 +4,8 @@
 # Counts the calls of a recording by itself, from the bytes of a trace.dat of version 6 or from the
 # lines of the kernel's text, and prints where ftracectl, an exporter or libftraced says something else:
 # a line each, and a status of 1.  It shares nothing with ftraced but the recording: an end is a call
-# with the duration that it has, a beginning without an end is cut; who called whom it does not ask.
+# with the duration that it has, a beginning without an end is cut, and took between what was seen of its
+# task before a loss and what its task did next; who called whom it does not ask.
 #
 #       count-calls.py FTRACECTL READ-EXPORT SOURCE FILE [LIBFTRACED PATH]
 #
@@ -175,7 +176,7 @@ def find_cut(events, lag, losses):
     """Beginnings without an end.  Behind a loss an end is not of a call that began before its clock
     was read: then that call is cut, and the end is of one whose beginning is lost."""
     begun, cut = defaultdict(list), []
-    for time, _, key, calltime in sorted(events):
+    for time, _, key, calltime in events:
         if calltime is None:
             begun[key].append(time)
             continue
@@ -186,6 +187,19 @@ def find_cut(events, lag, losses):
                 break
             cut.append((start, key))
     return cut + [(start, key) for key, starts in begun.items() for start in starts]
+
+
+def find_bounds(events, losses, start, key):
+    """What a call that was cut took at least, seen before a loss; seen before it must have ended; and at
+    most, None where nothing proves its end.  Events: (time, order, (task, depth, function), None of an entry)."""
+    task, depth, _ = key
+    mine = [e for e in events if e[2][0] == task and e[0] >= start]
+    mine = mine[[e[2] for e in mine].index(key) + 1 :]
+    proof = next((e for e in mine if e[2][1] <= depth), None)
+    loss = next((t for t in losses if t > start), None)
+    before = [e[0] for e in mine if not proof or e[1] < proof[1]]
+    surely = [t for t in before if loss is None or t < loss]
+    return max(surely, default=start) - start, max(before, default=start) - start, proof and proof[0] - start
 
 
 def read_dat(path):
@@ -229,7 +243,11 @@ def read_dat(path):
                     before = (time, len(events), key, calltime)
                     events.append(before)
         lag = sorted(lags)[len(lags) // 2] if lags else 0
-        cut = find_cut(events, lag, sorted(losses))
+        events.sort()
+        losses.sort()
+        cut = find_cut(events, lag, losses)
+        for start, key in cut:
+            bounds[name_of(key[2]), start] = find_bounds(events, losses, start, key)
         return known, [(name_of(key[2]), start) for start, key in cut]
 
 
@@ -239,6 +257,7 @@ client, reader_path, source, path = sys.argv[1:5]
 spec = importlib.util.spec_from_file_location("read_export", reader_path)
 reader = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(reader)
+bounds = {}
 known, unended = (read_dat if path.endswith(".dat") else read_text)(path)
 n_calls = len(known) + len(unended)
 counted = Counter(known)
@@ -285,6 +304,12 @@ differ("calls", "calls that are known", of_known((label(c), c["duration_ns"]) fo
 differ("calls", "how many there are", len(calls), n_calls)
 if None not in unended:
     differ("calls", "those that are cut", Counter((label(c), c["start_ns"]) for c in calls if c["cut"]), Counter(unended))
+for c in calls:
+    if c["cut"] and (label(c), c["start_ns"]) in bounds:
+        surely, seen, most = bounds[label(c), c["start_ns"]]  # a leaf's end is recorded some ns behind it
+        differ("calls", f"a {c['function']} at {c['start_ns']}, whether it is within {surely}, {seen} and {most}",
+               (surely - 1000 <= c["duration_ns"] <= seen, most is None, most is not None and c["most_ns"] <= most),
+               (True, c["most_ns"] is None, most is not None))
 rows = list(csv.DictReader(io.StringIO(run("export", "--format=csv").decode())))
 differ("csv", "calls that are known",
        of_known((label({**r, "module": r["module"] or None}), int(r["duration_ns"])) for r in rows if r["cut"] == "0"),

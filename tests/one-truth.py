@@ -216,7 +216,7 @@ for d in diff:
 
 # What tracing costs.
 said = {verb: m[0] for verb, text in texts.items() if verb != "html"
-        for m in [re.search(r"^Shown .*", text)] if m}
+        for m in [re.search(r"^(Shown|Recorded) .*", text)] if m}
 cost = html.unescape(re.search(r'<p id="cost">(.*?)</p>', page)[1])
 if "Too little" not in cost:
     said["html"] = cost

@@ -93,20 +93,17 @@ int reading_find(Reading *ret, const Options *o, const char *word) {
                                                                            : status;
 }
 
-/* What is left out may wake what is not.  A recording names its events; a text and another
- * program's file do not. */
-static int witness_wakers(Reading *r) {
-        const SessionMeta *m = reading_meta(r);
+/* Figures are not to depend on what is left out. */
+static int witness_whole(Reading *r) {
         int e;
 
-        if (filtering_is_empty(&r->filtering) ||
-            (m && !session_meta_is_of_file(m) && m->spec.events.n == 0))
+        if (filtering_is_empty(&r->filtering))
                 return STATUS_OK;
-        e = wakers_new(&r->wakers);
+        e = whole_new(&r->whole);
         if (e < 0)
-                return failed_errno(e, "Failed to look for who wakes: %m");
-        r->filtering.spec.see = wakers_see;
-        r->filtering.spec.witness = r->wakers;
+                return failed_errno(e, "Failed to look at what is left out: %m");
+        r->filtering.spec.see = whole_see;
+        r->filtering.spec.witness = r->whole;
         return STATUS_OK;
 }
 
@@ -117,7 +114,7 @@ int reading_open(Reading *ret, const Options *o, const char *word, ReadingFor pu
         ret->filtering.spec.keep_sched = purpose >= READING_FOR_CALLS;
         ret->filtering.spec.keep_contexts = purpose == READING_FOR_REQUESTS;
         if (status == STATUS_OK && purpose >= READING_FOR_CALLS)
-                status = witness_wakers(ret);
+                status = witness_whole(ret);
         if (status != STATUS_OK || ret->text.trace)
                 return status;
         e = playback_open(&ret->playback, ret->source->dir, ret->source->meta, &problem)
@@ -173,7 +170,7 @@ int reading_finish(const Reading *r) {
 
 void reading_done(Reading *r) {
         filter_free(r->filter);
-        wakers_free(r->wakers);
+        whole_free(r->whole);
         text_source_done(&r->text);
         playback_free(r->playback);
         filtering_done(&r->filtering);

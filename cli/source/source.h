@@ -27,7 +27,7 @@
 #include "calls/census.h"
 #include "calls/name-set.h"
 #include "calls/playback.h"
-#include "causes/waits.h"
+#include "analyze/whole.h"
 #include "cli/contact/contact.h"
 #include "cli/options/filtering.h"
 #include "cli/options/options.h"
@@ -268,7 +268,7 @@ typedef struct Reading {
         Source *source;
         Playback *playback;
         Filtering filtering;
-        Wakers *wakers; /* NULL: nothing is left out, or nobody wants to know when calls wait */
+        Whole *whole;   /* NULL: nothing is left out, or nobody adds calls up */
         Filter *filter; /* a text's; a playback has its own; NULL: all of it is passed on */
         uint64_t begin_ns;
         bool has_begun; /* begin_ns is known */

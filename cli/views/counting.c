@@ -13,11 +13,8 @@ int counting_status(int r) {
 }
 
 int counting_init(Counting *ret, bool with_floor) {
-        int r;
-
-        *ret = (Counting){};
-        r = pairing_new(&ret->pairing);
-        return r < 0 || !with_floor ? r : floor_new(&ret->floor, ret->pairing);
+        *ret = (Counting){ .with_floor = with_floor };
+        return pairing_new(&ret->pairing);
 }
 
 int counting_open(Counting *c, const Options *o, const char *word) {
@@ -28,8 +25,10 @@ int counting_open(Counting *c, const Options *o, const char *word) {
         status = reading_open(&c->reading, o, word, READING_FOR_CALLS);
         if (status == STATUS_OK && reading_meta(&c->reading))
                 c->pairing->own_work = &reading_meta(&c->reading)->own_work;
-        if (c->reading.wakers)
-                wakers_tell(c->reading.wakers, c->pairing);
+        if (c->reading.whole)
+                whole_tell(c->reading.whole, c->pairing);
+        if (status == STATUS_OK && c->with_floor)
+                status = counting_status(floor_new(&c->floor, c->pairing));
         return status;
 }
 

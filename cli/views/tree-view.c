@@ -10,7 +10,7 @@ static uint64_t total_of(const TreeView *v, const CallNode *n) {
 }
 
 static uint64_t self_of(const TreeView *v, const CallNode *n) {
-        uint64_t n_children = 0;
+        uint64_t n_children = n->n_left_out;
 
         if (!v->cost)
                 return n->self_ns;

@@ -22,7 +22,8 @@
 typedef struct Counting {
         Reading reading;
         Pairing *pairing;  /* after counting_init() whatever is added to it is told of the calls */
-        Floor *floor;      /* NULL: nobody asks what tracing costs */
+        bool with_floor;   /* somebody asks what tracing costs */
+        Floor *floor;      /* then, after counting_open() */
         Overhead overhead; /* after counting_run() */
 } Counting;
 

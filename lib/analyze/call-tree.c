@@ -60,6 +60,7 @@ CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *functio
 static void add_figures(CallNode *to, const CallNode *from) {
         to->n += from->n;
         to->n_cut += from->n_cut;
+        to->n_left_out += from->n_left_out;
         to->total_ns += from->total_ns;
         to->self_ns += from->self_ns;
         to->cut_self_ns += from->cut_self_ns;
@@ -82,6 +83,7 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
 
 void call_node_add(CallNode *node, const Call *call) {
         node->n++;
+        node->n_left_out += call->frame->n_left_out;
         node->total_ns += call->duration_ns;
         node->self_ns += call->self_ns;
         node->blocked_ns += call->blocked_ns;
@@ -144,7 +146,7 @@ int call_tree_finish(CallTree *t) {
         }
         for (size_t i = 0; i <= t->nodes.n; i++) {
                 nodes[i]->share_ns = nodes[i]->self_ns;
-                nodes[i]->n_below = 0;
+                nodes[i]->n_below = nodes[i]->n_left_out;
         }
         for (size_t i = t->nodes.n; i > 0; i--) {
                 nodes[i]->parent->share_ns += nodes[i]->share_ns;

@@ -28,6 +28,8 @@ typedef struct CallNode {
         uint64_t n;       /* calls */
         uint64_t n_cut;   /* of them, those with lower bounds */
         uint64_t n_below; /* calls anywhere below */
+        uint64_t
+                n_left_out; /* of them, those that a filter has not passed on, and that no node below has */
         uint64_t total_ns;
         uint64_t self_ns;
         uint64_t cut_self_ns;    /* of that, of calls that are cut */

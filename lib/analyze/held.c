@@ -67,19 +67,48 @@ uint32_t held_ended_by(const Held *h, int32_t depth, bool is_call) {
         return HELD_TASK;
 }
 
-void held_overtake(Held *h, int32_t depth, uint64_t timestamp_ns) {
+static void doubt(const Held *h, HeldCall *c, uint64_t seen_ns) {
+        if (c->is_unsure)
+                return;
+        c->is_unsure = true;
+        c->seen_ns = seen_ns;
+        c->seen_epoch = h->epoch;
+}
+
+void held_overtake(Held *h, int32_t depth, uint64_t seen_ns, uint64_t over_ns) {
         for (uint32_t i = h->n_open; i > 0 && h->calls[h->open[i - 1]].depth == depth; i--) {
                 HeldCall *c = &h->calls[h->open[i - 1]];
 
-                c->over_ns = c->is_over ? c->over_ns : timestamp_ns;
+                doubt(h, c, seen_ns);
+                c->over_ns = c->is_over ? c->over_ns : over_ns;
                 c->is_over = true;
         }
 }
 
+void held_doubt(Held *h, uint64_t seen_ns, uint32_t epoch) {
+        for (uint32_t i = 0; i < h->n_open; i++)
+                doubt(h, &h->calls[h->open[i]], seen_ns);
+        h->epoch = epoch;
+}
+
+void held_trust(Held *h, uint32_t call) {
+        for (const HeldCall *c = &h->calls[call]; c->parent != HELD_TASK;
+             c = &h->calls[c->parent]) {
+                HeldCall *caller = &h->calls[c->parent];
+
+                if (!caller->is_unsure || caller->seen_epoch < c->epoch)
+                        return;
+                caller->is_unsure = false;
+        }
+}
+
 uint32_t held_find(const Held *h, int32_t depth, const Function *function) {
-        for (uint32_t i = h->n_open; i > 0 && h->calls[h->open[i - 1]].depth == depth; i--)
-                if (!function || h->calls[h->open[i - 1]].function == function)
+        for (uint32_t i = h->n_open; i > 0 && h->calls[h->open[i - 1]].depth >= depth; i--) {
+                const HeldCall *c = &h->calls[h->open[i - 1]];
+
+                if (c->depth == depth && (!function || c->function == function))
                         return h->open[i - 1];
+        }
         return HELD_TASK;
 }
 
@@ -159,14 +188,15 @@ static void move_out(Held *h, uint32_t call) {
         h->calls[next].prev = moved;
 }
 
-void held_let_go(Held *h, uint32_t call, const HeldCall *end) {
-        const HeldCall *c = &h->calls[call];
-        uint64_t sum_ns = 0;
+void held_let_go(Held *h, uint32_t call) {
+        HeldCall *c = &h->calls[call];
 
-        while (c->last != 0 && is_within(&h->calls[c->last], end, sum_ns)) {
-                sum_ns += h->calls[c->last].duration_ns;
+        if (!c->is_unsure)
+                return;
+        while (c->last != 0 && h->calls[c->last].epoch > c->seen_epoch)
                 move_out(h, call);
-        }
+        while (c->waits != 0 && h->waits[c->waits - 1].wait.back_ns > c->seen_ns)
+                c->waits = h->waits[c->waits - 1].prev;
 }
 
 /* How many of the last calls below @c its duration has no room for, if they are interrupts: as few as

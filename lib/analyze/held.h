@@ -41,17 +41,21 @@ typedef struct HeldCall {
                                * held_settle() their shares */
         uint64_t told_ns;     /* of that, of calls that are held no more */
         uint64_t calltime_ns; /* local clock, if has_readings */
-        uint64_t over_ns;
+        uint64_t seen_ns;     /* if is_unsure: when it was certainly not over yet */
+        uint64_t over_ns;     /* 0: the text has no times */
+        uint64_t most_ns;     /* if is_cut: it took no more; 0: nobody knows */
         uint64_t recorded_ns; /* its end, if that is a record of its own; else 0 */
         uint64_t retval;
-        uint64_t n_line; /* where a text has it */
-        uint64_t tree;   /* the one that it began in; these count by their beginnings, from 1 */
-        char *args;      /* its own; NULL: none */
-        uint32_t parent; /* HELD_TASK: nobody was seen who called it */
-        uint32_t last;   /* of the calls directly below; 0: none */
-        uint32_t prev;   /* its elder sibling; 0: none */
-        uint32_t waits;  /* the last one, from 1; 0: none */
-        uint32_t epoch;  /* how many losses there were before it */
+        uint64_t n_line;     /* where a text has it */
+        uint64_t n_left_out; /* calls below it that a filter has not passed on */
+        uint64_t tree;       /* the one that it began in; these count by their beginnings, from 1 */
+        char *args;          /* its own; NULL: none */
+        uint32_t parent;     /* HELD_TASK: nobody was seen who called it */
+        uint32_t last;       /* of the calls directly below; 0: none */
+        uint32_t prev;       /* its elder sibling; 0: none */
+        uint32_t waits;      /* the last one, from 1; 0: none */
+        uint32_t epoch;      /* how many losses there were before it */
+        uint32_t seen_epoch; /* likewise before seen_ns */
         uint32_t begin_cpu, end_cpu;
         int32_t depth;
         uint8_t role;
@@ -60,6 +64,7 @@ typedef struct HeldCall {
         bool in_irq;
         bool is_open;
         bool is_over;      /* another call has begun at its depth, at over_ns */
+        bool is_unsure;    /* events were lost since seen_ns, or it is over */
         bool is_begun;     /* whoever wants to know was told that it begins */
         bool is_late;      /* its beginning was not seen */
         bool is_cut;       /* its duration is not known */
@@ -83,6 +88,7 @@ typedef struct Held {
         uint32_t n, n_room;
         uint32_t *open; /* of them, their depths never descending */
         uint32_t n_open, n_open_room;
+        uint32_t epoch; /* at the task's last step */
         HeldWait *waits;
         uint32_t n_waits, n_waits_room;
         uint32_t *order; /* after held_settle(), if it is tangled: callers before what they call;
@@ -104,15 +110,19 @@ uint32_t held_caller(const Held *h, int32_t depth);
 /* An open call that a step at @depth proves to have ended, one after the other; HELD_TASK: none is
  * left.  A call, if the step @is_call, spares STACK_SIBLINGS_MAX - 1 of its siblings. */
 uint32_t held_ended_by(const Held *h, int32_t depth, bool is_call);
-/* A call begins at @depth: those that are open there call nothing any more. */
-void held_overtake(Held *h, int32_t depth, uint64_t timestamp_ns);
+/* A call begins at @depth at @over_ns: those that are open there call nothing any more.  @seen_ns: the step before. */
+void held_overtake(Held *h, int32_t depth, uint64_t seen_ns, uint64_t over_ns);
+/* Events were lost behind the task's last step, at @seen_ns: what is open may be over. */
+void held_doubt(Held *h, uint64_t seen_ns, uint32_t epoch);
+/* @call has ended: it was in those that were seen when it began, and so they were not over. */
+void held_trust(Held *h, uint32_t call);
 /* What a return of @function at @depth ends, of what is open; NULL: of any.  HELD_TASK: nothing. */
 uint32_t held_find(const Held *h, int32_t depth, const Function *function);
 /* A call without an end, directly below @call, or a sibling of it, was not seen to begin: elder
  * siblings of @call that lie within it are its own from now on. */
 void held_adopt(Held *h, uint32_t call);
-/* Those last calls below @call that @end, a call to be put behind it, contains follow @call. */
-void held_let_go(Held *h, uint32_t call, const HeldCall *end);
+/* @call was not seen to end: what came behind a loss, and waits that ended there, are not its own. */
+void held_let_go(Held *h, uint32_t call);
 /* @call has ended: what came after its end follows it. */
 void held_expel(Held *h, uint32_t call);
 int held_wait(Held *h, uint32_t call, const HeldWait *wait);

@@ -19,5 +19,7 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/role.c \
 	%D%/role.h \
 	%D%/sched.c \
-	%D%/sched.h
+	%D%/sched.h \
+	%D%/whole.c \
+	%D%/whole.h
 analyze_libs = %D%/libanalyze.a $(calls_libs)

@@ -18,7 +18,7 @@ typedef struct Times {
 
 struct Floor {
         FloorShown shown;
-        bool has_several;
+        bool has_several, is_filtered;
         Times callers, leaves;
 };
 
@@ -85,7 +85,7 @@ static double percent(uint64_t shown_ns, uint64_t real_ns) {
 
 Overhead overhead_of(const Floor *f) {
         static const unsigned permilles[] = { 100, 50, 20, 10, 5, 2, 1 };
-        Overhead o = { .shown = f->shown };
+        Overhead o = { .shown = f->shown, .is_filtered = f->is_filtered };
         const FloorShown *s = &o.shown;
         uint64_t awake_ns = s->total_ns - MIN(s->total_ns, s->blocked_ns);
 
@@ -120,7 +120,8 @@ void overhead_describe(const Overhead *o, Buf *out) {
 
         if (s->n == 0)
                 return;
-        buf_printf(out, "Shown %s ", figure_round(time, s->total_ns / n_parts));
+        buf_printf(out, "%s %s ", o->is_filtered ? "Recorded" : "Shown",
+                   figure_round(time, s->total_ns / n_parts));
         if (is_mean)
                 buf_printf(out, "a call of %.*s", (int) s->root->n_name, s->root->label);
         else
@@ -147,7 +148,8 @@ int floor_new(Floor **ret, Pairing *pairing) {
         *ret = calloc(1, sizeof(**ret));
         if (!*ret)
                 return -ENOMEM;
-        pairing_add_sink(pairing, NULL, end, *ret);
+        (*ret)->is_filtered = pairing->all;
+        pairing_add_sink(pairing->all ?: pairing, NULL, end, *ret);
         return 0;
 }
 

@@ -47,19 +47,21 @@ typedef struct Overhead {
         FloorShown shown;
         FloorCost cost; /* if has_cost; what follows, too */
         bool has_cost;
+        bool is_filtered;   /* not all of it is shown */
         bool is_too_little; /* to tell: all of it would be the tracer's */
         uint64_t real_low_ns, real_high_ns;
         double low_percent, high_percent;
 } Overhead;
 
-/* A sink of @pairing, which must outlive its last step.  0 or -ENOMEM. */
+/* A sink of @pairing, or of its `all`, so that what is found does not depend on what is shown; it must outlive the
+ * last step.  0 or -ENOMEM. */
 int floor_new(Floor **ret, Pairing *pairing);
 Floor *floor_free(Floor *f);
 DEFINE_CLEANUP(Floor *, floor_free);
 
 Overhead overhead_of(const Floor *f);
 /* "Shown 191.1 us a call of udp_sendmsg; about 40.0 to 43.0 us of it real, 77 to 79 % is what tracing
- * costs."  Nothing, if there are no calls. */
+ * costs."  "Recorded ...", if a filter leaves calls out.  Nothing, if there are no calls. */
 void overhead_describe(const Overhead *o, Buf *out);
 
 /* What is left of a time of @n_calls without the tracer, not below 0.  @n_below: of a total, calls anywhere below; of a

@@ -98,6 +98,7 @@ static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
                 .caller = caller,
                 .stack = stack,
                 .duration_ns = c->duration_ns,
+                .most_ns = c->is_cut ? c->most_ns ?: UINT64_MAX : c->duration_ns,
                 .self_ns = c->share_ns - MIN(c->share_ns, c->below_ns),
                 .recorded_ns = c->recorded_ns,
                 .retval = c->retval,
@@ -110,6 +111,9 @@ static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
         };
         int r = 0;
 
+        frame->n_left_out = c->n_left_out;
+        frame->n_below += c->n_left_out;
+        frame->n_children += c->n_left_out;
         if (p->places && frame->is_endless)
                 frame->end_ns = MIN(frame->begin_ns + c->share_ns, TIME_MAX_NS);
         if (p->places)
@@ -229,7 +233,7 @@ static int tell(Pairing *p, Stack *stack) {
 }
 
 int pairing_tell(Pairing *p) {
-        int r = 0;
+        int r = p->all ? pairing_tell(p->all) : 0;
 
         for (size_t i = 0; i < p->stacks.n && r >= 0; i++)
                 if (p->stacks.items[i].data)
@@ -250,27 +254,72 @@ static uint64_t bounded(Pairing *p, uint64_t duration_ns, bool *is_cut) {
         return duration_ns;
 }
 
-/* What has ended unseen took until its task was seen last, or to call something in its place, and no
- * less than what it called. */
-static void end_unseen(Pairing *p, Stack *stack, uint32_t call) {
+/* When a step proves that calls have ended.  0: nothing does, or a text has no times. */
+typedef struct Proof {
+        uint64_t at_ns;
+        uint64_t
+                begin_ns; /* of the call that it is the end of, if what began before that was over */
+} Proof;
+
+static Proof proof_of(const Step *step, uint64_t begin_ns) {
+        return step->said && !step->said->has_time ? (Proof){}
+                                                   : (Proof){ step->timestamp_ns, begin_ns };
+}
+
+static uint64_t cut_key(int64_t task, const HeldCall *c) {
+        return hash_mix((uint64_t) task ^ hash_mix(c->start_ns)) ^ (uint64_t) c->depth;
+}
+
+static void keep_cut(Pairing *p, int64_t task, const HeldCall *c) {
+        if (p->n_cuts < PAIRING_CUTS_MAX && ARRAY_ROOM(p->cut, p->n_cuts_room, p->n_cuts + 1) &&
+            hash_add(&p->cuts, cut_key(task, c), p->n_cuts + 1) >= 0)
+                p->cut[p->n_cuts++] = (struct PairingCut){ task, c->start_ns, c->duration_ns,
+                                                           c->most_ns, c->depth };
+}
+
+static const struct PairingCut *find_cut(const Pairing *p, int64_t task, const HeldCall *c) {
+        const HashSlot *slot;
+
+        hash_each (slot, &p->cuts, cut_key(task, c)) {
+                const struct PairingCut *cut = &p->cut[slot->value - 1];
+
+                if (cut->task == task && cut->start_ns == c->start_ns && cut->depth == c->depth)
+                        return cut;
+        }
+        return NULL;
+}
+
+/* What has ended unseen took until its task was seen last before a loss, or before something was called
+ * in its place, and no less than what it called; and no longer than until that, or @proof. */
+static void end_unseen(Pairing *p, Stack *stack, uint32_t call, Proof proof) {
         Held *h = stack->data;
         HeldCall *c = &h->calls[call];
-        uint64_t until_ns = c->is_over ? c->over_ns : stack->last_ns;
+        const struct PairingCut *known = p->all ? find_cut(p->all, stack->key, c) : NULL;
+        uint64_t until_ns = c->is_unsure ? c->seen_ns : stack->last_ns;
+        uint64_t by_ns = c->is_over                     ? c->over_ns
+                         : proof.begin_ns > c->start_ns ? proof.begin_ns
+                                                        : proof.at_ns;
 
         c->is_cut = true;
-        until_ns -= MIN(until_ns, c->start_ns);
-        until_ns = MAX(until_ns, c->below_ns);
-        c->duration_ns = bounded(p, until_ns, &c->is_cut);
+        held_let_go(h, call);
+        until_ns = known ? known->duration_ns : until_ns - MIN(until_ns, c->start_ns);
+        c->duration_ns = bounded(p, MAX(until_ns, c->below_ns), &c->is_cut);
+        c->most_ns = known ? known->most_ns : by_ns - MIN(by_ns, c->start_ns);
+        if (c->most_ns > 0)
+                c->most_ns = MAX(c->most_ns, c->duration_ns);
+        if (p->keeps_cuts)
+                keep_cut(p, stack->key, c);
         if (c->has_orphans)
                 held_adopt(h, call);
         held_close(h, call);
 }
 
-static void end_deeper(Pairing *p, Stack *stack, const Step *step, bool is_call) {
+static void end_deeper(Pairing *p, Stack *stack, const Step *step, Proof proof) {
+        bool is_call = step->kind != STEP_LEAVE;
         uint32_t i;
 
         while ((i = held_ended_by(stack->data, step->depth, is_call)) != HELD_TASK)
-                end_unseen(p, stack, i);
+                end_unseen(p, stack, i, proof);
 }
 
 /* A kernel that has stamped a return before its call says more than any call can take. */
@@ -278,6 +327,11 @@ static uint64_t duration_of(const Step *step) {
         uint64_t duration_ns = step_duration_ns(step);
 
         return duration_ns > INT64_MAX ? 0 : duration_ns;
+}
+
+/* Of a return. */
+static uint64_t begin_of(const Step *step) {
+        return step->timestamp_ns - MIN(step->timestamp_ns, duration_of(step));
 }
 
 /*
@@ -298,7 +352,7 @@ static void read_end(Pairing *p, HeldCall *c, const Step *step) {
         c->duration_ns = bounded(p, duration_of(step), &c->is_cut);
         c->calltime_ns = step->calltime;
         c->has_readings = !c->is_text && is_sure(p, c, step, SURE_NS);
-        p->is_moved |= !c->is_text && !c->has_readings && p->has_lag && c->epoch == p->epoch;
+        p->is_moved |= p->has_lag && c->epoch == p->epoch && !is_sure(p, c, step, SURE_NS);
         if (step->kind == STEP_LEAF) {
                 p->lag_ns = c->start_ns - c->calltime_ns;
                 p->has_lag = true;
@@ -314,6 +368,8 @@ static void end_seen(Pairing *p, Held *h, uint32_t call, const Step *step) {
         HeldCall *c = &h->calls[call];
 
         read_end(p, c, step);
+        if (_unlikely_(c->is_unsure))
+                held_trust(h, call);
         if (c->has_orphans)
                 held_adopt(h, call);
         if (c->last != 0)
@@ -372,8 +428,10 @@ static int pair_call(Pairing *p, Stack *stack, Held *h, const Step *step) {
 
         /* Usually it is below all that are open. */
         if (h->n_open > 0 && h->calls[h->open[h->n_open - 1]].depth >= step->depth) {
-                end_deeper(p, stack, step, true);
-                held_overtake(h, step->depth, step->timestamp_ns);
+                Proof proof = proof_of(step, 0);
+
+                end_deeper(p, stack, step, proof);
+                held_overtake(h, step->depth, stack->last_ns, proof.at_ns);
         }
         c = put_down(p, h, step);
         if (!c)
@@ -388,7 +446,7 @@ static int pair_call(Pairing *p, Stack *stack, Held *h, const Step *step) {
 }
 
 /* An end whose beginning was not seen. */
-static int pair_late(Pairing *p, Stack *stack, Held *h, const Step *step) {
+static int pair_late(Pairing *p, Stack *stack, Held *h, const Step *step, Proof proof) {
         uint32_t overtaken = held_find(h, step->depth, NULL), call = h->n;
         HeldCall *c = put_down(p, h, step);
 
@@ -396,11 +454,9 @@ static int pair_late(Pairing *p, Stack *stack, Held *h, const Step *step) {
                 return -ENOMEM;
         c->is_late = true;
         read_end(p, c, step);
-        c->start_ns = step->timestamp_ns - MIN(step->timestamp_ns, c->duration_ns);
-        if (overtaken != HELD_TASK && h->calls[overtaken].epoch != p->epoch) {
-                held_let_go(h, overtaken, c);
-                end_unseen(p, stack, overtaken);
-        }
+        c->start_ns = begin_of(step);
+        if (overtaken != HELD_TASK && h->calls[overtaken].epoch != p->epoch)
+                end_unseen(p, stack, overtaken, proof);
         held_adopt(h, call);
         held_expel(h, call);
         held_close(h, call);
@@ -408,15 +464,18 @@ static int pair_late(Pairing *p, Stack *stack, Held *h, const Step *step) {
 }
 
 /* After a loss a return may be of another call of the same function: one that began later, as far as
- * the two clocks can tell, or did less than was seen of this one. */
+ * the two clocks, or the times of a text, can tell, or did less than was seen of this one. */
 static bool is_anothers(const Pairing *p, const HeldCall *c, const Step *step) {
+        const Pairing *all = p->all ?: p;
         uint64_t slack_ns = SLACK_NS + (step->timestamp_ns - c->start_ns) / DRIFT;
 
-        if (step->said || c->epoch == p->epoch)
+        if (c->epoch == p->epoch)
                 return false;
-        if (p->has_lag && !p->is_moved)
-                return !is_sure(p, c, step, slack_ns);
-        return c->below_ns > duration_of(step) && !is_sure(p, c, step, SURE_NS);
+        if (step->said && c->is_unsure && c->seen_ns > c->start_ns + duration_of(step) + slack_ns)
+                return true;
+        if (all->has_lag && !all->is_moved)
+                return !is_sure(all, c, step, slack_ns);
+        return c->below_ns > duration_of(step) && !is_sure(all, c, step, SURE_NS);
 }
 
 /* --- tasks that leave the CPU ----------------------------------------------------------------- */
@@ -501,6 +560,8 @@ static int come_back(Pairing *p, const SchedEvent *e, const Step *step) {
         h = stack ? stack->data : NULL;
         if (!h || h->n_open == 0)
                 return 0;
+        if (_unlikely_(h->epoch != p->epoch))
+                held_doubt(h, stack->last_ns, p->epoch);
         call = h->open[h->n_open - 1];
         since_ns = MAX(w.wait.left_ns, h->calls[call].start_ns);
         w.away_ns = w.wait.back_ns - MIN(w.wait.back_ns, since_ns);
@@ -537,13 +598,21 @@ static int pair(Pairing *p, Stack *stack, const Step *step) {
         if (!h && held_new(&h) < 0)
                 return -ENOMEM;
         stack->data = h;
+        if (_unlikely_(h->epoch != p->epoch))
+                held_doubt(h, stack->last_ns, p->epoch);
+        if (_unlikely_(step->n_left_out > 0) && h->n_open > 0)
+                h->calls[h->open[h->n_open - 1]].n_left_out += step->n_left_out;
         if (step->kind == STEP_LEAVE) {
-                end_deeper(p, stack, step, false);
                 ended = held_find(h, step->depth, step->function);
-                if (ended == HELD_TASK || is_anothers(p, &h->calls[ended], step))
-                        r = pair_late(p, stack, h, step);
-                else
+                if (ended == HELD_TASK || is_anothers(p, &h->calls[ended], step)) {
+                        Proof proof = proof_of(step, begin_of(step));
+
+                        end_deeper(p, stack, step, proof);
+                        r = pair_late(p, stack, h, step, proof);
+                } else {
+                        end_deeper(p, stack, step, proof_of(step, 0));
                         end_seen(p, h, ended, step);
+                }
         } else
                 r = pair_call(p, stack, h, step);
         last_ns = step->timestamp_ns + (step->kind == STEP_LEAF ? duration_of(step) : 0);
@@ -574,14 +643,16 @@ int pairing_step(Pairing *p, const Step *step) {
 }
 
 int pairing_finish(Pairing *p) {
+        int r = p->all ? pairing_finish(p->all) : 0;
+
         for (size_t i = 0; i < p->stacks.n; i++) {
                 Stack *stack = &p->stacks.items[i];
                 Held *h = stack->data;
 
                 while (h && h->n_open > 0)
-                        end_unseen(p, stack, h->open[h->n_open - 1]);
+                        end_unseen(p, stack, h->open[h->n_open - 1], (Proof){});
         }
-        return pairing_tell(p);
+        return r < 0 ? r : pairing_tell(p);
 }
 
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata) {
@@ -607,6 +678,8 @@ Pairing *pairing_free(Pairing *p) {
         while (p->n_spare > 0)
                 held_free(p->spare[--p->n_spare]);
         hash_done(&p->roles);
+        hash_done(&p->cuts);
+        free(p->cut);
         stacks_done(&p->stacks);
         sched_done(&p->sched);
         return mfree(p);

@@ -16,8 +16,9 @@
  *
  * The self times of a tree are the duration of its outermost call.  The duration is the one that the
  * end tells, always, also of an end whose beginning was not seen, which has those calls below it that
- * came before.  Only what was not seen to end is cut: it has ended with the last that its task was
- * seen to do, or when a step proved it, and no later than its caller.
+ * came before.  Only what was not seen to end is cut: it counts with what was seen of it, until the last that
+ * its task did before events were lost, or before a step proves that it is over, which it then was at most until.
+ * What came behind the loss is not below it.
  *
  * Memory is in proportion to functions and tasks: of a tree that is very large what has ended is told
  * before the outermost call has.
@@ -29,6 +30,7 @@
 #include "meta/gap.h"
 
 #define PAIRING_SINKS_MAX 8
+#define PAIRING_CUTS_MAX 1048576 /* of more, another one says what it knows itself */
 /* Durations, and times off the CPU, add up to no more, so that no sum of them runs over: 146 years.
  * What a text says beyond is cut. */
 #define PAIRING_NS_MAX (UINT64_C(1) << 62)
@@ -39,6 +41,7 @@ typedef struct Call {
         Frame *caller;      /* NULL: none that was seen */
         Stack *stack;       /* its callers */
         uint64_t duration_ns, self_ns;
+        uint64_t most_ns;    /* the duration, or if is_cut its upper bound; UINT64_MAX: none */
         uint64_t blocked_ns; /* of its own time: off the CPU, or, without events that tell, of
                               * functions that wait */
         uint64_t irq_ns;     /* of interrupts, itself included */
@@ -76,7 +79,11 @@ typedef struct Pairing {
         bool places;              /* frames have begin_ns and end_ns */
         bool keeps_arguments;     /* frames have the arguments of their calls */
         const OwnWorks *own_work; /* when ftraced changed what is hooked; NULL: it is not known */
-        PairingWaker waker;       /* is asked first who wakes in a step; NULL: nobody is */
+        /* Told of each step before, of calls that are left out, too: it knows what was seen of those that were cut,
+         * and is finished with this one.  NULL: nothing is left out. */
+        struct Pairing *all;
+        bool keeps_cuts;    /* for another one, whose `all` it is */
+        PairingWaker waker; /* is asked first who wakes in a step; NULL: nobody is */
         void *waker_userdata;
 
         /* To be read: */
@@ -99,6 +106,13 @@ typedef struct Pairing {
         size_t n_spare;
         uint64_t n_held, n_held_max;
         Hash roles; /* plus 1, by function */
+        Hash cuts;  /* if keeps_cuts: indices plus 1, of n_cuts */
+        struct PairingCut {
+                int64_t task;
+                uint64_t start_ns, duration_ns, most_ns;
+                int32_t depth;
+        } * cut;
+        size_t n_cuts, n_cuts_room;
         uint64_t sum_ns, away_ns, n_begun, n_trees;
         uint64_t lag_ns; /* from a leaf's reading to its record, if has_lag */
         uint32_t epoch;  /* how many losses were met */

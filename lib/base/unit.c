@@ -297,6 +297,15 @@ char *figure_range(char text[static FIGURE_MAX], uint64_t low_ns, uint64_t high_
         return text;
 }
 
+char *figure_bounds(char text[static FIGURE_MAX], uint64_t low_ns, uint64_t high_ns) {
+        char low[FIGURE_MAX];
+
+        if (high_ns != UINT64_MAX)
+                return figure_range(text, low_ns, high_ns);
+        (void) snprintf(text, FIGURE_MAX, "%.20s or longer", figure_round(low, low_ns));
+        return text;
+}
+
 char *figure_date(char text[static FIGURE_MAX], uint64_t realtime_ns) {
         time_t t = (time_t) (realtime_ns / NSEC_PER_SEC);
         struct tm tm;

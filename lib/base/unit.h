@@ -70,3 +70,6 @@ char *figure_moment(char text[static FIGURE_MAX], uint64_t ns, unsigned n_digits
 #define FIGURE_DATE(realtime_ns) figure_date((char[FIGURE_MAX]){}, (realtime_ns))
 /* "40.0 to 43.2 us", "0.98 us to 1.02 ms"; "40.0 us" of two that look alike. */
 char *figure_range(char text[static FIGURE_MAX], uint64_t low_ns, uint64_t high_ns);
+/* The same of bounds; @high_ns UINT64_MAX: "11.0 us or longer". */
+char *figure_bounds(char text[static FIGURE_MAX], uint64_t low_ns, uint64_t high_ns);
+#define FIGURE_BOUNDS(low_ns, high_ns) figure_bounds((char[FIGURE_MAX]){}, (low_ns), (high_ns))

@@ -31,7 +31,8 @@
 typedef struct Tree {
         const Function *root; /* NULL: none */
         uint64_t number;
-        uint64_t begin_ns, seen_ns; /* its first step, and its last so far */
+        uint64_t begin_ns, seen_ns; /* its first step, and its last before a loss */
+        uint64_t n_lost;            /* losses before it */
         SampledTree *sampled;       /* NULL: it need not wait */
 } Tree;
 
@@ -42,7 +43,8 @@ typedef struct Rank {
 /* Of a task: Stack.data. */
 typedef struct FilterTask {
         Stretch stretch;
-        Tree tree, ending; /* of the stretch's function, and of what is ending */
+        Tree tree, ending;   /* of the stretch's function, and of what is ending */
+        uint64_t n_left_out; /* as a Step has it */
 } FilterTask;
 
 struct Filter {
@@ -51,7 +53,7 @@ struct Filter {
         Stacks tasks;
         NameSet roots, functions; /* without patterns: all */
         Prune notrace, fold;      /* likewise: none */
-        uint64_t n_trees;
+        uint64_t n_trees, n_lost;
         Rank *ranks; /* of the slowest, by number, when they are known */
         size_t n_ranks;
         bool is_ranking;
@@ -113,8 +115,10 @@ static bool is_selected(const Filter *f, uint64_t number) {
 static int begin_tree(Filter *f, FilterTask *t, const Step *step) {
         t->stretch.depth = step->depth;
         t->stretch.function = step->function;
+        t->n_left_out = 0;
         t->tree = (Tree){ .root = step->function,
                           .number = ++f->n_trees,
+                          .n_lost = f->n_lost,
                           .begin_ns = step->timestamp_ns,
                           .seen_ns = step->timestamp_ns };
         if (f->samples && is_selected(f, t->tree.number)) {
@@ -283,7 +287,7 @@ static int wait_or_pass(Filter *f, SampledTree *tree, const Step *step) {
 }
 
 /* The same, or 0: it is not. */
-static int judge_step(Filter *f, const Step *step) {
+static int judge_step(Filter *f, Step *step) {
         TreePlace place = {};
         FilterTask *t;
         int r = 0;
@@ -294,6 +298,7 @@ static int judge_step(Filter *f, const Step *step) {
                 return wait_or_pass(f, NULL, step);
         if (r < 0 || !passes_when_and_who(f->spec, step))
                 return r;
+        f->n_lost += step->kind == STEP_LOST;
         if (step->kind == STEP_LOST || step->kind == STEP_TASK)
                 return wait_or_pass(f, NULL, step);
         t = stacks_data(&f->tasks, step, sizeof(*t));
@@ -306,14 +311,19 @@ static int judge_step(Filter *f, const Step *step) {
         if (r < 0)
                 return r;
         place.base = t->stretch.depth;
-        if (place.tree)
-                place.tree->seen_ns = step->timestamp_ns;
+        if (place.tree && place.tree->n_lost == f->n_lost)
+                place.tree->seen_ns = add_capped(
+                        step->timestamp_ns, step->kind == STEP_LEAF ? step_duration_ns(step) : 0);
         if (place.tree && !is_selected(f, place.tree->number))
                 r = 0;
         else
                 r = passes_functions(f, step, &place);
-        if (r > 0)
+        if (r == 0)
+                t->n_left_out += step->kind < STEP_LEAVE;
+        if (r > 0) {
+                step->n_left_out = TAKE(t->n_left_out, 0);
                 r = wait_or_pass(f, place.tree ? place.tree->sampled : NULL, step);
+        }
         if (r >= 0 && place.is_end) {
                 int e = end_tree(f, place.tree, step);
 

@@ -34,6 +34,7 @@ typedef struct Frame {
         uint64_t aside_ns;    /* of any of these three, once */
         uint64_t n_below;     /* calls anywhere below that have ended */
         uint64_t n_children;  /* calls directly below that have ended */
+        uint64_t n_left_out;  /* of both, calls that a filter has not passed on */
         uint64_t n_line;      /* where a text has it */
         uint64_t number;      /* in the order of beginnings, from 1; the caller's, like the next */
         uint64_t parent;      /* of who called it; 0: nobody that was seen */

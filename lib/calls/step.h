@@ -46,6 +46,7 @@ typedef struct StepText {
         uint64_t line;      /* where it is, from 1 */
         Closing closing;    /* LEAVE: whether the brace has its function's name */
         bool untimed;       /* it has no duration, the step's is a guess */
+        bool has_time;      /* the step's time is its own, and not added up from durations */
         bool irq_begin;     /* before it "==========>" */
         bool irq_end;       /* behind it "<==========" */
         bool change_odd;    /* `change` is there although its task ran on this CPU before */
@@ -71,9 +72,11 @@ typedef struct Step {
         uint64_t retval;      /* LEAF, LEAVE, if has_retval */
         bool has_retval;
         uint8_t flags, preempt_count;
-        uint16_t event_id;    /* OTHER */
-        const char *text;     /* OTHER: "NAME: FIELDS", until the next step; NULL: its format is not
+        uint16_t event_id; /* OTHER */
+        const char *text;  /* OTHER: "NAME: FIELDS", until the next step; NULL: its format is not
                             * there */
+        uint64_t
+                n_left_out; /* calls of the task that a filter left out since the last step that it passed on */
         uint64_t n_lost;      /* LOST: how many events; 0: the kernel did not say */
         const StepText *said; /* NULL: it is not of a text */
 } Step;

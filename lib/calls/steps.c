@@ -90,6 +90,7 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
         ret->flags = e->flags;
         ret->preempt_count = e->preempt_count;
         ret->n_args = 0;
+        ret->n_left_out = 0;
         ret->text = NULL;
         ret->said = NULL;
         r = fill_comm(s, ret);

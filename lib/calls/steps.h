@@ -54,7 +54,7 @@ void tail_sampler_done(TailSampler *t);
  */
 typedef struct Reorder {
         TailSampler line; /* line.min_ns: what is long enough */
-        uint64_t now_ns;
+        uint64_t now_ns, n_lost;
         Stacks tasks;
 } Reorder;
 

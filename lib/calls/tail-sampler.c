@@ -14,6 +14,9 @@
 #include "base/array.h"
 #include "calls/steps.h"
 
+#define SLACK_NS 20000 /* as far as a return's record may be from it */
+#define DRIFT 4096     /* of so much time two clocks differ by less than one */
+
 struct WaitingStep {
         WaitingStep *next, *previous; /* of all */
         WaitingStep *next_in_tree;
@@ -101,16 +104,51 @@ void tail_sampler_done(TailSampler *t) {
  * by the time that has passed only if the line has become long meanwhile.
  */
 
-/* A call whose return will not come any more: what is known of it is how long it was open. */
-static void give_up(Reorder *h, const Frame *open) {
-        (void) tail_sampler_end(&h->line, open->data, h->now_ns - open->start_ns >= h->line.min_ns);
+/* What is not shown below @stack's innermost call that is open. */
+static void leave_out(Stack *stack, uint64_t n) {
+        if (stack->n > 0)
+                stack->frames[stack->n - 1].n_left_out += n;
+}
+
+/* A call whose return will not come any more, and that was taken off: what is known of it is how long it was seen. */
+static void give_up(Reorder *h, Stack *stack, const Frame *open) {
+        uint64_t seen_ns = open->end_ns ?: stack->last_ns;
+
+        if (!tail_sampler_end(&h->line, open->data,
+                              seen_ns - MIN(seen_ns, open->start_ns) >= h->line.min_ns))
+                leave_out(stack, open->n_left_out + 1);
+}
+
+/* What is open was seen until the task's last step: if events were lost since, or if @step is a call in its place. */
+static void see(const Reorder *h, Stack *stack, const Step *step) {
+        bool is_lossy = (uint32_t) stack->counter != (uint32_t) h->n_lost;
+
+        stack->counter = (int32_t) (uint32_t) h->n_lost;
+        for (uint32_t i = stack->n; i > 0; i--) {
+                Frame *open = &stack->frames[i - 1];
+
+                if (!is_lossy && (step->kind == STEP_LEAVE || open->depth < step->depth))
+                        return;
+                open->is_cut |= is_lossy;
+                open->end_ns = open->end_ns ?: stack->last_ns;
+        }
+}
+
+/* A return that comes so long after an entry, behind a loss, is of another one. */
+static bool is_anothers(const Frame *open, const Step *step) {
+        uint64_t passed_ns = step->timestamp_ns - MIN(step->timestamp_ns, open->start_ns);
+
+        return open->is_cut &&
+               add_capped(step_duration_ns(step), SLACK_NS + passed_ns / DRIFT) < passed_ns;
 }
 
 static int open_call(Reorder *h, Stack *stack, const Step *step) {
         Frame ended, *open;
+        Step *copy;
+        int r;
 
         while (stack_pop_before_call(stack, step->depth, &ended))
-                give_up(h, &ended);
+                give_up(h, stack, &ended);
         open = stack_push(stack, step->function, step->depth);
         if (!open)
                 return -ENOMEM;
@@ -120,35 +158,63 @@ static int open_call(Reorder *h, Stack *stack, const Step *step) {
                 stack->n--;
                 return -ENOMEM;
         }
-        return tail_sampler_push(&h->line, open->data, step, NULL);
+        r = tail_sampler_push(&h->line, open->data, step, &copy);
+        if (r >= 0)
+                copy->n_left_out = 0;
+        return r;
 }
 
 int reorder_push(Reorder *h, const Step *step) {
         bool is_shown = true;
+        uint64_t n_left_out = 0;
         Stack *stack;
         Frame *open, ended;
+        Step *copy;
+        int r;
 
         h->now_ns = step->timestamp_ns;
+        h->n_lost += step->kind == STEP_LOST;
         if (step->kind == STEP_TASK && stacks_name_task(&h->tasks, step) < 0)
                 return -ENOMEM;
-        if (step->kind == STEP_LEAF || step->kind == STEP_LEAVE)
-                is_shown = step_duration_ns(step) >= h->line.min_ns;
-        if (step->kind == STEP_ENTER || step->kind == STEP_LEAVE) {
-                stack = stacks_get(&h->tasks, step);
-                if (!stack)
-                        return -ENOMEM;
-                if (step->kind == STEP_ENTER)
-                        return open_call(h, stack, step);
+        if (!step_is_call(step))
+                return tail_sampler_push(&h->line, NULL, step, NULL);
+        stack = stacks_get(&h->tasks, step);
+        if (!stack)
+                return -ENOMEM;
+        see(h, stack, step);
+        leave_out(stack, step->n_left_out);
+        if (step->kind == STEP_ENTER) {
+                r = open_call(h, stack, step);
+                stack->last_ns = step->timestamp_ns;
+                return r;
+        }
+        is_shown = step_duration_ns(step) >= h->line.min_ns;
+        if (step->kind == STEP_LEAVE) {
                 while (stack_pop_deeper(stack, step->depth, &ended))
-                        give_up(h, &ended);
+                        give_up(h, stack, &ended);
                 open = stack_find(stack, step->depth, step->function);
-                /* The end of what is shown already is shown, too. */
                 if (open) {
-                        is_shown = tail_sampler_end(&h->line, open->data, is_shown);
+                        ended = *open;
                         stack_remove(stack, open);
+                        if (is_anothers(&ended, step))
+                                give_up(h, stack, &ended);
+                        else {
+                                /* The end of what is shown already is shown, too. */
+                                is_shown = tail_sampler_end(&h->line, ended.data, is_shown);
+                                n_left_out = ended.n_left_out;
+                        }
                 }
         }
-        return is_shown ? tail_sampler_push(&h->line, NULL, step, NULL) : 0;
+        stack->last_ns = add_capped(step->timestamp_ns,
+                                    step->kind == STEP_LEAF ? step_duration_ns(step) : 0);
+        if (!is_shown) {
+                leave_out(stack, n_left_out + 1);
+                return 0;
+        }
+        r = tail_sampler_push(&h->line, NULL, step, &copy);
+        if (r >= 0)
+                copy->n_left_out = n_left_out;
+        return r;
 }
 
 void reorder_finish(Reorder *h) {
@@ -156,7 +222,7 @@ void reorder_finish(Reorder *h) {
 
         for (size_t i = 0; i < h->tasks.n; i++)
                 while (stack_pop_deeper(&h->tasks.items[i], -1, &ended))
-                        give_up(h, &ended);
+                        give_up(h, &h->tasks.items[i], &ended);
 }
 
 void reorder_done(Reorder *h) {

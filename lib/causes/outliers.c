@@ -214,6 +214,7 @@ static int end(void *userdata, const Call *call) {
         v->root = f->function;
         v->start_ns = f->start_ns;
         v->duration_ns = call->duration_ns;
+        v->most_ns = call->most_ns;
         v->blocked_ns = f->blocked_ns + call->blocked_ns;
         v->irq_ns = f->irq_ns;
         v->cpu = call->cpu;

@@ -35,9 +35,9 @@ typedef struct InvocationSpan {
 /* An outermost call. */
 typedef struct Invocation {
         const Function *root;
-        uint64_t number;   /* among the outermost calls, by their beginnings, from 1 */
-        uint64_t start_ns; /* trace clock */
-        uint64_t duration_ns;
+        uint64_t number;               /* among the outermost calls, by their beginnings, from 1 */
+        uint64_t start_ns;             /* trace clock */
+        uint64_t duration_ns, most_ns; /* as a Call has them */
         uint64_t blocked_ns, irq_ns;
         uint32_t cpu; /* on which it ended */
         int32_t pid;

@@ -43,8 +43,8 @@ static int begin_source(Export *e) {
                 return r;
         if (e->state->info->is_sparse)
                 e->pairing->is_sparse = true;
-        if (e->state->info->wakers)
-                wakers_tell(e->state->info->wakers, e->pairing);
+        if (e->state->info->whole)
+                whole_tell(e->state->info->whole, e->pairing);
         if (e->state->info->meta)
                 e->pairing->own_work = &e->state->info->meta->own_work;
         e->state->contexts = trace_contexts_free(e->state->contexts);

@@ -145,9 +145,8 @@ static void add_slow_summary(const Html *h, const Invocation *v, size_t i) {
 
         buf_printf(out,
                    "<details class=\"slow\" data-duration=\"%" PRIu64 "\" data-start=\"%" PRIu64
-                   "\"><summary>%zu. <b>%s%s</b> ",
-                   v->duration_ns, v->start_ns, i + 1, FIGURE_ROUND(v->duration_ns),
-                   v->is_cut ? " or longer" : "");
+                   "\"><summary>%zu. <b>%s</b> ",
+                   v->duration_ns, v->start_ns, i + 1, FIGURE_BOUNDS(v->duration_ns, v->most_ns));
         add_function(out, v->root);
         buf_adds(out, " <span>");
         add_task(out, v->comm, v->pid);

@@ -336,7 +336,7 @@ static uint64_t duration_of(TextTrace *t, const TextLine *l, bool has_times, con
 
 static int leave(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, Stack *stack,
                  Step *ret) {
-        bool has_times = !cpu || l->has_time, is_nonsense;
+        bool has_times = t->said.has_time, is_nonsense;
         Frame ended, *frame;
         uint64_t duration_ns, begin_ns;
         int r;
@@ -377,6 +377,7 @@ int text_call(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, S
         Stack *stack;
 
         take_from_line(l, ret);
+        t->said.has_time = !cpu || l->has_time;
         if (l->label && !ret->function) {
                 ret->function = text_function(t, l);
                 if (!ret->function)

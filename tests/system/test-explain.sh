@@ -215,4 +215,36 @@ for verb in top tree slow hist calls; do
         says "$verb: is shown" kfree "$out"
         exits "$verb: a loss is told" 6 ftracectl $verb "$work/lost.txt"
 done
+
+# What a loss cut off has two bounds: until the last of its task before the loss, and until the next behind it.
+cat >"$work/six.txt" <<'END'
+   41.000000 |   1)  udp-ser-205   |               |  udp_sendmsg() {
+   41.000010 |   1)  udp-ser-205   |   1.000 us    |    ip_make_skb();
+CPU:1 [LOST 10 EVENTS]
+   41.010000 |   1)  udp-ser-205   |               |  udp_sendmsg() {
+   41.010010 |   1)  udp-ser-205   |   1.000 us    |    ip_make_skb();
+   41.010100 |   1)  udp-ser-205   | ! 100.000 us  |  }
+END
+sed 4d "$work/six.txt" >"$work/five.txt" # where the loss has the entry, too
+for text in six five; do
+        exits "$text: the slowest is one that is known" 6 ftracectl slow "$work/$text.txt"
+        says "$text: not one that was cut" '^1\. udp_sendmsg took 100\.0 us, call 2,' "$out"
+        says "$text: which has two bounds" '^2\. udp_sendmsg took 11\.0 us to 10\.0 ms, call 1,' "$out"
+        exits "$text: so says the page" 6 ftracectl export --format=html "$work/$text.txt"
+        says "$text: of the same one" '2\. <b>11\.0 us to 10\.0 ms</b>' "$out"
+        exits "$text: what was seen counts" 6 ftracectl top --json "$work/$text.txt"
+        is "$text: and no more" "$(jq -c '[.[] | [.function, .count, .cut, .self_ns, .total_ns]]' "$out")" \
+                '[["udp_sendmsg",2,1,109000,111000],["ip_make_skb",2,0,2000,2000]]'
+        for filter in --limit=9 --depth=1 --slower=5us --function=udp_sendmsg --root=udp_sendmsg; do
+                exits "$text: calls are listed with $filter" 6 ftracectl calls --json "$filter" "$work/$text.txt" udp_sendmsg
+                is "$text: with the same bounds" "$(jq -c 'map([.duration_ns, .most_ns])' "$out")" \
+                        '[[11000,10000000],[100000,100000]]'
+        done
+        exits "$text: it is not slow" 6 ftracectl calls --json --slower=12us "$work/$text.txt" '*'
+        is "$text: by a bound that was not seen" "$(jq -c 'map(.duration_ns)' "$out")" '[100000]'
+done
+exits 'a call that the end cut off' 0 ftracectl slow <(head -n 2 "$work/six.txt")
+says 'may have taken any time' 'udp_sendmsg took 11\.0 us or longer, call 1,' "$out"
+exits 'without times' 6 ftracectl slow <(sed 's/^ *[0-9.]* | //' "$work/six.txt")
+says 'nobody knows how much later anything was' 'udp_sendmsg took [0-9.]* us or longer, call 1,' "$out"
 done_testing

@@ -60,6 +60,21 @@ done
 exits 'of nothing there is no reason' 3 ftracectl why --store "$data" udp_sendmsg-6.12 --task=nobody
 says 'and the filter is named' 'there are no calls in "udp_sendmsg-6.12" with --task=nobody\.$'
 
+# What tracing costs is one figure for a recording, and what is left of a call does not depend on what is shown below it.
+for source in udp_sendmsg-6.12 udp-pairs-6.12 "$graph"; do
+        cost=$(ftracectl top -q --store "$data" "$source" | sed -n '1s/^Shown //p')
+        net=$(ftracectl tree -q --store "$data" --corrected --json --depth=1 "$source" | jq -c '[.tracing, [.tree[].total_ns]]')
+        says "${source##*/}: it costs something" '% is what tracing costs' <(echo "$cost")
+        for filter in --depth=1 --depth=3 --slower=2us --notrace=kfree '--function=*_*' --fold=irq --nth=1 --slowest=2; do
+                is "${source##*/}: $filter does not change it" \
+                        "$(ftracectl top -q --store "$data" "$source" "$filter" | sed -n '1s/^Recorded //p')" "$cost"
+        done
+        for filter in --depth=3 --slower=1us --notrace=kfree; do
+                is "${source##*/}: nor what is left with $filter" "$(ftracectl tree -q --store "$data" --corrected \
+                        --json "$source" "$filter" | jq -c '[.tracing, [.tree[].total_ns]]')" "$net"
+        done
+done
+
 # That a task is back is told by an event of the task before it, which is not part of any tree.
 blocked() { # FILTER...
         ftracectl top --store "$data" -q --json udp-pairs-6.12 --by=root "$@" |

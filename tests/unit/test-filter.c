@@ -46,7 +46,7 @@ static char *left(const Recording *r, const FilterSpec *spec) {
  * A page of calls in the same notation, 100 ns from record to record.  The task is 17 up to a '2',
  * 18 from there, and 17 again after a '1'; '+' lets a microsecond pass.
  */
-static void add_calls(Recording *r, uint32_t cpu, uint64_t at_ns, const char *calls) {
+static Page page_of_calls(uint64_t at_ns, const char *calls) {
         uint64_t began[2][16];
         int32_t depth[2] = {};
         unsigned task = 0;
@@ -81,6 +81,12 @@ static void add_calls(Recording *r, uint32_t cpu, uint64_t at_ns, const char *ca
                         at_ns += 100;
                 }
         }
+        return page;
+}
+
+static void add_calls(Recording *r, uint32_t cpu, uint64_t at_ns, const char *calls) {
+        Page page = page_of_calls(at_ns, calls);
+
         recording_add(r, cpu, 0, &page, 1);
 }
 
@@ -150,6 +156,57 @@ TEST(quick_calls_go_and_slow_ones_stay_where_they_were) {
         /* What is still open has lasted at least so long. */
         EXPECT("u{i{+k.", "u{i{", .slower_ns = 1000);
         EXPECT("+u{k.", "", .slower_ns = 1000);
+}
+
+TEST(what_a_loss_cut_off_is_as_long_as_was_seen) {
+        static const char *const behind[] = { "u{k.u}", "k.u{k.u}", "i{k.i}" };
+
+        for (size_t i = 0; i < ELEMENTSOF(behind); i++) {
+                FilterSpec spec = { .slower_ns = 2000 };
+                Page pages[2] = { page_of_calls(1000, "u{+k."), page_of_calls(9000000, behind[i]) };
+                RECORDING(r, layout);
+
+                page_set_missed(&pages[1], 7);
+                recording_add(&r, 0, 0, pages, 2);
+                ck_assert_str_eq(left(&r, &spec), "!");
+                spec.slower_ns = 1000;
+                ck_assert_str_eq(left(&r, &spec), "u{!");
+                spec = (FilterSpec){ .keep_ns = 2000 };
+                ck_assert_str_eq(left(&r, &spec), "!");
+                spec.keep_ns = 1000;
+                ck_assert(startswith(left(&r, &spec), "u{k.!"));
+        }
+}
+
+TEST(calls_that_are_left_out_are_counted_where_they_were) {
+        const struct {
+                FilterSpec spec;
+                const char *left;
+                uint64_t n[4]; /* of each step */
+        } cases[] = {
+                { { .depth = 1 }, "u{u}i.", { 0, 3 } },
+                { { .depth = 2 }, "u{i{i}k.u}i.", { 0, 0, 1 } },
+                { { .slower_ns = 1000 }, "u{i{i}u}", { 0, 0, 1, 1 } },
+                { { .notrace = STRV("ip_make_skb") }, "u{k.u}", { 0, 2 } },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_(filter_freep) Filter *f = NULL;
+                _cleanup_player_ Player p;
+                RECORDING(r, layout);
+                Step s;
+
+                add_calls(&r, 0, 1000, "u{i{+k.i}k.u}i.");
+                ck_assert_str_eq(left(&r, &cases[i].spec), cases[i].left);
+                ck_assert_int_eq(filter_new(&f, &cases[i].spec), 0);
+                player_init(&p, &r, layout, TASKS, STEPS_ALL);
+                for (size_t k = 0; k < ELEMENTSOF(cases[i].n); k++) {
+                        int e = filter_next(f, &(StepSource){ next_step, &p.steps }, UINT64_MAX,
+                                            &s);
+
+                        ck_assert_uint_eq(e > 0 ? s.n_left_out : 0, cases[i].n[k]);
+                }
+        }
 }
 
 TEST(what_is_folded_is_left_without_what_it_calls) {

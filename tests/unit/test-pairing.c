@@ -6,8 +6,8 @@ static const Function step_other = {
         .address = 5, .label = "other" SLACK, .n_label = 5, .n_name = 5, .root = -1
 };
 
-/* What a sink was told, in the order of ends: "child<root 50/30", which of the 50 ns has 30 of its own; "~": they are
- * lower bounds. */
+/* What a sink was told, in the order of ends: "child<root 50/30", which of the 50 ns has 30 of its own; "~50-90/30": it
+ * was cut and took 50 to 90, "~50-": or longer. */
 typedef struct Told {
         Pairing *pairing;
         char text[512];
@@ -31,6 +31,7 @@ static int note_end(void *userdata, const Call *call) {
         const Function *f = call->frame->function,
                        *by = call->caller ? call->caller->function : NULL;
         Told *told = userdata;
+        char most[24] = "-";
 
         ck_assert_uint_lt(told->n, ELEMENTSOF(told->calls));
         told->calls[told->n].number = call->frame->number;
@@ -38,12 +39,16 @@ static int note_end(void *userdata, const Call *call) {
         told->calls[told->n].begin_ns = call->frame->begin_ns;
         told->calls[told->n].end_ns = call->frame->end_ns;
         told->self_ns += call->self_ns;
+        if (!call->is_cut)
+                ck_assert_uint_eq(call->most_ns, call->duration_ns);
+        else if (call->most_ns != UINT64_MAX)
+                (void) snprintf(most, sizeof(most), "-%llu", (unsigned long long) call->most_ns);
         told->n_text += (size_t) snprintf(
                 told->text + told->n_text, sizeof(told->text) - told->n_text,
-                "%s%.*s%s%.*s %s%llu/%llu", told->n++ > 0 ? ", " : "", (int) f->n_name, f->label,
+                "%s%.*s%s%.*s %s%llu%s/%llu", told->n++ > 0 ? ", " : "", (int) f->n_name, f->label,
                 by ? "<" : "", by ? (int) by->n_name : 0, by ? by->label : "",
                 call->is_cut ? "~" : "", (unsigned long long) call->duration_ns,
-                (unsigned long long) call->self_ns);
+                call->is_cut ? most : "", (unsigned long long) call->self_ns);
         return 0;
 }
 
@@ -159,19 +164,66 @@ TEST(calls_below_take_no_more_than_their_caller_has) {
                texted(step_enter(&step_root, 0)), texted(step_leaf(&step_module, 1, 12345670)),
                texted(step_leaf(&step_irq, 1, 9)), texted(step_leave(&step_root, 0, 12345670)));
         /* what is cut */
-        EXPECT("leaf<child 2/2, child<root ~80/78, root 80/0", enter_at(&step_root, 0, 2000),
+        EXPECT("leaf<child 2/2, child<root ~80-390/78, root 80/0", enter_at(&step_root, 0, 2000),
+               enter_at(&step_child, 1, 2010), at(step_leaf(&step_module, 2, 0), 2095, 1075, 1077),
+               at(step_leave(&step_root, 0, 0), 2400, 1000, 1080));
+        /* what came after their end */
+        EXPECT("child<root ~0-390/0, root 80/80, leaf 2/2", enter_at(&step_root, 0, 2000),
                enter_at(&step_child, 1, 2010), step_of(STEP_LOST, NULL, 0),
                at(step_leaf(&step_module, 2, 0), 2095, 1095, 1097),
                at(step_leave(&step_root, 0, 0), 2400, 1000, 1080));
 }
 
+TEST(what_was_cut_has_a_bound_on_either_side) {
+        static const StepText timed = { .has_time = true };
+        Step begin = enter_at(&step_root, 0, 41000000000),
+             leaf = at(step_leaf(&step_child, 1, 0), 41000010000, 41000010000, 41000011000),
+             again = enter_at(&step_root, 0, 41010000000),
+             late = at(step_leaf(&step_child, 1, 0), 41010010000, 41010010000, 41010011000),
+             end = at(step_leave(&step_root, 0, 0), 41010100000, 41010000000, 41010100000),
+             lost = step_of(STEP_LOST, NULL, 0);
+
+        begin.said = leaf.said = again.said = late.said = end.said = &timed;
+        EXPECT("child<root 1000/1000, root ~11000-10000000/10000, child<root 1000/1000, root "
+               "100000/99000",
+               begin, leaf, lost, again, late, end);
+        /* A return that does not fit is of another call. */
+        EXPECT("child<root 1000/1000, root ~11000-10000000/10000, child<root 1000/1000, root "
+               "100000/99000",
+               begin, leaf, lost, late, end);
+        /* One that does is its own, and what is between them, too. */
+        EXPECT("child<root 1000/1000, child<root 1000/1000, root 10100000/10098000", begin, leaf,
+               lost, late, at(end, 41010100000, 41000000000, 41010100000));
+        /* It was seen until then; the call behind the loss may be of another one. */
+        EXPECT("child<root 1000/1000, root ~11000-/10000, child 1000/1000", begin, leaf, lost,
+               late);
+        EXPECT("child<root 1000/1000, root ~11000-/10000", begin, leaf);
+        /* A text without times does not tell how much later something was. */
+        begin.said = leaf.said = again.said = late.said = end.said = &(StepText){};
+        EXPECT("child<root 1000/1000, root ~11000-/10000, child<root 1000/1000, root 100000/99000",
+               begin, leaf, lost, again, late, end);
+}
+
+TEST(what_was_open_around_a_loss_was_open_meanwhile) {
+        EXPECT("child<root 90/90, root ~120-900/30, other 10/10", enter_at(&step_root, 0, 2000),
+               enter_at(&step_child, 1, 2010), step_of(STEP_LOST, NULL, 0),
+               at(step_leave(&step_child, 1, 0), 2120, 1010, 1100), step_of(STEP_LOST, NULL, 0),
+               at(step_leaf(&step_other, 0, 0), 2900, 1900, 1910));
+        /* Who called what began behind a loss is not known, and so its end does not tell. */
+        EXPECT("root ~0-900/0, child 90/90, other 10/10", enter_at(&step_root, 0, 2000),
+               step_of(STEP_LOST, NULL, 0), enter_at(&step_child, 1, 2010),
+               step_of(STEP_LOST, NULL, 0), at(step_leave(&step_child, 1, 0), 2120, 1010, 1100),
+               at(step_leaf(&step_other, 0, 0), 2900, 1900, 1910));
+}
+
 TEST(after_a_loss_an_end_may_be_of_another_call) {
-        EXPECT("leaf<root 800/800, root ~9000150/8999350, tick<root 50/50, root 200/150",
+        EXPECT("leaf<root 800/800, root ~900-9000000/100, tick<root 50/50, root 200/150",
                enter_at(&step_root, 0, 2000), at(step_leaf(&step_module, 1, 0), 2100, 1100, 1900),
                step_of(STEP_LOST, NULL, 0),
                at(step_leaf(&step_irq, 1, 0), 9002100, 9001100, 9001150),
                at(step_leave(&step_root, 0, 0), 9002200, 9001000, 9001200));
-        EXPECT("other 10/10, child<root ~0/0, root ~9000150/9000150, child<root 100/100, root "
+        EXPECT("other 10/10, child<root ~0-9000040/0, root ~10-9000000/10, child<root 100/100, "
+               "root "
                "200/100",
                at(step_leaf(&step_other, 0, 0), 1500, 500, 510), enter_at(&step_root, 0, 2000),
                enter_at(&step_child, 1, 2010), step_of(STEP_LOST, NULL, 0),

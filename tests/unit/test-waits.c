@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "analyze/breakdown.h"
+#include "analyze/whole.h"
 #include "causes/waits.h"
 #include "fed.h"
 
@@ -108,12 +109,12 @@ TEST(a_wait_names_who_woke_it_from_where_and_how_long_that_took) {
 /* A filter that leaves the client out, and passes events on only when it has seen all. */
 TEST(who_wakes_is_known_by_calls_that_are_left_out) {
         _cleanup_fed_ Fed f = fed();
-        _cleanup_(wakers_freep) Wakers *wakers = NULL;
+        _cleanup_(whole_freep) Whole *whole = NULL;
         const WaitsRow *const *rows;
         Step wakings[3];
         size_t n;
 
-        ck_assert_int_eq(wakers_new(&wakers), 0);
+        ck_assert_int_eq(whole_new(&whole), 0);
         for (unsigned i = 0; i < ELEMENTSOF(wakings); i++) {
                 Step calls[] = { step_enter(&ready, 0), step_leave(&ready, 0, 20) };
 
@@ -128,11 +129,11 @@ TEST(who_wakes_is_known_by_calls_that_are_left_out) {
                 calls[0].pid = calls[1].pid = i == 1 ? 18 : 19;
                 calls[0].timestamp_ns = wakings[i].timestamp_ns - 10;
                 calls[1].timestamp_ns = wakings[i].timestamp_ns + 10;
-                ck_assert_int_eq(wakers_see(wakers, &calls[0]), 0);
-                ck_assert_int_eq(wakers_see(wakers, &wakings[i]), 0);
-                ck_assert_int_eq(wakers_see(wakers, &calls[1]), 0);
+                ck_assert_int_eq(whole_see(whole, &calls[0]), 0);
+                ck_assert_int_eq(whole_see(whole, &wakings[i]), 0);
+                ck_assert_int_eq(whole_see(whole, &calls[1]), 0);
         }
-        wakers_tell(wakers, f.pairing);
+        whole_tell(whole, f.pairing);
         receive(&f, 'S');
         ck_assert(pairing_waker(f.pairing, &wakings[0]).is_irq);
         ck_assert_int_eq(pairing_step(f.pairing, &wakings[1]), 0);

@@ -139,6 +139,8 @@ static void print_line(Listing *l, const Call *call, const Note *note) {
                 *retval_append(text, call->retval, false) = 0;
                 buf_printf(&l->out, "  %s", text);
         }
+        if (call->is_cut && call->most_ns != UINT64_MAX)
+                buf_printf(&l->out, "  cut: %s at most", FIGURE_ROUND(call->most_ns));
         print_waits(&l->out, note);
         buf_adds(&l->out, "\n");
 }
@@ -162,6 +164,7 @@ static void tell(Row r, const Call *call, const Note *note) {
         row_int(r, "wake_ns", (int64_t) f->wake_ns);
         row_int(r, "below", (int64_t) f->n_below);
         row_bool(r, "cut", call->is_cut);
+        row_known_int(r, "most_ns", call->most_ns != UINT64_MAX, (int64_t) call->most_ns);
         row_label(r, "caller", call->caller ? call->caller->function : NULL);
         row_string(r, NULL, "args", f->args);
         row_known_int(r, "retval", call->has_retval, (int64_t) call->retval);

@@ -148,7 +148,7 @@ static int describe(Part *p, const Exporting *e, const char *word) {
                 .is_sparse = e->o->filter.functions.n > 0,
                 .has_all_events = !e->exporter->takes_many && filtering->spec.keep_sched &&
                                   !filtering_is_empty(filtering),
-                .wakers = p->reading.wakers,
+                .whole = p->reading.whole,
                 .before = e->before,
                 .before_title = e->o->words.items[0],
                 .sentence = p->sentence,

@@ -19,8 +19,8 @@ static void add_title(Buf *out, const Reading *reading, const Outliers *outliers
         const Invocation *v = outliers->slowest[i], *usual = outliers_usual(outliers, v);
         const Quantiles *quantiles = outliers_quantiles(outliers, v);
 
-        buf_printf(out, "%zu. %s took %s%s, call %s", i + 1, NAME_QUOTED(v->root->label),
-                   FIGURE_ROUND(v->duration_ns), v->is_cut ? " or longer" : "",
+        buf_printf(out, "%zu. %s took %s, call %s", i + 1, NAME_QUOTED(v->root->label),
+                   FIGURE_BOUNDS(v->duration_ns, v->most_ns),
                    FORMAT_COUNT(reading->o->filter.nth ?: v->number));
         buf_printf(out, ", at %s on CPU %u", SUMMARY_MOMENT(reading_meta(reading), v->start_ns, 6),
                    v->cpu);
@@ -124,6 +124,7 @@ static int tell(Row r, const Counting *counting, const Outliers *outliers, const
         row_int(r, "cpu", v->cpu);
         row_task(r, NULL, v->comm, v->pid);
         row_bool(r, "cut", v->is_cut);
+        row_known_int(r, "most_ns", v->most_ns != UINT64_MAX, (int64_t) v->most_ns);
         row_known_int(r, "median_ns", quantiles,
                       quantiles ? (int64_t) quantiles_at(quantiles, 500) : 0);
         row_known_int(r, "usual_ns", usual, usual ? (int64_t) usual->duration_ns : 0);
