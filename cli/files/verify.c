@@ -91,7 +91,7 @@ int last_words_note(const LastWords *w, Strv *notes) {
 
 /* @is_sound: the kernel's counters can be held against what is stored.  Another program's file has
  * no account of pages. */
-static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount *c, bool live,
+static int check_account(VerifyResult *v, const CpuAccount *a, const PageCount *c, bool live,
                          bool is_sound, bool is_file) {
         const DamageCount losses[] = {
                 { a->overrun, "event", "events",
@@ -118,8 +118,8 @@ static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount
         return r < 0 ? r : damage_add_counts(&v->problems, where, losses, ELEMENTSOF(losses));
 }
 
-static CursorCount count_of(const Playback *p, uint32_t cpu) {
-        CursorCount c = {};
+static PageCount count_of(const Playback *p, uint32_t cpu) {
+        PageCount c = {};
 
         for (size_t i = 0; i < stream_n_cpus(p->stream); i++)
                 if (cursor_cpu(stream_cursor(p->stream, i)) == cpu)
@@ -146,7 +146,7 @@ static int check_cpus(VerifyResult *v, Playback *p, bool live) {
         }
         for (size_t k = 0; r >= 0 && k < m->n_cpus; k++) {
                 const CpuAccount *a = &m->cpus[k];
-                CursorCount c = count_of(p, a->cpu);
+                PageCount c = count_of(p, a->cpu);
 
                 r = check_account(v, a, &c, live,
                                   !was_emptied && a->pages_lost == 0 && a->pages_dropped == 0 &&

@@ -75,7 +75,7 @@ int damage_describe_each(const Damages *d, Strv *ret) {
                        : r;
 }
 
-static int describe_cpu(Strv *ret, uint32_t cpu, const CursorCount *c, bool live) {
+static int describe_cpu(Strv *ret, uint32_t cpu, const PageCount *c, bool live) {
         const DamageCount counts[] = {
                 { c->n_segments_missing, "segment", "segments", "missing from the sequence" },
                 { c->n_segments_gone, "segment", "segments", "removed while it was read" },
@@ -107,7 +107,7 @@ static bool is_known_lossy(const SessionMeta *m, uint32_t cpu) {
 }
 
 /* A page may say that events are missing before it though the counters deny it. */
-static int describe_missed(Strv *ret, const SessionMeta *m, uint32_t cpu, const CursorCount *c) {
+static int describe_missed(Strv *ret, const SessionMeta *m, uint32_t cpu, const PageCount *c) {
         if (c->n_pages_missed == 0 || is_known_lossy(m, cpu))
                 return 0;
         return strv_addf(ret,
@@ -163,7 +163,7 @@ int damage_describe(Playback *p, bool live, Strv *ret) {
 
         for (size_t i = 0; r >= 0 && i < stream_n_cpus(stream); i++) {
                 const Cursor *cursor = stream_cursor(stream, i);
-                CursorCount c;
+                PageCount c;
 
                 cursor_count(cursor, &c);
                 r = describe_cpu(ret, cursor_cpu(cursor), &c, live);
