@@ -12,4 +12,4 @@ noinst_LIBRARIES += %D%/libdrawing.a
 	%D%/files/tracedat.c \
 	%D%/files/files.h \
 	%D%/files/verify.c
-drawing_libs = %D%/libdrawing.a $(analyze_libs) $(render_libs)
+drawing_libs = %D%/libdrawing.a $(analyze_libs) $(render_libs) $(retention_libs)

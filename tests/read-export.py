@@ -189,7 +189,7 @@ def read_perfetto(path):
                 wakes.setdefault(flow, [None, None])[0] = (packet[8][0], tracks[event[11][0]][0])
             for flow in event.get(48, []):
                 wakes.setdefault(flow, [None, None])[1] = (packet[8][0], tracks[event[11][0]][0])
-    groups = {uuid: name for uuid, (name, parent) in tracks.items() if parent is None}
+    groups = {uuid: name.split(" with ")[0] for uuid, (name, parent) in tracks.items() if parent is None}
     timelines = {name: Timeline() for name in groups.values()}
     for at, uuid, kind, name, _, noted in events:
         timeline = timelines[groups[tracks[uuid][1]]]

@@ -11,7 +11,6 @@
 #include "cli/terminal/terminal.h"
 #include "export/exporter.h"
 #include "retention/retain.h"
-#include "store/damage.h"
 #include "store/session-dir.h"
 
 /*
@@ -91,6 +90,7 @@ typedef struct TracedatSpec {
         uint64_t packed_max; /* of a CPU: more makes the file not packed (pages/dat-writer.h) */
         bool can_seek;       /* the same */
         Progress *progress;  /* of pages; NULL: nobody is told */
+        const char *filters; /* source_filters() */
 } TracedatSpec;
 
 /* trace-cmd 3.1.6 counts a CPU's compressed bytes in an int; fixed in trace-cmd 176bc1f1 (3.3.1). */
@@ -98,17 +98,18 @@ typedef struct TracedatSpec {
 
 typedef struct TracedatResult {
         uint64_t n_pages;
-        uint64_t n_torn; /* DatPlan's, like the next */
-        Damages damages;
-        bool symbols_are_damaged; /* and not in it */
+        Strv lacks; /* what could not be read, and is not in it but as these sentences, without a full stop */
         bool is_packed;
 } TracedatResult;
+
+void tracedat_result_done(TracedatResult *r);
+#define _cleanup_tracedat_result_ _cleanup_(tracedat_result_done)
 
 enum { TRACEDAT_E_UNREADABLE = 1 };
 
 /* Of a session that still records it takes what is stored when it begins.  @out_fd: borrowed. Return: 0,
  * TRACEDAT_E_UNREADABLE (@ret_problem is half a sentence, which the caller frees), -errno (-EPIPE: nobody reads
- * any more; -ESTALE: pages went meanwhile). */
+ * any more; -ESTALE: pages went meanwhile).  tracedat_result_done() @ret. */
 int tracedat_write(TracedatResult *ret, const SessionDir *dir, const SessionMeta *meta,
                    const TracedatSpec *spec, int out_fd, char **ret_problem);
 

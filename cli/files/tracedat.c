@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/buf.h"
 #include "cli/files/files.h"
+#include "cli/source/source.h"
 #include "decode/names.h"
 #include "decode/occurrence.h"
 #include "decode/stream.h"
@@ -39,6 +40,7 @@ typedef struct Work {
         Formats layout;
         uint64_t n_looked;
         bool symbols_are_damaged;
+        Strv lacks;
 
         Text header_page, header_event, printk, tasks, symbols;
         Format *formats;
@@ -54,6 +56,7 @@ static void work_done(Work *w) {
         for (size_t i = 0; i < w->n_formats; i++)
                 free(w->formats[i].text.data);
         free(w->formats);
+        strv_done(&w->lacks);
         free(w->uname);
         free(w->origin);
         (void) occurrence_free(w->occurrence);
@@ -242,8 +245,6 @@ static int read_texts(Work *w) {
                 w->uname = NULL;
                 r = -ENOMEM;
         }
-        if (r == 0 && clock_tuple_is_set(&w->meta->start))
-                r = dat_origin_format(&w->origin, w->meta);
         return r;
 }
 
@@ -290,13 +291,11 @@ static int resolve_window(Work *w) {
         return r == FILTERING_E_UNKNOWN ? unreadable(w, "%s", problem) : r;
 }
 
-static uint64_t time_of(const Work *w, uint32_t cpu, uint64_t raw) {
-        const DatFile *file = dat_file_of_dir(w->dir);
-
-        return file ? dat_times_apply(&file->times, cpu, raw) : raw;
+static uint64_t time_of(const PageWalk *walk, uint64_t raw) {
+        return walk->times ? dat_times_apply(walk->times, walk->cpu, raw) : raw;
 }
 
-static int look(void *userdata, uint32_t cpu, const PageInfo *info, const void *page) {
+static int look(void *userdata, PageWalk *walk, const PageInfo *info, const void *page) {
         Work *w = userdata;
         const FilterSpec *f = &w->spec->window->spec;
         uint64_t first, last;
@@ -305,11 +304,43 @@ static int look(void *userdata, uint32_t cpu, const PageInfo *info, const void *
                 progress_write(w->spec->progress, w->n_looked, 0);
         if ((f->from_ns > 0 || f->to_ns > 0) &&
             (!occurrence_span(info, page, w->meta->big_endian, &first, &last) ||
-             time_of(w, cpu, last) < f->from_ns ||
-             (f->to_ns > 0 && time_of(w, cpu, first) > f->to_ns)))
+             time_of(walk, last) < f->from_ns || (f->to_ns > 0 && time_of(walk, first) > f->to_ns)))
                 return 0;
-        occurrence_add(w->occurrence, info, page);
+        occurrence_add(w->occurrence, info, page, &walk->count);
         return 1;
+}
+
+static int walked(void *userdata, const PageWalk *walk) {
+        Work *w = userdata;
+        PageCount count;
+
+        page_walk_count(walk, &count);
+        return damage_describe_cpu(w->meta, walk->cpu, &count, &walk->damages,
+                                   session_state_is_live(w->meta->state), &w->lacks);
+}
+
+/* What the recording lacks, and did when it was made of another, and what of it is taken. */
+static int describe_origin(Work *w) {
+        SessionMeta all = *w->meta;
+        _cleanup_strv_ Strv lacks = {};
+        const CpuAccount total = session_meta_total(w->meta);
+        const DamageCount lost = { total.pages_lost, "page", "pages",
+                                   "read from the kernel but not stored" };
+        int r = damage_describe_files(w->dir, w->meta, &w->lacks);
+
+        if (r >= 0 && w->symbols_are_damaged)
+                r = strv_add(&w->lacks, DAMAGE_OF_SYMBOLS);
+        if (r >= 0)
+                r = strv_extend(&lacks, &w->meta->lacks);
+        if (r >= 0)
+                r = strv_extend(&lacks, &w->lacks);
+        if (r >= 0)
+                r = damage_add_counts(&lacks, "", &lost, 1);
+        all.lacks = lacks;
+        all.filters = (char *) w->spec->filters;
+        if (r < 0 || !(clock_tuple_is_set(&all.start) || lacks.n > 0 || all.filters))
+                return MIN(r, 0); /* another program's, of which there is nothing to tell */
+        return dat_origin_format(&w->origin, &all);
 }
 
 static bool is_kept(const Work *w, const Format *f) {
@@ -334,13 +365,13 @@ static int tell_written(void *userdata, uint64_t n_pages) {
         return 0;
 }
 
-static int write_out(const Work *w, DatHead *head, int out_fd, TracedatResult *ret) {
+static int write_out(Work *w, DatHead *head, int out_fd, TracedatResult *ret) {
         DatTarget target = {
                 .fd = out_fd,
                 .can_seek = w->spec->can_seek,
                 .packed_max = w->spec->packed_max,
                 .progress = w->spec->progress ? tell_written : NULL,
-                .userdata = (void *) w,
+                .userdata = w,
         };
         int r = dat_write(&target, head, &w->plan, w->dir);
 
@@ -352,14 +383,12 @@ static int write_out(const Work *w, DatHead *head, int out_fd, TracedatResult *r
         }
         if (r == 0)
                 *ret = (TracedatResult){ .n_pages = w->plan.n_pages,
-                                         .n_torn = w->plan.n_torn,
-                                         .damages = w->plan.damages,
-                                         .symbols_are_damaged = w->symbols_are_damaged,
+                                         .lacks = TAKE(w->lacks, (Strv){}),
                                          .is_packed = head->compressor != DAT_NONE };
         return r;
 }
 
-static int gather_and_write(const Work *w, int out_fd, TracedatResult *ret) {
+static int gather_and_write(Work *w, int out_fd, TracedatResult *ret) {
         const DatFile *file = dat_file_of_dir(w->dir);
         const SessionMeta *m = w->meta;
         uint32_t n_possible_cpus = MIN(m->n_possible_cpus, (uint32_t) STORE_MAX_CPUS);
@@ -428,6 +457,11 @@ int tracedat_write(TracedatResult *ret, const SessionDir *dir, const SessionMeta
                                                 .from_ns = f->from_ns,
                                                 .to_ns = f->to_ns,
                                                 .look = look,
+                                                .walked = walked,
                                                 .userdata = &w });
-        return r ?: gather_and_write(&w, out_fd, ret);
+        return r ?: describe_origin(&w) ?: gather_and_write(&w, out_fd, ret);
+}
+
+void tracedat_result_done(TracedatResult *r) {
+        strv_done(&r->lacks);
 }

@@ -90,10 +90,8 @@ int last_words_note(const LastWords *w, Strv *notes) {
         return strv_addf(notes, "it ended with the machine, by %s: \"%s\"", w->what, w->text);
 }
 
-/* @is_sound: the kernel's counters can be held against what is stored.  Another program's file has
- * no account of pages. */
-static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount *c, bool live,
-                         bool is_sound, bool is_file) {
+/* @is_sound: the kernel's counters can be held against what is stored. */
+static int check_account(VerifyResult *v, const CpuAccount *a, const PageCount *c, bool is_sound) {
         const DamageCount losses[] = {
                 { a->overrun, "event", "events",
                   "lost: overwritten in the kernel's buffer before being read" },
@@ -106,21 +104,14 @@ static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount
         int r = 0;
 
         (void) snprintf(where, sizeof(where), "CPU %u: ", a->cpu);
-        /* What was lost when the disk did not write it may be there all the same, until somebody needs the
-         * memory. */
-        if (!live && !is_file &&
-            (c->n_pages < a->n_pages || c->n_pages - a->n_pages > a->pages_lost))
-                r = strv_addf(&v->problems,
-                              "%s%s pages are stored, but the session's account says %s", where,
-                              FORMAT_COUNT(c->n_pages), FORMAT_COUNT(a->n_pages));
-        if (r >= 0 && !live && is_sound && a->read_events != c->n_records)
+        if (is_sound && a->read_events != c->n_records)
                 r = strv_addf(&v->problems, "%s%s events are stored, but the kernel handed out %s",
                               where, FORMAT_COUNT(c->n_records), FORMAT_COUNT(a->read_events));
         return r < 0 ? r : damage_add_counts(&v->problems, where, losses, ELEMENTSOF(losses));
 }
 
-static CursorCount count_of(const Playback *p, uint32_t cpu) {
-        CursorCount c = {};
+static PageCount count_of(const Playback *p, uint32_t cpu) {
+        PageCount c = {};
 
         for (size_t i = 0; i < stream_n_cpus(p->stream); i++)
                 if (cursor_cpu(stream_cursor(p->stream, i)) == cpu)
@@ -130,29 +121,20 @@ static CursorCount count_of(const Playback *p, uint32_t cpu) {
 
 static int check_cpus(VerifyResult *v, Playback *p, bool live) {
         const SessionMeta *m = p->meta;
-        const bool is_file = session_meta_is_of_file(m);
         bool was_emptied = false; /* the kernel's counters began anew in between */
         int r = damage_describe(p, live, &v->problems);
 
         for (size_t i = 0; i < m->gaps.n; i++)
                 was_emptied |= m->gaps.items[i].cause == GAP_CLEARED;
 
-        for (size_t i = 0; r >= 0 && !live && !is_file && i < stream_n_cpus(p->stream); i++) {
-                uint32_t cpu = cursor_cpu(stream_cursor(p->stream, i));
-
-                if (count_of(p, cpu).n_pages > 0 && !session_meta_account(m, cpu))
-                        r = strv_addf(&v->problems,
-                                      "CPU %u: has pages, but the session's account has no entry",
-                                      cpu);
-        }
         for (size_t k = 0; r >= 0 && k < m->n_cpus; k++) {
                 const CpuAccount *a = &m->cpus[k];
-                CursorCount c = count_of(p, a->cpu);
+                PageCount c = count_of(p, a->cpu);
 
-                r = check_account(v, a, &c, live,
-                                  !was_emptied && a->pages_lost == 0 && a->pages_dropped == 0 &&
-                                          !is_file && !m->origin && !m->spec.in_kernel,
-                                  is_file);
+                r = check_account(v, a, &c,
+                                  !live && !was_emptied && a->pages_lost == 0 &&
+                                          a->pages_dropped == 0 && !session_meta_is_of_file(m) &&
+                                          !m->origin && !m->spec.in_kernel);
         }
         return MIN(r, 0);
 }
@@ -192,6 +174,9 @@ static int check_all(VerifyResult *v, Playback *p, Progress *progress, bool live
                                         "not recorded: this kernel leaves it out where an "
                                         "interrupt comes while the tracer traces itself" },
                         1);
+        if (r >= 0 && m->filters)
+                r = strv_addf(&v->notes, "it was made with %s, and has no more of its recording",
+                              m->filters);
         if (r >= 0 && last_words_are_due(m))
                 r = last_words_note(&words, &v->notes);
         /* How many events there were is known of none; that there were some: GAP_NOT_RESCUED. */
@@ -233,6 +218,8 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
                 r = strv_addf(&v.problems, "it cannot be read: %s", origin_text(r));
         for (size_t i = 0; r >= 0 && i < meta->gaps.n; i++)
                 r = strv_add(&v.problems, SUMMARY_GAP(meta, &meta->gaps.items[i]));
+        for (size_t i = 0; r >= 0 && i < meta->lacks.n; i++)
+                r = strv_addf(&v.problems, SUMMARY_LACK, meta->lacks.items[i]);
         if (r >= 0)
                 r = damage_add_counts(&v.problems, "",
                                       &(DamageCount){ meta->pages_unsynced, "page", "pages",

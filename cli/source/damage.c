@@ -75,7 +75,7 @@ int damage_describe_each(const Damages *d, Strv *ret) {
                        : r;
 }
 
-static int describe_cpu(Strv *ret, uint32_t cpu, const CursorCount *c, bool live) {
+static int describe_cpu(Strv *ret, uint32_t cpu, const PageCount *c, bool live) {
         const DamageCount counts[] = {
                 { c->n_segments_missing, "segment", "segments", "missing from the sequence" },
                 { c->n_segments_gone, "segment", "segments", "removed while it was read" },
@@ -106,8 +106,41 @@ static bool is_known_lossy(const SessionMeta *m, uint32_t cpu) {
         return false;
 }
 
+/* What is stored is held against what the daemon noted, whose last word on a live session is yet to come; another
+ * program's file has no account of pages.  What was lost when the disk did not write it may be there all the same,
+ * until somebody needs the memory. */
+static int describe_account(Strv *ret, const SessionDir *dir, const SessionMeta *m) {
+        _cleanup_free_ uint32_t *cpus = NULL;
+        size_t n_cpus = 0;
+        uint64_t n;
+        int r = session_dir_list_cpus(dir, &cpus, &n_cpus);
+
+        for (size_t i = 0; r >= 0 && i < n_cpus; i++) {
+                if (session_meta_account(m, cpus[i]))
+                        continue;
+                r = page_walk_stored(dir, cpus[i], &n);
+                if (r >= 0 && n > 0)
+                        r = strv_addf(ret,
+                                      "CPU %u: has pages, but the session's account has no entry",
+                                      cpus[i]);
+        }
+        for (size_t i = 0; r >= 0 && i < m->n_cpus; i++) {
+                const CpuAccount *a = &m->cpus[i];
+
+                r = page_walk_stored(dir, a->cpu, &n);
+                if (r >= 0 && (n < a->n_pages || n - a->n_pages > a->pages_lost))
+                        r = strv_addf(
+                                ret,
+                                "CPU %u: %s pages are stored, but the session's account says %s",
+                                a->cpu, FORMAT_COUNT(n), FORMAT_COUNT(a->n_pages));
+        }
+        if (r < 0 && r != -ENOMEM)
+                r = strv_addf(ret, "its pages cannot be counted: %s", origin_text(r));
+        return r;
+}
+
 /* A page may say that events are missing before it though the counters deny it. */
-static int describe_missed(Strv *ret, const SessionMeta *m, uint32_t cpu, const CursorCount *c) {
+static int describe_missed(Strv *ret, const SessionMeta *m, uint32_t cpu, const PageCount *c) {
         if (c->n_pages_missed == 0 || is_known_lossy(m, cpu))
                 return 0;
         return strv_addf(ret,
@@ -117,7 +150,7 @@ static int describe_missed(Strv *ret, const SessionMeta *m, uint32_t cpu, const 
                          c->n_missed > 0 ? FORMAT_COUNT(c->n_missed) : "some");
 }
 
-int damage_describe_misplaced(const SessionDir *dir, Strv *ret) {
+static int describe_misplaced(const SessionDir *dir, Strv *ret) {
         _cleanup_strv_ Strv paths = {};
         int r = keep_list_misplaced(dir, &paths);
 
@@ -146,31 +179,43 @@ int damage_describe_pairs(const Census *c, const SessionMeta *m, Strv *ret) {
                   "of which the call is missing in the middle of the recording" },
         };
 
-        if (c->n_entries == 0 || c->n_gaps > 0 || m->gaps.n > 0 || m->neighbours.n > 0 ||
-            session_meta_total(m).pages_dropped > 0 || m->spec.cpus.n > 0 || m->spec.comms.n > 0 ||
-            m->spec.cgroups.n > 0)
+        if (c->n_entries == 0 || c->n_gaps > 0 || m->gaps.n > 0 || m->lacks.n > 0 || m->filters ||
+            m->neighbours.n > 0 || session_meta_total(m).pages_dropped > 0 || m->spec.cpus.n > 0 ||
+            m->spec.comms.n > 0 || m->spec.cgroups.n > 0)
                 return 0;
         return damage_add_counts(ret, "", counts, ELEMENTSOF(counts));
 }
 
+int damage_describe_files(const SessionDir *dir, const SessionMeta *m, Strv *ret) {
+        bool has_account = !session_state_is_live(m->state) && !session_meta_is_of_file(m);
+        int r = describe_misplaced(dir, ret);
+
+        return r >= 0 && has_account ? describe_account(ret, dir, m) : r;
+}
+
+int damage_describe_cpu(const SessionMeta *m, uint32_t cpu, const PageCount *c, const Damages *d,
+                        bool live, Strv *ret) {
+        int r = describe_cpu(ret, cpu, c, live);
+
+        if (r >= 0 && !live)
+                r = describe_missed(ret, m, cpu, c);
+        return r < 0 ? r : damage_describe_each(d, ret);
+}
+
 int damage_describe(Playback *p, bool live, Strv *ret) {
         const Stream *stream = p->stream;
-        int r = damage_describe_misplaced(p->dir, ret);
+        int r = damage_describe_files(p->dir, p->meta, ret);
 
         if (r >= 0 && symbol_timeline_is_damaged(p->symbol_timeline))
-                r = strv_addf(ret, "its symbols in the store are damaged: functions are "
-                                   "addresses");
+                r = strv_add(ret, DAMAGE_OF_SYMBOLS);
 
         for (size_t i = 0; r >= 0 && i < stream_n_cpus(stream); i++) {
                 const Cursor *cursor = stream_cursor(stream, i);
-                CursorCount c;
+                PageCount c;
 
                 cursor_count(cursor, &c);
-                r = describe_cpu(ret, cursor_cpu(cursor), &c, live);
-                if (r >= 0 && !live)
-                        r = describe_missed(ret, p->meta, cursor_cpu(cursor), &c);
-                if (r >= 0)
-                        r = damage_describe_each(cursor_damages(cursor), ret);
+                r = damage_describe_cpu(p->meta, cursor_cpu(cursor), &c, cursor_damages(cursor),
+                                        live, ret);
         }
         if (r >= 0 && p->counts)
                 r = damage_describe_pairs(&p->census, p->meta, ret);

@@ -397,6 +397,17 @@ static int choose_buffer(DatFile *f, const Options *o, const char *path, char **
         return 0;
 }
 
+int source_filters(char **ret, const Options *o, const SessionMeta *m) {
+        _cleanup_free_ char *said = options_said_filters(o);
+        const char *before = m && m->filters ? m->filters : "";
+        const char *now = said ? startswith(said, " with ") : NULL;
+
+        *ret = NULL;
+        if (!said || (!now && !*before))
+                return said ? 0 : -ENOMEM;
+        return text_format(ret, "%s%s%s", before, *before && now ? " " : "", now ?: "");
+}
+
 /* @fd: consumed.  @is_described: nobody will read it and find what its metadata do not say. */
 static int open_dat(Source **ret, const Options *o, const char *path, int fd, bool is_described) {
         _cleanup_(source_freep) Source *s = source_new();

@@ -80,6 +80,9 @@ int source_refresh(Source *s);
 Source *source_free(Source *s);
 DEFINE_CLEANUP(Source *, source_free);
 
+/* What of a recording @o leaves, and what was left when @m, NULL of a text, was made of one: "--from=+20ms --cpus=0";
+ * NULL: all.  The caller frees.  0 or -ENOMEM. */
+int source_filters(char **ret, const Options *o, const SessionMeta *m);
 /* What the command line calls that buffer of a trace.dat. */
 const char *source_buffer_name(char text[static NAME_QUOTE_MAX], const DatBuffer *b);
 /* Takes the `session` of a reply: an exit status. */
@@ -130,6 +133,13 @@ int damage_describe_each(const Damages *d, Strv *ret);
  * Return: 0, or -ENOMEM.  Adds nothing if all is well.
  */
 int damage_describe(Playback *p, bool live, Strv *ret);
+/* The same of the files alone: what stands in the place of one, and what of an ended session is missing that its
+ * daemon noted. */
+int damage_describe_files(const SessionDir *dir, const SessionMeta *m, Strv *ret);
+#define DAMAGE_OF_SYMBOLS "its symbols in the store are damaged: functions are addresses"
+/* The same of one CPU's pages, on a way through all or some of them. */
+int damage_describe_cpu(const SessionMeta *m, uint32_t cpu, const PageCount *c, const Damages *d,
+                        bool live, Strv *ret);
 /*
  * damage_describe_pairs() - calls and returns that have no partner, though nothing tells of a loss
  * @c:  finished, of all of the recording
@@ -139,8 +149,6 @@ int damage_describe(Playback *p, bool live, Strv *ret);
 int damage_describe_pairs(const Census *c, const SessionMeta *m, Strv *ret);
 /* How many of the returns that are missing the kernel is known not to record (calls/census.c). */
 uint64_t damage_dropped(const Census *c, const SessionMeta *m);
-/* Of the files alone: what is no file of ours and stands in the place of one.  0 or -ENOMEM. */
-int damage_describe_misplaced(const SessionDir *dir, Strv *ret);
 
 /*
  * Drawing: a recording becomes text, at once or as it grows

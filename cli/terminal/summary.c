@@ -123,7 +123,7 @@ char *summary_silence(char text[static SUMMARY_SILENCE_MAX], const SessionMeta *
 
 bool summary_is_complete(const SessionMeta *m) {
         return session_meta_events_lost(m) == 0 && session_meta_total(m).pages_lost == 0 &&
-               m->gaps.n == 0 && m->pages_unsynced == 0;
+               m->gaps.n == 0 && m->pages_unsynced == 0 && m->lacks.n == 0;
 }
 
 static const char *name_state(SessionState state, SessionLimit limit, bool is_newer,
@@ -184,7 +184,9 @@ static char *lost(char text[static SUMMARY_MAX], const SessionMeta *m) {
                 (void) snprintf(text, SUMMARY_MAX, "unknown loss in %zu gap%s", m->gaps.n,
                                 m->gaps.n == 1 ? "" : "s");
         else
-                (void) snprintf(text, SUMMARY_MAX, "nothing lost");
+                (void) snprintf(text, SUMMARY_MAX, "%s",
+                                m->lacks.n > 0 ? "some of it could not be fetched"
+                                               : "nothing lost");
         return text;
 }
 
@@ -332,4 +334,6 @@ void summary_loss_lines(Buf *out, const SessionMeta *m) {
         if (m->gaps.n > GAP_LINES_MAX)
                 buf_printf(out, "And %zu gaps more: ftracectl verify %s\n",
                            m->gaps.n - GAP_LINES_MAX, m->name);
+        for (size_t i = 0; i < m->lacks.n; i++)
+                buf_printf(out, "%s: " SUMMARY_LACK ".\n", m->name, m->lacks.items[i]);
 }

@@ -316,6 +316,8 @@ char *summary_gap(char text[static SUMMARY_MAX], const SessionMeta *m, const Gap
 /* A line for each CPU that lost something, and what would have helped, "CPU 3: 2,646 events lost (buffer full);
  * --buffer-size=32M would have held them."; then the first gaps.  Where a CPU has one, that one line has both. */
 void summary_loss_lines(Buf *out, const SessionMeta *m);
+/* One of @m->lacks, without a full stop. */
+#define SUMMARY_LACK "of the recording that was fetched: %s"
 /* The size of buffer that would have held what @c lost, a power of two; 0: none up to 1 GiB, or
  * it did not lose for want of room. */
 uint64_t summary_better_buffer(const SessionMeta *m, const CpuAccount *c);

@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "decode/formats.h"
-#include "pages/page-source.h"
+#include "pages/page-walk.h"
 #include "store/session-dir.h"
 
 typedef struct Cursor Cursor;
@@ -22,23 +22,6 @@ typedef struct CursorHead {
         uint32_t n_ahead; /* decoded already, behind it in memory */
         uint32_t cpu;
 } CursorHead;
-
-/* What a cursor met so far, some events ahead. */
-typedef struct CursorCount {
-        uint64_t n_segments, n_pages, n_records;
-        uint64_t n_segments_unbegun; /* empty; the last one may still begin */
-        uint64_t n_segments_missing; /* gaps: a segment names one before it that is not there */
-        uint64_t n_segments_gone;    /* removed while the cursor was on its way to them */
-        uint64_t n_pages_torn;       /* length does not fit: skipped */
-        uint64_t n_pages_empty;      /* allocated, never written */
-        uint64_t n_pages_damaged;    /* a record in it contradicts itself: its rest is skipped */
-        uint64_t n_pages_backwards;  /* begin before the page before them ended */
-        uint64_t n_pages_missed;     /* say that events were lost before them */
-        uint64_t n_missed;           /* how many, where the pages say it */
-        uint64_t n_records_short;    /* too short for their fields */
-        uint64_t n_torn_bytes;       /* behind the last whole page of segments */
-        uint64_t n_unclosed;         /* segments whose writer never closed them */
-} CursorCount;
 
 /*
  * cursor_open() - at the first event of @cpu
@@ -73,7 +56,8 @@ static inline int cursor_advance(Cursor *c) {
 int cursor_seek(Cursor *c, uint64_t ns);
 /* Looks for what was written since; at the end, goes on to it.  0 or -errno. */
 int cursor_refresh(Cursor *c);
-void cursor_count(const Cursor *c, CursorCount *ret);
+/* What it met so far, some events ahead. */
+void cursor_count(const Cursor *c, PageCount *ret);
 /* Whatever else it met: files, and parts of them.  Valid as long as the cursor. */
 const Damages *cursor_damages(const Cursor *c);
 Cursor *cursor_free(Cursor *c);

@@ -77,21 +77,25 @@ static void add_words(Occurrence *o, const Record *record) {
                 add_address(o, load_u64(record->data + i, record->swap));
 }
 
-void occurrence_add(Occurrence *o, const PageInfo *info, const void *page) {
+void occurrence_add(Occurrence *o, const PageInfo *info, const void *page, PageCount *count) {
         Records records;
         Record record;
         Event e;
+        int r;
 
         records_init(&records, (const char *) page + PAGE_HEADER_BYTES, info->n_payload,
                      info->timestamp, o->formats->big_endian);
-        while (records_next(&records, &record) == 0) {
+        while ((r = records_next(&records, &record)) == 0) {
                 (void) formats_decode(o->formats, &record, &e);
+                count->n_records++;
+                count->n_records_short += e.kind == EVENT_SHORT;
                 set_bit(o->events, e.id);
                 if (e.kind == EVENT_ENTRY || e.kind == EVENT_EXIT)
                         add_address(o, e.func);
                 else
                         add_words(o, &record);
         }
+        count->n_pages_damaged += r == RECORDS_E_DAMAGED;
 }
 
 bool occurrence_has_event(const Occurrence *o, uint16_t id) {

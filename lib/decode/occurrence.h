@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "decode/formats.h"
-#include "store/page.h"
+#include "pages/page-walk.h"
 
 typedef struct Occurrence Occurrence;
 
@@ -23,8 +23,8 @@ typedef struct Occurrence Occurrence;
  * Return: 0, -ENOMEM, -EFBIG (symbols_new()).
  */
 int occurrence_new(Occurrence **ret, const Formats *formats, char *symbols, size_t n_symbols);
-/* Takes in what of a page is undamaged. */
-void occurrence_add(Occurrence *o, const PageInfo *info, const void *page);
+/* Takes in what of a page is undamaged, and counts its records, and what is not. */
+void occurrence_add(Occurrence *o, const PageInfo *info, const void *page, PageCount *count);
 
 /* Whether an event of this id was there. */
 bool occurrence_has_event(const Occurrence *o, uint16_t id);

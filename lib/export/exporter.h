@@ -27,7 +27,8 @@
 /* What is known of the recording as a whole; all texts may be NULL but the first. */
 typedef struct ExportInfo ExportInfo;
 struct ExportInfo {
-        const char *title;       /* a session's name, a file's */
+        const char *title;       /* a session's name, a file's; and what of it is here */
+        const char *filters;     /* what of it is here: "--from=+20ms"; NULL: all */
         const char *recording;   /* NAME-ID, also of a file */
         const char *host;        /* that it was made on */
         const char *kernel;      /* its release */
@@ -46,7 +47,7 @@ struct ExportInfo {
         int (*open)(const ExportInfo *info, const char *name, const Function *root, Buf **ret);
         /* All of it is in the Buf, which is gone then.  0 or -errno. */
         int (*close)(const ExportInfo *info, Buf *out);
-        void *files; /* of open() and close() */
+        void *files;         /* of open() and close() */
         bool is_partitioned; /* calls have files for each root, and there is none for all */
 };
 

@@ -219,8 +219,14 @@ static int perfetto_begin(void *userdata) {
                 add_interned(p, INTERNED_ANNOTATION_NAMES, i + 1, annotations[i],
                              strlen(annotations[i]));
         r = write_packet(p, PACKET_INTERNED_DATA, FLAG_STATE_CLEARED);
-        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(groups); i++)
-                r = write_track(p, UUID_TASKS + i, 0, groups[i], strlen(groups[i]));
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(groups); i++) {
+                const char *filters = p->s.info->filters;
+                _cleanup_free_ char *name = NULL;
+
+                /* What was left out is said where the viewer shows it. */
+                r = text_format(&name, "%s%s%s", groups[i], filters ? " with " : "", filters ?: "")
+                            ?: write_track(p, UUID_TASKS + i, 0, name, strlen(name));
+        }
         return r;
 }
 

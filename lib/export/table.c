@@ -151,6 +151,7 @@ static int json_begin(void *userdata) {
         add_member(s->out, "recording", s->info->recording);
         add_member(s->out, "host", s->info->host);
         add_member(s->out, "kernel", s->info->kernel);
+        add_member(s->out, "filters", s->info->filters);
         buf_printf(s->out, "\"approximate_start\":%s,\"begin_ns\":\"%llu\",\"calls\":[",
                    s->info->is_timeless ? "true" : "false", (unsigned long long) s->begin_ns);
         return 0;

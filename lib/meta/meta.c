@@ -219,6 +219,8 @@ SessionMeta *session_meta_free(SessionMeta *m) {
         json_fields_done(&meta_table, m);
         json_fields_done(&later_table, m);
         spec_done(&m->spec);
+        strv_done(&m->lacks);
+        free(m->filters);
         return mfree(m);
 }
 

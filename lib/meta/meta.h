@@ -150,6 +150,9 @@ typedef struct SessionMeta {
         size_t n_cpus;
         Gaps gaps;           /* where something may be missing */
         Conditions degraded; /* what is wrong at the moment; none: all is well */
+        /* Of a file that was made of a recording, and in no session.json (pages/dat-file.h) */
+        Strv lacks;    /* what could not be read of that; sentences, without a full stop */
+        char *filters; /* what of it was asked for: "--from=+20ms --cpus=0"; NULL: all */
 } SessionMeta;
 
 bool session_id_is_valid(const char *s); /* 16 hex digits */

@@ -195,11 +195,13 @@ const DatFile *dat_file_of_dir(const SessionDir *d);
 /*
  * Where, when and with what limits a trace.dat of ours was recorded
  *
- *      ftraced {"boot_id":...,"machine_id":...,"spec":{...},"roots":[...],"start":{...},"stop":{...},"clock_steps":[...]}
+ *      ftraced {"boot_id":...,"machine_id":...,"spec":{...},"roots":[...],"start":{...},"stop":{...},"clock_steps":[...],
+ *               "gaps":[...],"lacks":["CPU 0: 1 segment missing from the sequence"],"filters":"--cpus=0"}
  *
  * That is the option VERSION, which names the program that wrote the file; trace-cmd shows it in
  * "trace-cmd dump --options" and makes nothing of it (trace-cmd 3.1.6, lib/trace-cmd/trace-input.c,
- * handle_options()).  The members are those of session.json.
+ * handle_options()).  The members are those of session.json; and, where there is anything to
+ * say, what of the recording could not be read, and what of it was asked for.
  */
 /* The text, which the caller frees.  0 or -ENOMEM. */
 int dat_origin_format(char **ret, const SessionMeta *m);

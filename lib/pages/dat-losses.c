@@ -72,6 +72,8 @@ static int walk_cpu(Walk *w) {
 int dat_losses_note(SessionMeta *m, const SessionDir *dir, bool is_thorough) {
         const DatFile *f = dat_file_of_dir(dir);
 
+        if (m->gaps.n > 0) /* it says itself where they were */
+                return 0;
         for (size_t i = 0; f && i < dat_file_buffer(f)->n_cpus; i++) {
                 Walk w = { .meta = m, .f = f, .cpu = dat_file_buffer(f)->cpus[i].cpu };
                 CpuAccount *account = session_meta_account(m, w.cpu);

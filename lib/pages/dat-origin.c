@@ -11,11 +11,23 @@
 #define WRITER "ftraced "
 #define TEXT_MAX 128 /* of an id */
 #define ROOTS_MAX 65536
+#define LACKS_MAX 65536
+#define SENTENCE_MAX 4096
 
 static const JsonField roots_fields[] = {
         JSON_FIELD(SessionMeta, roots, STRV, .max = ROOTS_MAX, .max_text = FUNCTION_NAME_MAX),
 };
 static const JsonTable roots_table = JSON_TABLE(SessionMeta, roots_fields);
+
+/* What the recording lacked, and what of it is here. */
+static const JsonField lacks_fields[] = {
+        JSON_FIELD(SessionMeta, gaps, LIST, .flags = JSON_FIELD_OMIT, .table = &gap_table),
+        JSON_FIELD(SessionMeta, lacks, STRV, .flags = JSON_FIELD_OMIT, .max = LACKS_MAX,
+                   .max_text = SENTENCE_MAX),
+        JSON_FIELD(SessionMeta, filters, TEXT, .flags = JSON_FIELD_OMIT | JSON_FIELD_NULLABLE,
+                   .max_text = SENTENCE_MAX),
+};
+static const JsonTable lacks_table = JSON_TABLE(SessionMeta, lacks_fields);
 
 int dat_origin_format(char **ret, const SessionMeta *m) {
         _cleanup_free_ char *text = NULL;
@@ -27,7 +39,7 @@ int dat_origin_format(char **ret, const SessionMeta *m) {
 
         if (!o)
                 return -ENOMEM;
-        if (json_fields_write(o, &roots_table, m) < 0)
+        if (json_fields_write(o, &roots_table, m) < 0 || json_fields_write(o, &lacks_table, m) < 0)
                 return -ENOMEM;
         text = json_dumps(o, JSON_COMPACT);
         return text ? text_format(ret, WRITER "%s", text) : -ENOMEM;
@@ -59,6 +71,20 @@ static int take_spec(SessionMeta *m, const json_t *o) {
         return r < 0 ? r : 0;
 }
 
+static int take_lacks(SessionMeta *m, const json_t *o) {
+        SessionMeta read = {};
+        int r = json_fields_read(&read, &lacks_table, o, NULL);
+
+        if (r == 0) {
+                json_fields_done(&lacks_table, m);
+                m->gaps = TAKE(read.gaps, (Gaps){});
+                m->lacks = TAKE(read.lacks, (Strv){});
+                m->filters = TAKE_PTR(read.filters);
+        }
+        json_fields_done(&lacks_table, &read);
+        return r;
+}
+
 int dat_origin_apply(SessionMeta *m, const char *text) {
         ClockSteps steps = {};
         ClockTuple start = {}, stop = {};
@@ -82,6 +108,9 @@ int dat_origin_apply(SessionMeta *m, const char *text) {
                 }
                 clock_steps_done(&steps);
         }
-        r = r ?: take_spec(m, o);
-        return r < 0 ? r : 0;
+        if (r >= 0)
+                r = take_spec(m, o);
+        if (r >= 0)
+                r = take_lacks(m, o);
+        return MIN(r, 0);
 }

@@ -14,7 +14,6 @@
 #include "base/bytes.h"
 #include "base/io.h"
 #include "pages/dat-writer.h"
-#include "pages/page-source.h"
 
 #define CHUNK_PAGES                                                                                \
         10U /* as trace-cmd packs them (3.1.6 lib/trace-cmd/trace-output.c, PAGES_IN_CHUNK) */
@@ -37,67 +36,29 @@ static int take_page(DatPlan *p, uint32_t cpu, uint64_t sequence, uint64_t page)
 }
 
 /* 1 if what comes behind it need not be read. */
-static int plan_page(DatPlan *p, const DatChoice *choice, const DatTimes *times, const DatRun *at,
-                     const void *page) {
-        PageInfo info;
-        int r = page_parse(&info, page, p->page_bytes, p->swap);
+static int plan_page(DatPlan *p, const DatChoice *choice, PageWalk *w, const PageInfo *info,
+                     const uint8_t *page) {
+        int r = 1;
 
-        if (r != 0) {
-                p->n_torn += r != PAGE_E_EMPTY;
-                return 0;
-        }
-        if (choice->to_ns > 0 && (times ? dat_times_apply(times, at->cpu, info.timestamp)
-                                        : info.timestamp) > choice->to_ns)
+        if (choice->to_ns > 0 && (w->times ? dat_times_apply(w->times, w->cpu, info->timestamp)
+                                           : info->timestamp) > choice->to_ns)
                 return 1;
-        r = choice->look ? choice->look(choice->userdata, at->cpu, &info, page) : 1;
-        return r > 0 ? take_page(p, at->cpu, at->sequence, at->first) : r;
-}
-
-/* 1 if segments behind it need not be read. */
-static int plan_segment(DatPlan *p, const SessionDir *dir, const DatChoice *choice, uint32_t cpu,
-                        uint64_t sequence) {
-        const DatFile *file = dat_file_of_dir(dir);
-        const DatTimes *times = file ? &file->times : NULL;
-        _cleanup_(page_source_freep) PageSource *s = NULL;
-        DatRun at = { .cpu = cpu, .sequence = sequence };
-        int r = page_source_open(&s, dir, cpu, sequence, &p->damages);
-        uint64_t n;
-
-        if (r != 0)
-                return r == -ENOENT ? 0 : MIN(r, 0); /* a ring goes on while it is read */
-        if (s->page_bytes != p->page_bytes) {
-                damages_add(&p->damages, DAMAGE_NO_SEGMENT);
-                return 0;
-        }
-        if (choice->from_ns > 0)
-                r = page_source_find(
-                        s, times ? dat_times_find(times, choice->from_ns) : choice->from_ns,
-                        p->swap, &at.first);
-        for (uint64_t end; r == 0 && at.first < s->n_pages;) {
-                const uint8_t *pages;
-
-                r = page_source_read(s, at.first, (const void **) &pages, &n);
-                if (r == SEGMENT_E_LOST) {
-                        at.first += n;
-                        r = 0;
-                        continue;
-                }
-                for (end = at.first + n; r == 0 && at.first < end; at.first++) {
-                        r = plan_page(p, choice, times, &at, pages);
-                        pages += p->page_bytes;
-                }
-        }
-        return r;
+        if (choice->look)
+                r = choice->look(choice->userdata, w, info, page);
+        return r > 0 ? take_page(p, w->cpu, w->segment->sequence, w->i_page - 1) : r;
 }
 
 static int plan_cpu(DatPlan *p, const SessionDir *dir, const DatChoice *choice, uint32_t cpu) {
-        _cleanup_free_ uint64_t *sequences = NULL;
-        size_t n = 0;
-        int r = session_dir_list_segments(dir, cpu, &sequences, &n);
+        _cleanup_(page_walk_done) PageWalk w;
+        const uint8_t *page;
+        PageInfo info;
+        int r = page_walk_init(&w, dir, cpu, p->page_bytes, p->swap), more;
 
-        for (size_t i = 0; r == 0 && i < n; i++)
-                r = plan_segment(p, dir, choice, cpu, sequences[i]);
-        return MIN(r, 0);
+        if (r == 0 && choice->from_ns > 0)
+                r = MIN(page_walk_seek(&w, choice->from_ns), 0);
+        while (r == 0 && (more = page_walk_next(&w, &page, &info)) != 0)
+                r = more < 0 ? more : plan_page(p, choice, &w, &info, page);
+        return r >= 0 && choice->walked ? choice->walked(choice->userdata, &w) : MIN(r, 0);
 }
 
 int dat_plan_make(DatPlan *ret, const SessionDir *dir, const DatChoice *choice) {

@@ -10,8 +10,7 @@
 
 #include "base/buf.h"
 #include "pages/dat-file.h"
-#include "store/damage.h"
-#include "store/page.h"
+#include "pages/page-walk.h"
 
 /* --- which pages ------------------------------------------------------------------------------ */
 
@@ -35,8 +34,6 @@ typedef struct DatPlan {
         size_t n_runs;
         uint32_t n_cpus;  /* the highest number plus 1; 0: there is no CPU */
         uint64_t n_pages; /* in all runs */
-        uint64_t n_torn;  /* pages whose length is impossible: left out */
-        Damages damages;  /* what else is */
 } DatPlan;
 
 /* What to take. */
@@ -47,7 +44,9 @@ typedef struct DatChoice {
                 to_ns; /* as events' times are; to_ns 0: no end.  Read is what may lie between */
         /* Asked for each good page, in the order of the runs: 1 takes it, 0 leaves it out, -errno ends it all.  NULL
          * takes every page. */
-        int (*look)(void *userdata, uint32_t cpu, const PageInfo *info, const void *page);
+        int (*look)(void *userdata, PageWalk *w, const PageInfo *info, const void *page);
+        /* What was met on the way through each CPU; 0 or -errno.  NULL: nobody wants to know. */
+        int (*walked)(void *userdata, const PageWalk *w);
         void *userdata;
 } DatChoice;
 

@@ -15,5 +15,7 @@ noinst_LIBRARIES += %D%/libpages.a
 	%D%/dat-writer.c \
 	%D%/dat-writer.h \
 	%D%/page-source.c \
-	%D%/page-source.h
+	%D%/page-source.h \
+	%D%/page-walk.c \
+	%D%/page-walk.h
 pages_libs = %D%/libpages.a $(codec_libs) $(ZLIB_LIBS)

@@ -87,6 +87,12 @@ static int copy(const SessionDir *dir, const SessionMeta *m, const Cpu *c, uint6
         return 0;
 }
 
+static void multiply(CpuAccount *a, uint64_t n) {
+        a->n_pages *= n;
+        a->n_bytes *= n;
+        a->read_events *= n;
+}
+
 static int grow(const char *path, unsigned n_copies) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
@@ -113,10 +119,12 @@ static int grow(const char *path, unsigned n_copies) {
                         for (unsigned k = 1; pass == 1 && r == 0 && k <= n_copies; k++)
                                 r = copy(dir, m, &c, &sequence,
                                          k * (last_ns - first_ns + PAUSE_NS));
+                        if (pass == 1 && session_meta_account(m, c.cpu))
+                                multiply(session_meta_account(m, c.cpu), n_copies + 1);
                         free(c.sequences);
                         safe_close(c.dir_fd);
                 }
-        return r;
+        return r ?: session_dir_write_meta(dir, m, false);
 }
 
 int main(int argc, char **argv) {

@@ -62,7 +62,7 @@ static void write_again(const SessionDir *dir, const SessionMeta *meta, unsigned
         int fd = memfd_create("fuzz", MFD_CLOEXEC);
         _cleanup_(dat_file_freep) DatFile *f = NULL;
         char *problem = NULL;
-        TracedatResult result;
+        _cleanup_tracedat_result_ TracedatResult result = {};
         int r;
 
         FUZZ_CHECK(fd >= 0);

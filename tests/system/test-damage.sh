@@ -89,17 +89,60 @@ for kind in raw-sparse raw-hole raw-claims raw-claims-far raw-unclosed sealed-sp
                 # shellcheck disable=SC2086
                 in_little_memory $verb --store "$store" "$kind" >"$out" 2>"$err" </dev/null
                 case $?:$kind:${verb%% *} in
-                6:* | 0:*:fetch) ;;
+                6:*) ;;
                 *) echo "status $?: $verb $kind" >>"$work/bad" ;;
                 esac
-                [[ $verb == fetch* ]] || cat "$out" "$err" | grep -qE 'cpu0/00000000.seg|CPU 0' ||
+                cat "$out" "$err" | grep -qE 'cpu0/00000000.seg|CPU 0' ||
                         echo "$verb $kind: no word of the file" >>"$work/bad"
                 [[ $verb != report ]] || [[ $(grep -c '^ 1)' "$out") -gt 500 ]] ||
                         echo "$kind: CPU 1 is not drawn" >>"$work/bad"
         done
+        ftracectl verify "$work/again.dat" >"$out"
+        [[ $? == 6 && $(<"$out") =~ 'of the recording that was fetched: '(cpu0/00000000.seg|CPU 0) ]] ||
+                echo "$kind: the fetched file does not tell" >>"$work/bad"
         is "$kind: is told by its name, and the other CPU is read" "$(cat "$work/bad")" ''
         : >"$work/bad"
 done
+# What nothing in the files tells, the session's account does: an end that is missing.  What of it is fetched tells, too,
+# also when that is fetched again.
+mkdir -p "$work/ends/sessions"
+for way in gone short empty zeroes; do
+        end=$work/ends/sessions/$way/cpu1/00000000.seg
+        cp -r "$data/sessions/udp_sendmsg-6.12" "$work/ends/sessions/$way"
+        chmod -R u+w "$work/ends"
+        case $way in
+        gone) rm "$end" ;;
+        short) truncate -s -4096 "$end" ;;
+        empty) : >"$end" ;;
+        zeroes) dd if=/dev/zero of="$end" bs=4096 seek=3 count=1 conv=notrunc status=none ;;
+        esac
+        for verb in report 'report --cpus=0' 'report --to=+1us' top tree why 'export --format=json' verify \
+                "fetch -o $work/once.dat" "fetch --cpus=1 -o $work/part.dat"; do
+                [[ $way:$verb != zeroes:*--to* ]] || continue # which does not read so far
+                # shellcheck disable=SC2086
+                ftracectl -q $verb --store "$work/ends" "$way" >"$out" 2>"$err"
+                [[ $? == 6 ]] || echo "status: $verb" >>"$work/bad"
+                cat "$out" "$err" | grep -qE 'account says|page never written' ||
+                        echo "no word of it: $verb" >>"$work/bad"
+        done
+        ftracectl fetch -q "$work/once.dat" -o "$work/twice.dat" >"$out" 2>&1 || [[ $? == 6 ]] ||
+                echo 'fetched again: status' >>"$work/bad"
+        for file in once twice part; do
+                for verb in report top verify "fetch -o $work/again.dat"; do
+                        # shellcheck disable=SC2086
+                        ftracectl -q $verb "$work/$file.dat" >"$out" 2>"$err"
+                        [[ $? == 6 ]] && cat "$out" "$err" | grep -q 'of the recording that was fetched: CPU 1:' ||
+                                echo "$file.dat: $verb" >>"$work/bad"
+                done
+        done
+        is "$way: every reader tells of an end that is missing" "$(cat "$work/bad")" ''
+        : >"$work/bad"
+done
+exits 'a window is whole' 0 ftracectl fetch -q --cpus=1 --from=+1us --store "$data" udp_sendmsg-6.12 -o "$work/part.dat"
+exits 'what is made of it is, too' 0 ftracectl fetch -q --to=+1s "$work/part.dat" -o "$work/twice.dat"
+exits 'and complete' 0 ftracectl verify "$work/twice.dat"
+says 'but tells what was asked for' 'made with --cpus=1 --from=\+1us --to=\+1s, and has no more of its recording' "$out"
+
 # What is no file, whose place ever it takes: it is named, nobody waits for it, and the rest is drawn.
 try() { # STORE SESSION PATTERN STATUS: verbs that read, of segments all of them
         local verbs=(report top verify "fetch -q -o $work/again.dat")

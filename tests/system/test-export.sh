@@ -52,6 +52,16 @@ for source in udp_sendmsg-6.1 udp_sendmsg-new; do
                                 { (.key | split(" [")[0]): .value.self_ns }] | add' "$out")" "$wanted"
         done
 done
+# What was left out, now or when a file was made of it, is said by whatever can.
+ftracectl fetch -q --cpus=1 --store "$data" udp_sendmsg-6.12 -o "$work/part.dat"
+for format in html flame heatmap json perfetto; do
+        for source in udp_sendmsg-6.12:--depth=3 "$work/part.dat:--cpus=1 --depth=3"; do
+                ftracectl export -q --depth=3 --store "$data" "${source%%:*}" --format=$format -o "$work/part"
+                ok "$format of ${source##*/} says what was asked for" grep -aqF -e "${source#*:}" "$work/part"
+        done
+        ftracectl export -q --store "$data" udp_sendmsg-6.12 --format=$format -o "$work/part"
+        ok "$format says nothing of the kind if nothing was" not grep -aqE -e '(with |filters":")--' "$work/part"
+done
 ftracectl export --store "$data" udp_sendmsg-new --format=perfetto -o "$work/late"
 exits 'calls that ended before what is recorded below them are exported' 0 read_export perfetto "$work/late"
 is 'with what outermost calls took' "$(jq '[.functions[].self_ns] | add == 34062986' "$out")" true

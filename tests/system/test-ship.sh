@@ -42,6 +42,12 @@ ok 'byte by byte' cmp "$work/one.dat" "$work/server/put_${host}_one-$(ftracectl 
 ok 'nothing stays in the spool' not test -e "$work/state/spool.dat"
 exits 'once more' 0 ship
 is 'it is not sent again' "$(log)" ''
+ok 'one of which a part is missing has ended' record lacking
+mkdir -p "$store/sessions/lacking/cpu0"
+: >"$store/sessions/lacking/cpu0/00000070.seg"
+exits 'what is there is sent' 0 ship
+says 'and it is said what is not' 'lacking is there .*, and lacks something: .*CPU 0'
+log >/dev/null
 
 ok 'two has ended' record two
 echo error >"$work/server/mode"
@@ -85,7 +91,7 @@ ok 'five has ended' record five
 echo slow >"$work/server/mode"
 exits 'a server that stalls fails a run without retries' 1 env FTRACED_SHIP_TRIES=1 FTRACED_SHIP_STALL_SEC=2 FTRACED_SHIP_URL="$FTRACED_SHIP_URL" bash "$top_srcdir/systemd/ftraced-ship"
 exits 'the next run sends it' 0 ship
-is 'all are there' "$(kept)" "put_${host}_five put_${host}_four put_${host}_one put_${host}_three put_${host}_two"
+is 'all are there' "$(kept)" "put_${host}_five put_${host}_four put_${host}_lacking put_${host}_one put_${host}_three put_${host}_two"
 
 exits 'one is live' 0 ftracectl start -n six udp_sendmsg
 log >/dev/null

@@ -108,5 +108,5 @@ done
 printf '\377\377\377\377' | dd of="$(find "$work/sessions/$name" -name '*.seg' | sort | head -n 1)" \
         bs=1 seek=$((4096 + 4096 + 8)) conv=notrunc status=none
 exits 'a damaged page makes it incomplete' 6 ftracectl fetch -q --store "$work" "$name" -o "$work/x.dat"
-says 'it is counted' '^ftracectl: 1 page with an impossible length, skipped'
+says 'it is counted' '^ftracectl: CPU 0: 1 page with an impossible length, skipped'
 done_testing

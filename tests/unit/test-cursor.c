@@ -55,10 +55,10 @@ static Page page_of(uint64_t at_ns, int n) {
 }
 
 /* Reads on to the end: the times of all events are these, with '!' before those that follow a loss.  What was counted. */
-static CursorCount expect(Walk *w, const char *times) {
+static PageCount expect(Walk *w, const char *times) {
         char text[1024] = "", *p = text;
         Cursor *c = w->cursor ?: walk_open(w);
-        CursorCount n;
+        PageCount n;
 
         for (const Event *e = cursor_peek(c); e; e = cursor_peek(c)) {
                 p += sprintf(p, "%s%llu ", e->missed ? "!" : "",
@@ -89,7 +89,7 @@ static void drop(const Walk *w, const char *path) {
 TEST(events_go_on_across_pages_and_segments) {
         Page pages[] = { page_of(100, 2), page_of(200, 0), page_of(300, 1) };
         Page more = page_of(400, 2);
-        CursorCount n;
+        PageCount n;
 
         WALK(w);
         recording_add(&w.recording, 0, 0, pages, 3);
@@ -130,7 +130,7 @@ TEST(damage_in_a_page_costs_no_other) {
         Page bad[] = { page_of(100, 2), page_of(300, 1) };
         Page cut = page_of(100, 1), back[] = { page_of(100, 2), page_of(50, 1) };
         const uint8_t entry[12] = { 11 };
-        CursorCount n;
+        PageCount n;
 
         WALK(a);
         WALK(b);
@@ -160,7 +160,7 @@ TEST(damage_in_a_page_costs_no_other) {
 }
 
 TEST(damaged_and_missing_segments_are_stepped_over) {
-        CursorCount n;
+        PageCount n;
 
         WALK(w);
         for (uint64_t i = 0; i < 5; i++) {
@@ -177,7 +177,7 @@ TEST(damaged_and_missing_segments_are_stepped_over) {
 
 TEST(a_sequence_that_a_quiet_cpu_skipped_is_no_damage) {
         Page first = page_of(100, 1), second = page_of(200, 1), third = page_of(300, 1);
-        CursorCount n;
+        PageCount n;
 
         WALK(w);
         /* A ring dropped what was before. */
@@ -190,7 +190,7 @@ TEST(a_sequence_that_a_quiet_cpu_skipped_is_no_damage) {
 }
 
 TEST(a_segment_that_a_ring_drops_on_the_way_is_a_loss_and_no_damage) {
-        CursorCount n;
+        PageCount n;
 
         WALK(w);
         for (uint64_t i = 0; i < 4; i++) {
@@ -208,7 +208,7 @@ TEST(a_segment_that_a_ring_drops_on_the_way_is_a_loss_and_no_damage) {
 
 TEST(a_segment_that_is_dropped_while_it_is_read_is_read_to_its_end) {
         for (unsigned kind = 0; kind < 4; kind++) {
-                CursorCount n;
+                PageCount n;
 
                 WALK(w);
                 for (uint64_t i = 0; i < 3; i++) {
@@ -250,7 +250,7 @@ static void end(SegmentWriter *w) {
         ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
 }
 
-static CursorCount expect_more(Walk *w, const char *times) {
+static PageCount expect_more(Walk *w, const char *times) {
         ck_assert_int_eq(cursor_refresh(w->cursor), 0);
         return expect(w, times);
 }
@@ -291,7 +291,7 @@ TEST(a_segment_without_its_header_yet_is_waited_for) {
         _cleanup_close_ int fd = -EBADF;
         Page first = page_of(100, 1);
         SegmentWriter *writer;
-        CursorCount n;
+        PageCount n;
 
         WALK(w);
         recording_add(&w.recording, 0, 0, &first, 1);
@@ -353,7 +353,7 @@ TEST(a_damaged_block_is_a_loss_and_has_a_name) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
         Page pages[] = { page_of(100, 1), page_of(200, 1), page_of(300, 1), page_of(400, 1) };
         const Damages *d;
-        CursorCount n;
+        PageCount n;
 
         WALK(w);
         recording_add(&w.recording, 0, 0, pages, 4);
@@ -409,7 +409,7 @@ TEST(seeking_finds_what_reading_up_to_there_finds) {
                 }
                 for (uint64_t ns = 0; ns < 27 * step_ns; ns += step_ns / 20) {
                         Cursor *sought = walk_open(&w), *walked = walk_open(&w);
-                        CursorCount n;
+                        PageCount n;
 
                         ck_assert_int_eq(cursor_seek(sought, ns), 0);
                         cursor_count(sought, &n);

@@ -29,7 +29,7 @@ static void given_done(Given *g) {
 static void given_init(Given *g, bool is_packed, bool has_account) {
         int fd = memfd_create("dat", MFD_CLOEXEC);
         Page p[N_PAGES] = {};
-        TracedatResult result;
+        _cleanup_tracedat_result_ TracedatResult result = {};
         char *problem;
         DatFile *f;
 

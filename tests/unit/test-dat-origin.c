@@ -28,6 +28,14 @@ TEST(what_was_written_is_taken_over) {
         ck_assert_int_eq(strv_add(&from->roots, "udp_sendmsg"), 0);
         from->spec.ring = true;
         from->spec.max_bytes = 65536;
+        ck_assert_int_eq(gaps_add(&from->gaps, &(Gap){ .cpu = 3,
+                                                       .cause = GAP_CLEARED,
+                                                       .from_ns = 7,
+                                                       .to_ns = 9,
+                                                       .n_events = GAP_UNKNOWN }),
+                         0);
+        ck_assert_int_eq(strv_add(&from->lacks, "CPU 0: 1 segment empty"), 0);
+        from->filters = strdup("--cpus=0");
         ck_assert_int_eq(dat_origin_format(&text, from), 0);
         ck_assert(startswith(text, "ftraced {"));
         ck_assert_int_eq(dat_origin_apply(to, text), 0);
@@ -42,6 +50,12 @@ TEST(what_was_written_is_taken_over) {
         ck_assert_str_eq(to->roots.items[0], "udp_sendmsg");
         ck_assert(to->spec.ring);
         ck_assert_uint_eq(to->spec.max_bytes, 65536);
+        ck_assert_uint_eq(to->gaps.n, 1);
+        ck_assert_int_eq(to->gaps.items[0].cause, GAP_CLEARED);
+        ck_assert_uint_eq(to->gaps.items[0].n_events, GAP_UNKNOWN);
+        ck_assert_uint_eq(to->lacks.n, 1);
+        ck_assert_str_eq(to->lacks.items[0], "CPU 0: 1 segment empty");
+        ck_assert_str_eq(to->filters, "--cpus=0");
         ck_assert_uint_eq(session_meta_realtime_ns(to, 600), session_meta_realtime_ns(from, 600));
 }
 
@@ -63,6 +77,9 @@ TEST(what_is_of_others_or_damaged_changes_nothing) {
                 "ftraced {\"spec\":{\"functions\":[]}}",
                 "ftraced {\"spec\":{\"functions\":[\"a b\"],\"depth\":3}}",
                 "ftraced {\"spec\":{\"functions\":[\"f\"],\"depth\":-1}}",
+                "ftraced {\"lacks\":7}",
+                "ftraced {\"lacks\":[\"a\",7],\"filters\":\"f\"}",
+                "ftraced {\"lacks\":[\"a\"],\"gaps\":[{\"cause\":\"none\"}]}",
         };
 
         for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
@@ -75,5 +92,7 @@ TEST(what_is_of_others_or_damaged_changes_nothing) {
                 ck_assert_uint_eq(m->spec.functions.n, 0);
                 ck_assert_uint_eq(m->roots.n, 0);
                 ck_assert_uint_eq(m->spec.depth, 0);
+                ck_assert_uint_eq(m->lacks.n + m->gaps.n, 0);
+                ck_assert(!m->filters);
         }
 }

@@ -30,12 +30,13 @@ static Formats formats_of(const Layout *layout) {
 }
 
 static Occurrence *occurrence_among(const char *symbols, const Formats *formats, const Page *page) {
+        PageCount count = {};
         PageInfo info;
         Occurrence *o;
 
         ck_assert_int_eq(occurrence_new(&o, formats, strdup(symbols), strlen(symbols)), 0);
         ck_assert_int_eq(page_parse(&info, page->bytes, BUILT_PAGE_BYTES, HOST_BIG_ENDIAN), 0);
-        occurrence_add(o, &info, page->bytes);
+        occurrence_add(o, &info, page->bytes, &count);
         return o;
 }
 

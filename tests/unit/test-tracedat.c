@@ -18,7 +18,7 @@ static Filtering all; /* pages */
 static Dat dat_of(const Recording *r) {
         const TracedatSpec spec = { .version = 6, .window = &all };
         _cleanup_close_ int fd = memfd_create("dat", MFD_CLOEXEC);
-        TracedatResult result;
+        _cleanup_tracedat_result_ TracedatResult result = {};
         Dat d = {};
 
         ck_assert_int_eq(tracedat_write(&result, r->dir, r->meta, &spec, fd, NULL), 0);
@@ -58,7 +58,7 @@ TEST(pages_that_cannot_be_read_are_left_out) {
 TEST(a_recording_without_formats_is_refused_with_the_reason) {
         RECORDING(r, &layouts[LAYOUT_6_1]);
         _cleanup_free_ char *problem = NULL;
-        TracedatResult result;
+        _cleanup_tracedat_result_ TracedatResult result = {};
 
         ck_assert_int_eq(
                 unlinkat(session_dir_fd(r.dir), "tracing/events/ftrace/funcgraph_exit/format", 0),
@@ -114,7 +114,7 @@ static const TracedatSpec forms[] = {
 static DatFile *back(const Recording *r, const TracedatSpec *spec, TracedatResult *result) {
         _cleanup_free_ char *problem = NULL;
         int fd = memfd_create("dat", MFD_CLOEXEC), status;
-        TracedatResult unused;
+        _cleanup_tracedat_result_ TracedatResult unused = {};
         DatFile *f;
 
         ck_assert_int_eq(tracedat_write(result ?: &unused, r->dir, r->meta, spec, fd, &problem), 0);
@@ -163,7 +163,7 @@ TEST(every_form_brings_every_page_back) {
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 _cleanup_free_ char *symbols = NULL, *tasks = NULL;
                 _cleanup_recording_ Recording r;
-                TracedatResult result;
+                _cleanup_tracedat_result_ TracedatResult result = {};
                 Page p[47] = {};
                 size_t n;
 
@@ -176,7 +176,7 @@ TEST(every_form_brings_every_page_back) {
                 r.meta->cpus[1].overrun = 4711;
                 f = back(&r, form, &result);
                 ck_assert_uint_eq(result.n_pages, 47);
-                ck_assert_uint_eq(result.n_torn + result.damages.n_all, 0);
+                ck_assert_uint_eq(result.lacks.n, 0);
                 ck_assert_int_eq(result.is_packed, form->is_packed);
                 ck_assert(dat_file_buffer(f)->is_packed == form->is_packed);
                 ck_assert_uint_eq(dat_file_buffer(f)->n_cpus, 2);
@@ -272,7 +272,7 @@ TEST(a_window_has_the_pages_that_reach_into_it) {
                         .from = { windows[i].from ? MOMENT_TRACE : MOMENT_NONE, windows[i].from },
                         .to = { windows[i].to ? MOMENT_TRACE : MOMENT_NONE, windows[i].to },
                 };
-                TracedatResult result;
+                _cleanup_tracedat_result_ TracedatResult result = {};
 
                 f = back(&r, &(TracedatSpec){ .version = 6, .window = &window }, &result);
                 ck_assert_uint_eq(result.n_pages, windows[i].n);
@@ -287,7 +287,7 @@ TEST(what_is_too_large_to_be_compressed_is_not) {
                 _cleanup_(dat_file_freep) DatFile *f = NULL;
                 RECORDING(r, &layouts[LAYOUT_6_1]);
                 TracedatSpec spec = forms[4 + i];
-                TracedatResult result;
+                _cleanup_tracedat_result_ TracedatResult result = {};
                 Page p[40] = {};
 
                 fill_pages(p, ELEMENTSOF(p), &layouts[LAYOUT_6_1], 5, 100);

@@ -24,7 +24,7 @@
 typedef struct Part {
         Reading reading;
         ExportInfo info;
-        char *recording, *sentence; /* the info's */
+        char *recording, *sentence, *filters, *title; /* the info's */
 } Part;
 
 typedef struct Exporting {
@@ -46,6 +46,8 @@ typedef struct Exporting {
 static void part_done(Part *p) {
         free(p->recording);
         free(p->sentence);
+        free(p->filters);
+        free(p->title);
         reading_done(&p->reading);
         *p = (Part){};
 }
@@ -141,8 +143,13 @@ static int describe(Part *p, const Exporting *e, const char *word) {
         const Filtering *filtering = &p->reading.filtering;
         int r = name_recording(&p->recording, e->o, m, word, title);
 
+        if (r >= 0)
+                r = source_filters(&p->filters, e->o, m);
+        if (r >= 0 && p->filters)
+                r = text_format(&p->title, "%s with %s", title, p->filters);
         p->info = (ExportInfo){
-                .title = title,
+                .title = p->title ?: title,
+                .filters = p->filters,
                 .recording = p->recording,
                 .meta = m,
                 .is_sparse = e->o->filter.functions.n > 0,

@@ -18,6 +18,10 @@ typedef struct Fetch {
         TracedatResult result;
 } Fetch;
 
+static void fetch_done(Fetch *f) {
+        tracedat_result_done(&f->result);
+}
+
 static int write_failure(const Fetch *f, const SessionMeta *m, int r, const char *problem) {
         switch (r) {
         case TRACEDAT_E_UNREADABLE:
@@ -69,9 +73,6 @@ static int fetch(Fetch *f, const Source *s, TracedatSpec *spec) {
 static int tell_lacks(const Fetch *f, const Source *s, const TracedatSpec *spec) {
         const TracedatResult *result = &f->result;
         const SessionMeta *m = s->meta;
-        const DamageCount torn = { result->n_torn, "page", "pages",
-                                   "with an impossible length, skipped" };
-        _cleanup_strv_ Strv lacks = {};
 
         if (spec->is_packed && !result->is_packed)
                 talk(f->o, "It is not compressed: a CPU has more than 2 GiB, which breaks "
@@ -80,26 +81,19 @@ static int tell_lacks(const Fetch *f, const Source *s, const TracedatSpec *spec)
                 talk(f->o,
                      "Modules came or went while it recorded: a trace.dat has one name for an "
                      "address, \"ftracectl report\" the one of each time.");
-        if (damage_describe_each(&result->damages, &lacks) < 0 ||
-            damage_add_counts(&lacks, "", &torn, 1) < 0 ||
-            damage_describe_misplaced(s->dir, &lacks) < 0)
-                return STATUS_FAILED;
-        warn_each(&lacks);
-        if (result->symbols_are_damaged)
-                log_warning("Its symbols in the store are damaged: functions are addresses.");
+        warn_each(&result->lacks);
         if (result->n_pages == 0)
                 talk(f->o, "There are no events in it.");
         display_dropped(f->o, m);
         display_lacks(f->o, m);
-        return summary_is_complete(m) && lacks.n == 0 && !result->symbols_are_damaged
-                       ? STATUS_OK
-                       : STATUS_INCOMPLETE;
+        return summary_is_complete(m) && result->lacks.n == 0 ? STATUS_OK : STATUS_INCOMPLETE;
 }
 
 int verb_fetch(const Options *o) {
         _cleanup_(source_freep) Source *s = NULL;
         _cleanup_filtering_ Filtering window = {};
-        Fetch f = { .o = o, .path = o->output };
+        _cleanup_free_ char *filters = NULL;
+        _cleanup_(fetch_done) Fetch f = { .o = o, .path = o->output };
         TracedatSpec spec = {
                 .version = o->fetch.compress == COMPRESS_UNSAID ? 6 : 7,
                 .is_packed = o->fetch.compress == COMPRESS_ZSTD,
@@ -121,6 +115,9 @@ int verb_fetch(const Options *o) {
                         "session \"%s\" has not ended: it is %s. Wait for it, or end it with: "
                         "ftracectl stop %s",
                         s->meta->name, session_state_name(s->meta->state), s->meta->name);
+        if (source_filters(&filters, o, s->meta) < 0)
+                return out_of_memory();
+        spec.filters = filters;
         status = fetch(&f, s, &spec);
         return status == STATUS_OK ? tell_lacks(&f, s, &spec) : status;
 }

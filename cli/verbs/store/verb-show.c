@@ -301,6 +301,8 @@ static void show_file(Buf *out, const Source *s) {
                 show_what(out, m);
         if (m->start.realtime_ns > 0)
                 line(out, "Recorded", "since %s", SUMMARY_TIME(m->start.realtime_ns));
+        if (m->filters)
+                line(out, "Made with", "%s", m->filters);
         if (!m->symbols)
                 line(out, "Symbols", "none");
 }
