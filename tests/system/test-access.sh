@@ -121,6 +121,9 @@ says 'with what it does' "may not record the function 'udp_sendmsg': ftraced.con
 exits 'a glob that goes beyond it is, too' 4 member start '*_sendmsg'
 exits 'an event is refused' 4 member start --event=sched:sched_switch tcp_sendmsg
 # What a session waits for tells as much as what it records, and so may any name.
+exits 'nor does a black box bring one along: the kernel log' 4 member start --black-box tcp_sendmsg
+says 'which is named' "may not record the event 'printk:console': ftraced.conf allows its group none"
+exits 'a profile has none to give to others' 4 member start --dry-run --profile roots --black-box
 exits 'a trigger waits for no function that is not allowed' 4 member arm tcp_sendmsg --on function:udp_sendmsg
 says 'which is named' "may not wait for the function 'udp_sendmsg': ftraced.conf allows its group only tcp_\\*"
 exits 'nor does the end of a recording' 4 member arm tcp_sendmsg --on command --on function:udp_sendmsg --do=stop
