@@ -16,6 +16,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
+#include "daemon/symbols/kernel-symbols.h"
 #include "daemon/tracefs/control.h"
 #include "meta/json-field.h"
 #include "store/symbol-file.h"
@@ -28,7 +29,8 @@ int untraced_explain(char **ret, int root_fd, const char *name) {
         const char *variant = NULL;
         size_t n = strlen(name);
 
-        if (file_read(root_fd, "proc/kallsyms", &symbols, NULL, SYMBOL_FILE_MAX) < 0)
+        if (file_read(root_fd, kernel_symbols_path("proc/kallsyms"), &symbols, NULL,
+                      SYMBOL_FILE_MAX) < 0)
                 return text_format(ret, "%s", "");
         for (const char *s = symbols; (s = strstr(s, name)); s += n) {
                 if (s - symbols < 2 || s[-1] != ' ' || !strchr("tTwW", s[-2]))

@@ -58,8 +58,8 @@ int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal);
 /* REFUSAL_BUSY naming the session.  @what: a file that exists once per kernel and cannot be shared
  * with it, or NULL: the tracer itself.  @depth: what the new session asks for. */
 int refuse_held(const Claim *holder, const char *what, uint64_t depth, Refusal *refusal);
-/* Why @name is not among the functions that can be traced, read below @root_fd: ": REASON", or "" if that is not
- * known; the caller frees.  0 or -ENOMEM. */
+/* Why @name is not among the functions that can be traced, read below @root_fd (or where kernel_symbols_path() says):
+ * ": REASON", or "" if that is not known; the caller frees.  0 or -ENOMEM. */
 int untraced_explain(char **ret, int root_fd, const char *name);
 
 /* --- what the kernel's buffers take of memory, and may take ------------------------------------- */
