@@ -31,7 +31,8 @@ int admit_cpus(const Tracefs *fs, const Spec *spec, Refusal *refusal);
 /* Whether this kernel has the trace clock. */
 int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal);
 /*
- * All threads that the spec's processes have now, sorted: set_ftrace_pid takes threads.  Where others
+ * All threads that the spec's processes have now, sorted: set_ftrace_pid takes threads, by the numbers that they have
+ * outside of all containers, so REFUSED in one.  Where others
  * may join them TASK_NOBODY is one of them (below), so that there always is one; that
  * there is nobody else adds a sentence to @warnings.
  */
@@ -141,6 +142,21 @@ int task_find_by_comms(const Tracefs *fs, const Strv *comms, Strv *ret);
  * Return: 0, -ENOENT (there is no such group, or it is outside), -errno.
  */
 int task_find_by_cgroup(const Tracefs *fs, const char *path, Strv *ret);
+/* What of @path is below /sys/fs/cgroup. */
+const char *task_group_below(const char *path);
+
+/* --- caller.c ----------------------------------------------------------------------------------- */
+
+/*
+ * caller_translate() - what somebody in a container means by a process's number and a control group's path
+ * @proc:         where procfs is
+ * @caller:       the process that says them
+ * @pids, @paths: become what they are for ftraced; NULL: the caller does not say them
+ *
+ * A number counts in the caller's PID namespace, a path below the caller's /sys/fs/cgroup.
+ * Return: 0; REFUSED: that is not here, or cannot be told; -ENOMEM.
+ */
+int caller_translate(const char *proc, pid_t caller, Strv *pids, Strv *paths, Refusal *refusal);
 
 /* --- override.c --------------------------------------------------------------------------------- */
 

@@ -174,6 +174,36 @@ ok 'nor do two who take turns' test "$(n_logged "Refused uid 6499[68].*no sessio
 ok 'nor do they by reading' test "$(n_logged "'one' is read by uid 6499[68]")" -le "$(at_most 2)"
 ok 'of each of them something is told' grep -q "'one' is read by uid 64996" "$work/ftraced.log"
 
+# --- from a container -------------------------------------------------------------------------------
+
+if unshare -pf true 2>/dev/null; then
+        # /proc is the host's in there: a shell can tell both of its numbers, of which $$ is 1.
+        exits 'a process of a container is found by its number there' 0 unshare -pf bash -c '
+                while read -r key host here; do
+                        [[ $key != NSpid: ]] || echo "$host $here" >"$1"
+                done </proc/self/status
+                "$0" start --dry-run --pid $$ udp_sendmsg
+                exit' "$top_builddir/ftracectl" "$work/numbers"
+        read -r host here <"$work/numbers"
+        is 'which is another one here' "$here, $((host > 1))" '1, 1'
+        says 'and is what is recorded' "echo '?$host'? >.*set_ftrace_pid" "$out"
+        unshare -pf sleep 600 &
+        cleanup_fn kill $!
+        ok 'another container begins' wait_until 10 pgrep -P $!
+        contained=$(pgrep -P $!)
+        cleanup_fn kill -KILL "$contained"
+        exits 'who came in from outside cannot be told from others' 2 \
+                nsenter -t "$contained" -p "$top_builddir/ftracectl" start --dry-run --pid 1 udp_sendmsg
+        says 'and hears where to ask' 'there is no process 1 in your container .*Ask on the host, with its number there'
+        mkdir -p "$work/boxed" "$work/tracefs/events/cgroup/cgroup_attach_task"
+        exits 'the path of a control group begins at the mount in there' 2 unshare -m bash -c '
+                mount --bind "$1" /sys/fs/cgroup && "$0" start --dry-run --cgroup=/a udp_sendmsg' \
+                "$top_builddir/ftracectl" "$work/boxed"
+        says 'and is told as ftraced has it' 'there is no control group ".*/boxed/a"'
+else
+        skip_one 'a process of a container is found by its number there' 'no PID namespace can be made here'
+fi
+
 # --- calls that are long ---------------------------------------------------------------------------
 
 mapfile -t names < <(seq -f 'tcp_[s%g]endmsg' 4096)
