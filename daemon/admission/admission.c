@@ -292,11 +292,12 @@ static int admit_numbers(const Tracefs *fs, const Spec *spec, Refusal *refusal) 
         if (!field || !fs->is_real || fstatat(fs->root_fd, "proc/self/ns/pid", &st, 0) < 0 ||
             st.st_ino == FIRST_NAMESPACE)
                 return 0;
-        return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", field,
-                              "this ftraced is in a container (PID namespace), where processes have "
-                              "other numbers than those that the kernel compares: --pid, --comm and "
-                              "--cgroup would record others. Say them to the ftraced of the host, "
-                              "or leave them out.");
+        return refusal_set_of(
+                refusal, REFUSAL_INVALID_SPEC, "field", field,
+                "this ftraced is in a container (PID namespace), where processes have "
+                "other numbers than those that the kernel compares: --pid, --comm and "
+                "--cgroup would record others. Say them to the ftraced of the host, "
+                "or leave them out.");
 }
 
 int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Strv *warnings,

@@ -183,7 +183,7 @@ TEST(who_says_a_member_is_asked_for_what_it_brings_along) {
                         json_object_set_new(given, m->json.key, json_true());
                 ck_assert_int_eq(spec_from_json(&spec, given, &field), 0);
                 all = spec_to_json(&spec);
-                json_object_foreach(all, name, value) {
+                json_object_foreach (all, name, value) {
                         unsigned asks = spec_find_member(name)->asks;
 
                         if (json_object_get(given, name))
@@ -211,10 +211,10 @@ TEST(a_black_box_is_complete_once_it_is_read) {
                 _cleanup_spec_ Spec spec = {};
                 const char *field;
 
-                ck_assert_int_gt(asprintf(&text,
-                                          "{\"functions\":[\"f\"],\"black_box\":true,\"events\":%s}",
-                                          cases[i].events),
-                                 0);
+                ck_assert_int_gt(
+                        asprintf(&text, "{\"functions\":[\"f\"],\"black_box\":true,\"events\":%s}",
+                                 cases[i].events),
+                        0);
                 ck_assert_int_eq(parse(&spec, text, &field), 0);
                 ck_assert(spec.in_kernel && spec.ring);
                 ck_assert_uint_eq(spec.events.n, cases[i].n);
