@@ -80,6 +80,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/api/listing.c \
 	%D%/watch/live.c \
 	%D%/watch/live.h \
+	%D%/admission/caller.c \
 	%D%/api/methods-access.c \
 	%D%/api/methods-background.c \
 	%D%/api/methods-start.c \

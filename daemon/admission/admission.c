@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -16,6 +17,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
+#include "daemon/symbols/kernel-symbols.h"
 #include "daemon/tracefs/control.h"
 #include "meta/json-field.h"
 #include "store/symbol-file.h"
@@ -28,7 +30,8 @@ int untraced_explain(char **ret, int root_fd, const char *name) {
         const char *variant = NULL;
         size_t n = strlen(name);
 
-        if (file_read(root_fd, "proc/kallsyms", &symbols, NULL, SYMBOL_FILE_MAX) < 0)
+        if (file_read(root_fd, kernel_symbols_path("proc/kallsyms"), &symbols, NULL,
+                      SYMBOL_FILE_MAX) < 0)
                 return text_format(ret, "%s", "");
         for (const char *s = symbols; (s = strstr(s, name)); s += n) {
                 if (s - symbols < 2 || s[-1] != ' ' || !strchr("tTwW", s[-2]))
@@ -276,13 +279,34 @@ int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusa
         return 0;
 }
 
+/* PROC_PID_INIT_INO, linux 6.1 include/linux/proc_ns.h: that of the first PID namespace. */
+#define FIRST_NAMESPACE 0xEFFFFFFCU
+
+static int admit_numbers(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
+        const char *field = spec->pids.n > 0      ? "pids"
+                            : spec->comms.n > 0   ? "comms"
+                            : spec->cgroups.n > 0 ? "cgroups"
+                                                  : NULL;
+        struct stat st;
+
+        if (!field || !fs->is_real || fstatat(fs->root_fd, "proc/self/ns/pid", &st, 0) < 0 ||
+            st.st_ino == FIRST_NAMESPACE)
+                return 0;
+        return refusal_set_of(
+                refusal, REFUSAL_INVALID_SPEC, "field", field,
+                "this ftraced is in a container (PID namespace), where processes have "
+                "other numbers than those that the kernel compares: --pid, --comm and "
+                "--cgroup would record others. Say them to the ftraced of the host, "
+                "or leave them out.");
+}
+
 int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Strv *warnings,
                     Refusal *refusal) {
         _cleanup_free_ char *names = NULL;
         _cleanup_strv_ Strv threads = {};
-        int r = 0;
+        int r = admit_numbers(fs, spec, refusal);
 
-        if (spec->comms.n + spec->cgroups.n > 0) {
+        if (r == 0 && spec->comms.n + spec->cgroups.n > 0) {
                 r = find_followed(fs, spec, &threads, refusal);
                 names = strv_join(spec->comms.n > 0 ? &spec->comms : &spec->cgroups, ", ");
                 if (r == 0 && threads.n == 1) /* who sees nothing recorded should know */

@@ -31,7 +31,8 @@ int admit_cpus(const Tracefs *fs, const Spec *spec, Refusal *refusal);
 /* Whether this kernel has the trace clock. */
 int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal);
 /*
- * All threads that the spec's processes have now, sorted: set_ftrace_pid takes threads.  Where others
+ * All threads that the spec's processes have now, sorted: set_ftrace_pid takes threads, by the numbers that they have
+ * outside of all containers, so REFUSED in one.  Where others
  * may join them TASK_NOBODY is one of them (below), so that there always is one; that
  * there is nobody else adds a sentence to @warnings.
  */
@@ -58,8 +59,8 @@ int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal);
 /* REFUSAL_BUSY naming the session.  @what: a file that exists once per kernel and cannot be shared
  * with it, or NULL: the tracer itself.  @depth: what the new session asks for. */
 int refuse_held(const Claim *holder, const char *what, uint64_t depth, Refusal *refusal);
-/* Why @name is not among the functions that can be traced, read below @root_fd: ": REASON", or "" if that is not
- * known; the caller frees.  0 or -ENOMEM. */
+/* Why @name is not among the functions that can be traced, read below @root_fd (or where kernel_symbols_path() says):
+ * ": REASON", or "" if that is not known; the caller frees.  0 or -ENOMEM. */
 int untraced_explain(char **ret, int root_fd, const char *name);
 
 /* --- what the kernel's buffers take of memory, and may take ------------------------------------- */
@@ -141,6 +142,21 @@ int task_find_by_comms(const Tracefs *fs, const Strv *comms, Strv *ret);
  * Return: 0, -ENOENT (there is no such group, or it is outside), -errno.
  */
 int task_find_by_cgroup(const Tracefs *fs, const char *path, Strv *ret);
+/* What of @path is below /sys/fs/cgroup. */
+const char *task_group_below(const char *path);
+
+/* --- caller.c ----------------------------------------------------------------------------------- */
+
+/*
+ * caller_translate() - what somebody in a container means by a process's number and a control group's path
+ * @proc:         where procfs is
+ * @caller:       the process that says them
+ * @pids, @paths: become what they are for ftraced; NULL: the caller does not say them
+ *
+ * A number counts in the caller's PID namespace, a path below the caller's /sys/fs/cgroup.
+ * Return: 0; REFUSED: that is not here, or cannot be told; -ENOMEM.
+ */
+int caller_translate(const char *proc, pid_t caller, Strv *pids, Strv *paths, Refusal *refusal);
 
 /* --- override.c --------------------------------------------------------------------------------- */
 

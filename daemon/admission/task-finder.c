@@ -99,19 +99,24 @@ int task_find_by_comms(const Tracefs *fs, const Strv *comms, Strv *ret) {
         return r;
 }
 
+const char *task_group_below(const char *path) {
+        const char *below = startswith(path, "/" CGROUP_ROOT);
+
+        if (below && (*below == '/' || *below == 0))
+                path = below;
+        return path + strspn(path, "/");
+}
+
 static int open_group(const Tracefs *fs, const char *path) {
         _cleanup_close_ int root_fd =
                 openat(fs->root_fd, CGROUP_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
                                 .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
-        const char *below = startswith(path, "/" CGROUP_ROOT);
         long fd;
 
         if (root_fd < 0)
                 return ORIGIN(-errno);
-        if (below && (*below == '/' || *below == 0))
-                path = below;
-        path += strspn(path, "/");
+        path = task_group_below(path);
         fd = syscall(SYS_openat2, root_fd, *path ? path : ".", &how, sizeof(how));
         if (fd < 0 && errno == ENOSYS) /* before linux 5.6; the name has no ".." (base/name.h) */
                 fd = openat(root_fd, *path ? path : ".",

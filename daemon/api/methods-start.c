@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
+#include "daemon/admission/admission.h"
 #include "daemon/api/api.h"
 #include "daemon/tracefs/plan.h"
 #include "meta/json-field.h"
@@ -150,6 +151,7 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
         char quoted[NAME_QUOTE_MAX];
         const char *name = json_string_value(json_object_get(parameters, "name")),
                    *profile = json_string_value(json_object_get(parameters, "profile")), *field;
+        json_t *given = json_object_get(parameters, "spec");
         bool is_member = call->who.right != PEER_ALL,
              force = json_is_true(json_object_get(parameters, "force"));
         unsigned asked = 0;
@@ -167,7 +169,7 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
         if (r == 0 && profile)
                 r = take_profile(m, &p, profile, refusal);
         if (r == 0)
-                r = merge_spec(&p, json_object_get(parameters, "spec"), &spec, refusal);
+                r = merge_spec(&p, given, &spec, refusal);
         if (r != 0)
                 return r;
         r = spec_from_json(&meta->spec, spec, &field);
@@ -176,7 +178,12 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
         if (r == 0)
                 r = text_replace(&meta->name, name) ?: text_replace(&meta->profile, p.name);
         if (r == 0 && is_member)
-                r = allowance_ask(&asked, json_object_get(parameters, "spec"), p.name, refusal);
+                r = allowance_ask(&asked, given, p.name, refusal);
+        if (r == 0) /* of a profile, they are root's words */
+                r = BACKGROUND_CALL(caller_translate(
+                        "/proc", call->who.pid,
+                        json_object_get(given, "pids") ? &meta->spec.pids : NULL,
+                        json_object_get(given, "cgroups") ? &meta->spec.cgroups : NULL, refusal));
         if (r != 0)
                 return r;
         look_at_sample(&meta->spec);

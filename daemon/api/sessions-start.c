@@ -94,19 +94,6 @@ static int apply_limits(const Limits *l, SessionMeta *m) {
                          FORMAT_BYTES(l->max_session_bytes));
 }
 
-/* A ring in the kernel of its own accord, with what the kernel says: of a panic, for one. */
-static int complete_black_box(Spec *spec) {
-        static const char messages[] = "printk:console";
-
-        if (!spec->black_box)
-                return 0;
-        spec->in_kernel = spec->ring = true;
-        for (size_t i = 0; i < spec->events.n; i++)
-                if (startswith(spec->events.items[i], messages))
-                        return 0;
-        return spec->events.n < SPEC_MAX_EVENTS ? strv_add(&spec->events, messages) : 0;
-}
-
 int sessions_prepare(Sessions *s, Janitor *j, const SessionRequest *q, Refusal *refusal) {
         const Limits *l = s->context.limits;
         SessionMeta *m = q->meta;
@@ -129,8 +116,6 @@ int sessions_prepare(Sessions *s, Janitor *j, const SessionRequest *q, Refusal *
                 if (r == 0)
                         r = allowance_narrow(&l->member, &use, &m->spec, &m->warnings);
         }
-        if (r == 0)
-                r = complete_black_box(&m->spec);
         return r == 0 ? apply_limits(l, m) : r;
 }
 

@@ -43,7 +43,7 @@ static bool is_ours_to_write(const char *name) {
 uint64_t put_back_mark(const Tracefs *fs, const char *file) {
         uint64_t mark = 0;
 
-        if (!fs->marks_writers || strstr(file, "events/") || is_ours_to_write(basename(file)))
+        if (!fs->is_real || strstr(file, "events/") || is_ours_to_write(basename(file)))
                 return 0;
         if (!ledger_is_tracer(file))
                 return read_time(fs, file) & PUT_BACK_MARK_MAX;

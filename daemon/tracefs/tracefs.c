@@ -60,7 +60,7 @@ int tracefs_attach(Tracefs *fs, const char *path) {
                 return fs->error = errno == ENOENT && is_tracefs(fd) ? -ENODATA : ORIGIN(-errno);
         if (text_replace(&fs->path, usual_path(fd, fs->path)) < 0)
                 return fs->error = -ENOMEM;
-        fs->marks_writers = is_tracefs(fd);
+        fs->is_real = is_tracefs(fd);
         fs->fd = TAKE_FD(fd);
         return fs->error = 0;
 }

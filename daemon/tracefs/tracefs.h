@@ -21,7 +21,7 @@ typedef struct Tracefs {
         int root_fd; /* "/" */
         int error;   /* why fd is not open: -ENOENT (not mounted), -ENODATA (mounted, and empty, as
                       * since a boot in sandbox), -EPERM (locked down later), -EACCES */
-        bool marks_writers; /* files' times tell who wrote them (daemon/tracefs/put-back.c) */
+        bool is_real; /* the kernel's: times of files tell who wrote them (daemon/tracefs/put-back.c) */
 } Tracefs;
 
 /*

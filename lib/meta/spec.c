@@ -3,7 +3,8 @@
 /*
  * A spec crosses from any user to root, so everything that may be in one stands in one table:
  * its keys, its range, which words may be in its lists, and who may say it.  Nothing that is not in the table
- * gets through, and each refusal can name its key.
+ * gets through, and each refusal can name its key.  What one member brings along is there once the spec is read, so that
+ * whoever judges it judges all of it.
  */
 
 #include "base/name.h"
@@ -128,7 +129,7 @@ static const SpecMember members[] = {
         LIST(triggers, TRIGGER_MAX, TRIGGER_RULE_BYTES_MAX, trigger_rule_is_valid, "Trigger", LINE,
              VIEW),
         FLAG(in_kernel, "InKernel", BOOL, VIEW),
-        FLAG(black_box, "BlackBox", BOOL, COST),
+        FLAG(black_box, "BlackBox", BOOL, VIEW), /* complete() */
         NUMBER(max_captures, 0, INT64_MAX, 0, "MaxCaptures", NUMBER, VIEW),
         NUMBER(max_captures_a_day, 0, CAPTURES_MAX_A_DAY, SPEC_DEFAULT_CAPTURES_A_DAY,
                "MaxCapturesADay", NUMBER, VIEW),
@@ -178,6 +179,20 @@ int spec_member_to_json(json_t *o, const Spec *spec, size_t offset) {
         return ORIGIN(-ENOENT);
 }
 
+/* A black box is a ring in the kernel, with what the kernel says: of a panic, for one.  Whoever may say a member may say
+ * what it brings along: its row has the bits of both. */
+static int complete(Spec *spec) {
+        static const char messages[] = "printk:console";
+
+        if (!spec->black_box)
+                return 0;
+        spec->in_kernel = spec->ring = true;
+        for (size_t i = 0; i < spec->events.n; i++)
+                if (startswith(spec->events.items[i], messages))
+                        return 0;
+        return spec->events.n < SPEC_MAX_EVENTS ? strv_add(&spec->events, messages) : 0;
+}
+
 int spec_from_json(Spec *ret, const json_t *o, const char **ret_field) {
         _cleanup_spec_ Spec spec = {};
         int r;
@@ -194,6 +209,8 @@ int spec_from_json(Spec *ret, const json_t *o, const char **ret_field) {
         }
         if (r == SPEC_E_INVALID)
                 *ret_field = field;
+        if (r == 0)
+                r = complete(&spec);
         if (r == 0)
                 *ret = TAKE(spec, (Spec){});
         return r;

@@ -165,7 +165,8 @@ json_t *spec_to_json(const Spec *spec); /* NULL without memory */
 int spec_member_to_json(json_t *o, const Spec *spec, size_t offset);
 
 /*
- * Checks types, ranges and every name (base/name.h); whether its members go together is checked by whoever arms it.
+ * Checks types, ranges and every name (base/name.h), and adds what a black box brings along; whether its members go
+ * together is checked by whoever arms it.
  * Return: 0, SPEC_E_INVALID (*@ret_field is the key, and lives as long as @o), -ENOMEM.
  */
 enum { SPEC_E_INVALID = 1 };

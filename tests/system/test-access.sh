@@ -121,6 +121,9 @@ says 'with what it does' "may not record the function 'udp_sendmsg': ftraced.con
 exits 'a glob that goes beyond it is, too' 4 member start '*_sendmsg'
 exits 'an event is refused' 4 member start --event=sched:sched_switch tcp_sendmsg
 # What a session waits for tells as much as what it records, and so may any name.
+exits 'nor does a black box bring one along: the kernel log' 4 member start --black-box tcp_sendmsg
+says 'which is named' "may not record the event 'printk:console': ftraced.conf allows its group none"
+exits 'a profile has none to give to others' 4 member start --dry-run --profile roots --black-box
 exits 'a trigger waits for no function that is not allowed' 4 member arm tcp_sendmsg --on function:udp_sendmsg
 says 'which is named' "may not wait for the function 'udp_sendmsg': ftraced.conf allows its group only tcp_\\*"
 exits 'nor does the end of a recording' 4 member arm tcp_sendmsg --on command --on function:udp_sendmsg --do=stop
@@ -170,6 +173,35 @@ done 2>/dev/null
 ok 'nor do two who take turns' test "$(n_logged "Refused uid 6499[68].*no session 'nobody'")" -le "$(at_most 2)"
 ok 'nor do they by reading' test "$(n_logged "'one' is read by uid 6499[68]")" -le "$(at_most 2)"
 ok 'of each of them something is told' grep -q "'one' is read by uid 64996" "$work/ftraced.log"
+
+# --- from a container -------------------------------------------------------------------------------
+
+if unshare -pf true 2>/dev/null; then
+        # /proc is the host's in there: a shell can tell both of its numbers, of which $$ is 1.
+        exits 'a process of a container is found by its number there' 0 unshare -pf bash -c '
+                while read -r key host here; do
+                        [[ $key != NSpid: ]] || echo "$host $here" >"$1"
+                done </proc/self/status
+                "$0" start --dry-run --pid $$ udp_sendmsg
+                exit' "$top_builddir/ftracectl" "$work/numbers"
+        read -r host here <"$work/numbers"
+        is 'which is another one here' "$here, $((host > 1))" '1, 1'
+        says 'and is what is recorded' "echo '?$host'? >.*set_ftrace_pid" "$out"
+        unshare -pf sleep 600 & # which ends with what is in there
+        ok 'another container begins' wait_until 10 pgrep -P $!
+        contained=$(pgrep -P $!)
+        cleanup_fn kill -KILL "$contained"
+        exits 'who came in from outside cannot be told from others' 2 \
+                nsenter -t "$contained" -p "$top_builddir/ftracectl" start --dry-run --pid 1 udp_sendmsg
+        says 'and hears where to ask' 'there is no process 1 in your container .*Ask on the host, with its number there'
+        mkdir -p "$work/boxed" "$work/tracefs/events/cgroup/cgroup_attach_task"
+        exits 'the path of a control group begins at the mount in there' 2 unshare -m bash -c '
+                mount --bind "$1" /sys/fs/cgroup && "$0" start --dry-run --cgroup=/a udp_sendmsg' \
+                "$top_builddir/ftracectl" "$work/boxed"
+        says 'and is told as ftraced has it' 'there is no control group ".*/boxed/a"'
+else
+        skip_one 'a process of a container is found by its number there' 'no PID namespace can be made here'
+fi
 
 # --- calls that are long ---------------------------------------------------------------------------
 
@@ -221,5 +253,28 @@ arrived() {
 ok 'pages arrive' wait_until 10 arrived
 exits 'a member draws them from the descriptors that he gets' 0 member report shared
 ok 'all of them' test "$(wc -l <"$out")" -gt 100
+# What is read from a descriptor of an instance may be another session's a moment later, in a black box above all.
+python3 - "$FTRACED_SOCKET" <<'END' >"$out"
+import fcntl, json, os, socket, sys
+os.setgroups([64999]); os.setregid(64995, 64995); os.setreuid(64995, 64995)
+def call(method, **parameters):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    s.sendall(json.dumps({'method': 'org.ftraced.' + method, 'parameters': parameters}).encode() + b'\0')
+    text, handed = b'', []
+    while not text.endswith(b'\0'):
+        more, fds, _, _ = socket.recv_fds(s, 65536, 64)
+        text, handed = text + more, handed + fds
+    for fd in handed:
+        print(method, os.readlink(f'/proc/self/fd/{fd}'), fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE)
+for method in 'Open', 'Describe', 'Snapshot', 'Stop', 'Trigger':
+    call(method, session='shared')
+call('Start', spec={'functions': ['udp_recvmsg']})
+for method in 'List', 'GetStatus', 'ListFunctions':
+    call(method)
+END
+is 'a member is handed nothing of tracefs, and nothing to write to' \
+        "$(sed -E "s,(/memfd:)[^ ]*( \(deleted\))?,\1," "$out")" \
+        "Open $work/shared/sessions/shared 0"$'\n'"Open $work/shared/symbols 0"$'\n''ListFunctions /memfd: 0'
 ok 'the daemon ends in peace' stop_ftraced
 done_testing

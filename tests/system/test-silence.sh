@@ -42,5 +42,8 @@ expect_silence gone 'process [0-9]+ has ended'
 
 exits 'a name that is no function is refused' 3 ftracectl start -n no no_such_function_at_all
 says 'with what may be the reason' 'cannot be traced|can be traced here.*inlined'
+echo 'ffffffff81001000 t kept_out' >>"$FTRACED_KALLSYMS"
+exits 'nor is one that the kernel keeps tracing out of' 3 ftracectl start -n no kept_out
+says 'with that reason, from the symbols that the unit has bound elsewhere' 'this kernel has it and keeps tracing out of it'
 exits 'the daemon ends' 0 stop_ftraced
 done_testing

@@ -150,8 +150,8 @@ unit_programs += %D%/daemon-symbols
 %C%_daemon_symbols_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/daemon-admission
-%C%_daemon_admission_SOURCES = %D%/test-admission.c %D%/test-arbiter.c %D%/test-functions.c %D%/test-memory.c \
-	%D%/test-untraced.c
+%C%_daemon_admission_SOURCES = %D%/test-admission.c %D%/test-arbiter.c %D%/test-caller.c %D%/test-functions.c \
+	%D%/test-memory.c %D%/test-untraced.c
 %C%_daemon_admission_CFLAGS = $(unit_cflags)
 %C%_daemon_admission_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 %C%_daemon_admission_LDFLAGS = $(fake_kernel_ldflags)

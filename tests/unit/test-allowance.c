@@ -74,6 +74,7 @@ TEST(what_a_profile_says_is_asked_for_if_a_call_changes_what_is_seen_of_it) {
                 { "{\"notrace\": []}", true, names | SPEC_ASKS_NOTRACE },
                 { "{\"hooked\": []}", true, names | SPEC_ASKS_HOOKED },
                 { "{\"depth\": 0}", true, names },
+                { "{\"black_box\": true}", true, names },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++)
@@ -161,6 +162,21 @@ TEST(a_name_is_looked_at_wherever_it_stands) {
                               "%s is allowed", cases[i].bad);
                 ck_assert_msg(strstr(bad, cases[i].named), "%s: %s", cases[i].bad, bad);
         }
+}
+
+TEST(what_a_black_box_brings_along_is_looked_at) {
+        json_auto_t *o = json_pack("{s:[s], s:b}", "functions", "udp_sendmsg", "black_box", 1);
+        _cleanup_strv_ Strv functions = words("udp_*"), events = words("sched:* printk:console");
+        Limits l = { .member_functions = &functions };
+        _cleanup_refusal_ Refusal refusal = {};
+        _cleanup_spec_ Spec spec = {};
+        const char *field;
+
+        ck_assert_int_eq(spec_from_json(&spec, o, &field), 0);
+        ck_assert_int_eq(allowance_check(&l, &spec, SPEC_ASKS_ALL, &refusal), REFUSED);
+        ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "the event 'printk:console'"));
+        l.member_events = &events;
+        ck_assert_int_eq(allowance_check(&l, &spec, SPEC_ASKS_ALL, &refusal), 0);
 }
 
 TEST(what_is_not_asked_for_is_not_looked_at) {

@@ -57,7 +57,7 @@ static void setup(void) {
         truncated("set_graph_function", "#### all functions enabled ####\n");
         truncated("set_ftrace_pid", "no pid\n");
         truncated("max_graph_depth", "0\n");
-        fs = (Tracefs){ .fd = scratch.fd, .root_fd = scratch.fd, .marks_writers = true };
+        fs = (Tracefs){ .fd = scratch.fd, .root_fd = scratch.fd, .is_real = true };
 }
 
 static Ledger *open_ledger(void) {
@@ -354,7 +354,7 @@ TEST(a_root_that_went_with_its_module_is_nobodys) {
         for (int marks = 0; marks < 2; marks++) {
                 CASE(l);
 
-                fs.marks_writers = marks;
+                fs.is_real = marks;
                 change(&l, LEDGER_FILE, "set_graph_function", "kfree", "dummy_dev_init");
                 truncated("set_graph_function", "0xffffffffc0692034\n");
                 undo_but(l, 0);

@@ -167,3 +167,57 @@ TEST(a_list_beyond_its_bound_is_refused) {
                                  n > SPEC_MAX_ROOTS ? SPEC_E_INVALID : 0);
         }
 }
+
+/* What a member is asked for is in its row, so the row has the bits of all that it changes. */
+TEST(who_says_a_member_is_asked_for_what_it_brings_along) {
+        size_t n_brought = 0;
+        const SpecMember *m;
+
+        for (size_t i = 0; (m = spec_member(i)); i++) {
+                json_auto_t *given = json_pack("{s:[s]}", "functions", "f"), *all = NULL;
+                _cleanup_spec_ Spec spec = {};
+                const char *field, *name;
+                json_t *value;
+
+                if (m->json.type == JSON_FIELD_BOOL)
+                        json_object_set_new(given, m->json.key, json_true());
+                ck_assert_int_eq(spec_from_json(&spec, given, &field), 0);
+                all = spec_to_json(&spec);
+                json_object_foreach (all, name, value) {
+                        unsigned asks = spec_find_member(name)->asks;
+
+                        if (json_object_get(given, name))
+                                continue;
+                        n_brought++;
+                        ck_assert_msg((m->asks & asks) == asks, "%s brings %s", m->json.key, name);
+                }
+        }
+        ck_assert_uint_gt(n_brought, 0);
+}
+
+TEST(a_black_box_is_complete_once_it_is_read) {
+        static const struct {
+                const char *events;
+                size_t n;
+        } cases[] = {
+                { "[]", 1 },
+                { "[\"sched:sched_switch\"]", 2 },
+                { "[\"printk:console\"]", 1 },
+                { "[\"printk:console:len>3\"]", 1 },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_free_ char *text = NULL;
+                _cleanup_spec_ Spec spec = {};
+                const char *field;
+
+                ck_assert_int_gt(
+                        asprintf(&text, "{\"functions\":[\"f\"],\"black_box\":true,\"events\":%s}",
+                                 cases[i].events),
+                        0);
+                ck_assert_int_eq(parse(&spec, text, &field), 0);
+                ck_assert(spec.in_kernel && spec.ring);
+                ck_assert_uint_eq(spec.events.n, cases[i].n);
+                ck_assert(startswith(spec.events.items[cases[i].n - 1], "printk:console"));
+        }
+}

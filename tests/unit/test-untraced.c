@@ -28,3 +28,16 @@ TEST(each_reason_why_a_name_cannot_be_traced_is_told_apart) {
         expect(k, "udp_sendmesg", "");
         expect(k, "rcu_read", "");
 }
+
+TEST(symbols_are_read_where_a_sandbox_has_put_them) {
+        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+        _cleanup_free_ char *elsewhere = NULL;
+
+        fake_put_root(k, "proc/kallsyms", "");
+        fake_put_root(k, "run/kallsyms", "ffffffff81000010 t rcu_read_lock_x\n");
+        ck_assert_int_gt(asprintf(&elsewhere, "/proc/self/fd/%i/run/kallsyms", k->root_fd), 0);
+        ck_assert_int_eq(setenv("FTRACED_KALLSYMS", elsewhere, true), 0);
+        expect(k, "rcu_read_lock_x", ": this kernel has it and keeps tracing out of it (notrace)");
+        unsetenv("FTRACED_KALLSYMS");
+        expect(k, "rcu_read_lock_x", "");
+}
