@@ -331,6 +331,63 @@ TEST(a_burst_in_a_window_around_it_is_named_and_what_is_all_over_is_none) {
         }
 }
 
+/* --- choice ----------------------------------------------------------------------------------- */
+
+/* Lognormal, each for itself. */
+static void all_vary(Fed *f, int i, Shape *s) {
+        for (size_t k = 0; k < ELEMENTSOF(functions); k++) {
+                double normal = -6;
+
+                for (unsigned n = 0; n < 12; n++)
+                        normal += (double) draw(f, 1000000) / 1e6;
+                s->own_ns[k] = (uint64_t) (1000 * exp(0.6 * normal));
+        }
+}
+
+TEST(parts_that_vary_by_themselves_are_no_single_cause) {
+        unsigned n_named = 0;
+
+        for (uint64_t seed = 1; seed <= 40; seed++) {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+
+                f.random = seed;
+                w = explain_calls(&f, 1000, all_vary, COHORTS_BY_SLOWEST);
+                if (w->cause)
+                        n_named++;
+                else {
+                        ck_assert(says(w, "no single cause stands out in send: the slowest 1 % "));
+                        ck_assert(says(w, " causes make up "));
+                }
+        }
+        ck_assert_uint_le(n_named, 1);
+}
+
+static void all_vary_and_locks_wait(Fed *f, int i, Shape *s) {
+        all_vary(f, i, s);
+        s->own_ns[3] += is_slow(i) ? 20000 : 0;
+}
+
+/* A fifth of all calls. */
+static void all_vary_and_some_loop(Fed *f, int i, Shape *s) {
+        all_vary(f, i, s);
+        s->times[4] = i % 5 == 2 ? 8 : 1;
+}
+
+TEST(what_is_more_than_varying_stays_named) {
+        static const Change changes[] = { all_vary_and_locks_wait, all_vary_and_some_loop };
+
+        for (size_t i = 0; i < ELEMENTSOF(changes); i++) {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w =
+                        explain_calls(&f, 1000, changes[i], COHORTS_BY_SLOWEST);
+
+                ck_assert_ptr_nonnull(w->cause);
+                ck_assert_ptr_eq(w->cause->node->function, &functions[i == 0 ? 3 : 4]);
+                ck_assert_double_le(w->cause->p, WHY_P_MAX);
+        }
+}
+
 /* --- values ----------------------------------------------------------------------------------- */
 
 static void great_lengths_are_slow(Fed *f, int i, Shape *s) {
