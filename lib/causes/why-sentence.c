@@ -58,22 +58,65 @@ static bool is_elsewhere(const CallNode *node, const CallNode *caller) {
         return false;
 }
 
-/* Nobody calls an interrupt.  Where the caller is called from tells the place, if it is at others, too: delay_tsc is below
- * __const_udelay in many. */
-static void add_below(Buf *out, const CallNode *node, const char *separator) {
-        const CallNode *caller = node->parent, *from;
+/* Whom to name as the caller: not a function of the scheduler that calls another one. */
+static const CallNode *find_caller(const CallNode *node) {
+        const CallNode *caller = node->parent;
 
-        if (node->is_irq || node->level < 2)
-                return;
         while (caller->level > 1 && waits_is_scheduler(node->function) &&
                waits_is_scheduler(caller->function))
                 caller = caller->parent;
+        return caller;
+}
+
+/* Whether "@node below @caller below @from" could be said of another place; @from may be NULL. */
+static bool is_ambiguous(const CallNode *node, const CallNode *caller, const CallNode *from) {
+        const CallNode *top = caller;
+
+        while (top->level > 1)
+                top = top->parent;
+        for (const CallNode *n = top; n; n = call_node_next(top, n)) {
+                const CallNode *above;
+
+                if (n == node || n->function != node->function || n->level < 2 || n->is_irq)
+                        continue;
+                above = find_caller(n);
+                if (above->function != caller->function)
+                        continue;
+                while (from && above->level > 1 && above->parent->function != from->function)
+                        above = above->parent;
+                if (!from || above->level > 1)
+                        return true;
+        }
+        return false;
+}
+
+/* Nobody calls an interrupt.  Where the caller is called from tells the place, if it is at others, too: delay_tsc is below
+ * __const_udelay in many.  If no function tells alone, the path does. */
+static void add_below(Buf *out, const CallNode *node, const char *separator) {
+        const CallNode *caller, *from;
+
+        if (node->is_irq || node->level < 2)
+                return;
+        caller = find_caller(node);
+        from = is_ambiguous(node, caller, NULL) ? caller->parent : NULL;
+        while (from && from->level > 1 && is_ambiguous(node, caller, from))
+                from = from->parent;
+        if (from && from->level <= 1) {
+                from = caller = node->parent;
+                while (from->level > 1 && is_elsewhere(node, from))
+                        from = from->parent;
+                /* What is left is the one that has nothing more to tell. */
+                from = from->level > 1 ? from : NULL;
+                for (; from && caller != from; caller = caller->parent) {
+                        buf_printf(out, "%s below ", separator);
+                        add_name(out, caller->function);
+                        separator = "";
+                }
+                from = NULL;
+        }
         buf_printf(out, "%s below ", separator);
         add_name(out, caller->function);
-        from = caller;
-        while (from->level > 1 && is_elsewhere(node, from))
-                from = from->parent;
-        if (from == caller || from->level <= 1)
+        if (!from)
                 return;
         buf_adds(out, " below ");
         add_name(out, from->function);

@@ -331,6 +331,50 @@ TEST(a_burst_in_a_window_around_it_is_named_and_what_is_all_over_is_none) {
         }
 }
 
+/* --- places ----------------------------------------------------------------------------------- */
+
+TEST(what_is_called_in_two_ways_is_told_in_two_ways) {
+        static const Function named[] = { NAMED(0, "send"),     NAMED(1, "copy"),
+                                          NAMED(2, "route"),    NAMED(3, "lock"),
+                                          NAMED(4, "queue"),    NAMED(5, "flush"),
+                                          NAMED(6, "schedule"), NAMED(7, "schedule_timeout") };
+        static const struct {
+                size_t path[6];
+                const char *says;
+        } cases[] = {
+                { { 0, 4, 1, 3, 5 }, "flush below lock below copy below queue" },
+                { { 0, 2, 1, 3, 5 }, "flush below lock below route" },
+                { { 0, 4, 3, 5 }, "flush below lock below queue" },
+                { { 0, 1, 6 }, "schedule below copy" },
+                { { 0, 1, 7, 6 }, "schedule below schedule_timeout below copy" },
+                { { 0, 2, 7, 6 }, "schedule below route" },
+                { { 0, 4, 1 }, "copy below queue" },
+                { { 0, 3, 4, 1 }, "copy below queue below lock" },
+        };
+        const CallNode *nodes[ELEMENTSOF(cases)];
+        _cleanup_(call_tree_freep) CallTree *tree = NULL;
+
+        ck_assert_int_eq(call_tree_new(&tree, NULL), 0);
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                CallNode *node = call_tree_child(tree, call_tree_root(tree), &named[0]);
+
+                for (size_t k = 1; cases[i].path[k]; k++)
+                        node = call_tree_child(tree, node, &named[cases[i].path[k]]);
+                nodes[i] = node;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                WhyCause cause = {
+                        .kind = WHY_CALLS, .node = nodes[i], .hottest = nodes[i], .slow_n = 1
+                };
+                _cleanup_buf_ Buf out = BUF_INIT;
+                _cleanup_free_ char *text = NULL;
+
+                why_describe_cause(&out, &(Why){}, &cause);
+                ck_assert_int_eq(buf_take_string(&out, &text), 0);
+                ck_assert_str_eq(text + strlen("more calls of "), cases[i].says);
+        }
+}
+
 /* --- choice ----------------------------------------------------------------------------------- */
 
 /* Lognormal, each for itself. */
