@@ -14,6 +14,7 @@ noinst_LIBRARIES += %D%/libcauses.a
 	%D%/timelines.c \
 	%D%/waits.c \
 	%D%/waits.h \
+	%D%/why-choice.c \
 	%D%/why-places.c \
 	%D%/why-private.h \
 	%D%/why-sentence.c \

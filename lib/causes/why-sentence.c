@@ -12,6 +12,7 @@
 #define WAKER_ALL 0.9
 #define SHARE_ALL 0.995
 #define SHARE_MORE 1.05
+#define SHARE_NEARLY 0.9
 #define QUEUED_MIN 0.2 /* less of the waiting for a CPU goes without saying */
 #define ERRNO_MAX 4095
 
@@ -57,22 +58,65 @@ static bool is_elsewhere(const CallNode *node, const CallNode *caller) {
         return false;
 }
 
-/* Nobody calls an interrupt.  Where the caller is called from tells the place, if it is at others, too: delay_tsc is below
- * __const_udelay in many. */
-static void add_below(Buf *out, const CallNode *node, const char *separator) {
-        const CallNode *caller = node->parent, *from;
+/* Whom to name as the caller: not a function of the scheduler that calls another one. */
+static const CallNode *find_caller(const CallNode *node) {
+        const CallNode *caller = node->parent;
 
-        if (node->is_irq || node->level < 2)
-                return;
         while (caller->level > 1 && waits_is_scheduler(node->function) &&
                waits_is_scheduler(caller->function))
                 caller = caller->parent;
+        return caller;
+}
+
+/* Whether "@node below @caller below @from" could be said of another place; @from may be NULL. */
+static bool is_ambiguous(const CallNode *node, const CallNode *caller, const CallNode *from) {
+        const CallNode *top = caller;
+
+        while (top->level > 1)
+                top = top->parent;
+        for (const CallNode *n = top; n; n = call_node_next(top, n)) {
+                const CallNode *above;
+
+                if (n == node || n->function != node->function || n->level < 2 || n->is_irq)
+                        continue;
+                above = find_caller(n);
+                if (above->function != caller->function)
+                        continue;
+                while (from && above->level > 1 && above->parent->function != from->function)
+                        above = above->parent;
+                if (!from || above->level > 1)
+                        return true;
+        }
+        return false;
+}
+
+/* Nobody calls an interrupt.  Where the caller is called from tells the place, if it is at others, too: delay_tsc is below
+ * __const_udelay in many.  If no function tells alone, the path does. */
+static void add_below(Buf *out, const CallNode *node, const char *separator) {
+        const CallNode *caller, *from;
+
+        if (node->is_irq || node->level < 2)
+                return;
+        caller = find_caller(node);
+        from = is_ambiguous(node, caller, NULL) ? caller->parent : NULL;
+        while (from && from->level > 1 && is_ambiguous(node, caller, from))
+                from = from->parent;
+        if (from && from->level <= 1) {
+                from = caller = node->parent;
+                while (from->level > 1 && is_elsewhere(node, from))
+                        from = from->parent;
+                /* What is left is the one that has nothing more to tell. */
+                from = from->level > 1 ? from : NULL;
+                for (; from && caller != from; caller = caller->parent) {
+                        buf_printf(out, "%s below ", separator);
+                        add_name(out, caller->function);
+                        separator = "";
+                }
+                from = NULL;
+        }
         buf_printf(out, "%s below ", separator);
         add_name(out, caller->function);
-        from = caller;
-        while (from->level > 1 && is_elsewhere(node, from))
-                from = from->parent;
-        if (from == caller || from->level <= 1)
+        if (!from)
                 return;
         buf_adds(out, " below ");
         add_name(out, from->function);
@@ -210,7 +254,19 @@ static void add_calls(Buf *out, size_t n, const char *which) {
                 buf_printf(out, ": the %zu calls%s", n, which);
 }
 
+static bool is_alike(const Why *w) {
+        return w->evenness >= WHY_ALIKE_MIN && fabs(w->difference_ns) > w->chosen_ns;
+}
+
+/* Of calls that were chosen by how long they took, something takes longer, but nothing so much longer than all else. */
+static bool is_no_single(const Why *w) {
+        return !w->factor && !w->cause && !w->value && w->n_causes > 0 && w->causes[0].share > 0 &&
+               !is_alike(w) &&
+               (w->spec.by == COHORTS_BY_SLOWEST || w->spec.by == COHORTS_BY_DURATION);
+}
+
 static void add_cohort(Buf *out, const Why *w) {
+        buf_adds(out, is_no_single(w) ? "no single cause stands out in " : "");
         add_name(out, w->root->function);
         switch (w->spec.by) {
         case COHORTS_BY_SLOWEST:
@@ -275,12 +331,29 @@ static void add_factor(Buf *out, const Why *w, const WhyFactor *f) {
                    PERCENT(f->usual_part), why_others(w));
 }
 
+static void add_no_single(Buf *out, const Why *w) {
+        const WhyCause *most = &w->causes[0];
+        double share = 0;
+        size_t n = 0;
+
+        while (n < w->n_causes && share < SHARE_NEARLY)
+                share += w->causes[n++].share;
+        buf_printf(out, "; %zu cause%s %s of that, the greatest, ", n,
+                   n == 1 ? " makes up" : "s make up", PERCENT(share));
+        why_describe_cause(out, w, most);
+        buf_printf(out, ", %s", PERCENT(most->share));
+        if (most->p > WHY_P_MAX)
+                buf_printf(out, " (p = %.3f)", most->p);
+}
+
 static void add_nothing(Buf *out, const Why *w) {
-        if (!w->is_no_chance)
+        if (is_no_single(w))
+                add_no_single(out, w);
+        else if (!w->is_no_chance)
                 buf_printf(out, ", which may be chance (p = %.3f)", w->p);
         else if (w->n_causes == 0)
                 buf_adds(out, ": there is no difference");
-        else if (w->evenness >= WHY_ALIKE_MIN)
+        else if (is_alike(w))
                 buf_printf(out, "; everything takes %s alike, and no function stands out",
                            w->difference_ns > 0 ? "longer" : "less");
         else if (fabs(w->causes[0].share) >= WHY_SHARE_MIN && !(w->causes[0].p <= WHY_P_MAX)) {

@@ -107,6 +107,7 @@ static int compare_calls(Why *w, const CallNode *node, const WhyMean *s, const W
                 c.change_ns = s[i].total_ns;
         } else if (is_rare(w, node, s, u)) {
                 c.kind = WHY_CALLS;
+                c.is_rare = true;
                 c.change_ns = s[i].total_ns - wanted * u[i].total_ns / u[i].n;
         } else {
                 c.kind = s[i].n == 0 ? WHY_NEVER : WHY_CALLS;
@@ -318,6 +319,8 @@ int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsS
         if (r >= 0 && w->is_enough) {
                 w->evenness = find_evenness(w, a, s, u);
                 r = why_add_factors(w, a, &c) ?: why_test(w, a, &c);
+                if (r >= 0 && cohorts_are_by_time(spec->by))
+                        r = why_allow_for_choice(w, a, &c, u);
                 if (r >= 0 && cohorts_are_stretches(spec->by))
                         r = why_find_bursts(w, a, &c, s, u);
         }

@@ -27,7 +27,8 @@
  * same time, seen from another side.  And what they were given or returned more often, which divides the calls, not
  * their time; one that has several values meets a condition by the part of them that do.
  *
- * Each has its p (causes/chance.h), for causes and places corrected for how many there are.  The whole has one of its
+ * Each has its p (causes/chance.h), for causes and places corrected for how many there are.  Calls that were chosen by how
+ * long they took have more of all that varies: a cause's p is that of independent parts' having as much, too.  The whole has one of its
  * own; of two recordings it is that of the calls' ranks, so that a few very slow ones do not count for more than one
  * each.  Of a window, or of two recordings, one burst is one event: of two halves it is in one by chance.
  */
@@ -75,6 +76,8 @@ int cohorts_roots(CohortsRoot **ret, size_t *ret_n, const Anatomy *a);
 #define WHY_P_MAX 0.002     /* what is above may be chance */
 #define WHY_SHARE_MIN 0.1   /* a cause of less is not named as the cause */
 #define WHY_SHARE_ALONE 0.5 /* of so much, it is the cause even if everything takes longer alike */
+#define WHY_SHARE_MOST                                                                             \
+        0.75 /* likewise, of waiting or calls, even if these vary so much by themselves */
 #define WHY_SECOND_MIN 0.25 /* nor, besides another one, of less than this */
 #define WHY_FACTOR_MIN 0.25 /* likewise, a place */
 #define WHY_VALUE_MIN 0.25  /* slow calls must have it so much more often */
@@ -106,6 +109,7 @@ typedef struct WhyCause {
         double waker_share; /* of that waiting */
         double queued_share; /* of it, after the task was woken: waiting for a CPU; 0: not known */
         WhyBurst burst;      /* of calls that were not chosen one by one */
+        bool is_rare;        /* CALLS: usual calls have too few to tell what one takes */
         bool may_lack; /* CALLS, ONLY, NEVER: it was not hooked all the time, in one of both recordings */
 } WhyCause;
 
@@ -147,7 +151,8 @@ typedef struct Why {
         double slow_ns, usual_ns; /* means */
         uint64_t slow_median_ns, usual_median_ns, slow_p90_ns, usual_p90_ns;
         double difference_ns; /* of the means; 0 if a cohort is empty */
-        double p;             /* of the whole difference; 1 if there are too few calls */
+        double chosen_ns; /* of calls that were chosen for it, what at most it were if all parts varied independently */
+        double p;       /* of the whole difference; 1 if there are too few calls */
         bool is_enough; /* calls to tell anything; else causes have no p, and nothing is named */
         double evenness; /* part of the usual time that takes longer in proportion, or at least half so much */
         WhyCause *causes; /* the greatest first */

@@ -138,6 +138,6 @@ says 'is of one' '^send: the only call within the window takes ' "$out"
 exits 'one without a call' 0 ftracectl why "$work/alike.txt" --from=+3.1ms --to=+3.2ms --json
 is 'has no difference either' "$(jq -c '[.named, (.difference_ns | round), .causes]' "$out")" '["too-few",0,[]]'
 
-exits 'eleven kinds of causes are found at random places, and nothing in halves of the same' 0 \
+exits 'twelve kinds of causes are found at random places, and nothing in halves of the same' 0 \
         env FTRACECTL="$top_builddir/ftracectl" "$top_srcdir/tests/bench/bench-why" -n 1 -p 4 -s 5
 done_testing

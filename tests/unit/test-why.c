@@ -331,6 +331,107 @@ TEST(a_burst_in_a_window_around_it_is_named_and_what_is_all_over_is_none) {
         }
 }
 
+/* --- places ----------------------------------------------------------------------------------- */
+
+TEST(what_is_called_in_two_ways_is_told_in_two_ways) {
+        static const Function named[] = { NAMED(0, "send"),     NAMED(1, "copy"),
+                                          NAMED(2, "route"),    NAMED(3, "lock"),
+                                          NAMED(4, "queue"),    NAMED(5, "flush"),
+                                          NAMED(6, "schedule"), NAMED(7, "schedule_timeout") };
+        static const struct {
+                size_t path[6];
+                const char *says;
+        } cases[] = {
+                { { 0, 4, 1, 3, 5 }, "flush below lock below copy below queue" },
+                { { 0, 2, 1, 3, 5 }, "flush below lock below route" },
+                { { 0, 4, 3, 5 }, "flush below lock below queue" },
+                { { 0, 1, 6 }, "schedule below copy" },
+                { { 0, 1, 7, 6 }, "schedule below schedule_timeout below copy" },
+                { { 0, 2, 7, 6 }, "schedule below route" },
+                { { 0, 4, 1 }, "copy below queue" },
+                { { 0, 3, 4, 1 }, "copy below queue below lock" },
+        };
+        const CallNode *nodes[ELEMENTSOF(cases)];
+        _cleanup_(call_tree_freep) CallTree *tree = NULL;
+
+        ck_assert_int_eq(call_tree_new(&tree, NULL), 0);
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                CallNode *node = call_tree_child(tree, call_tree_root(tree), &named[0]);
+
+                for (size_t k = 1; cases[i].path[k]; k++)
+                        node = call_tree_child(tree, node, &named[cases[i].path[k]]);
+                nodes[i] = node;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                WhyCause cause = {
+                        .kind = WHY_CALLS, .node = nodes[i], .hottest = nodes[i], .slow_n = 1
+                };
+                _cleanup_buf_ Buf out = BUF_INIT;
+                _cleanup_free_ char *text = NULL;
+
+                why_describe_cause(&out, &(Why){}, &cause);
+                ck_assert_int_eq(buf_take_string(&out, &text), 0);
+                ck_assert_str_eq(text + strlen("more calls of "), cases[i].says);
+        }
+}
+
+/* --- choice ----------------------------------------------------------------------------------- */
+
+/* Lognormal, each for itself. */
+static void all_vary(Fed *f, int i, Shape *s) {
+        for (size_t k = 0; k < ELEMENTSOF(functions); k++) {
+                double normal = -6;
+
+                for (unsigned n = 0; n < 12; n++)
+                        normal += (double) draw(f, 1000000) / 1e6;
+                s->own_ns[k] = (uint64_t) (1000 * exp(0.6 * normal));
+        }
+}
+
+TEST(parts_that_vary_by_themselves_are_no_single_cause) {
+        unsigned n_named = 0;
+
+        for (uint64_t seed = 1; seed <= 40; seed++) {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+
+                f.random = seed;
+                w = explain_calls(&f, 1000, all_vary, COHORTS_BY_SLOWEST);
+                if (w->cause)
+                        n_named++;
+                else {
+                        ck_assert(says(w, "no single cause stands out in send: the slowest 1 % "));
+                        ck_assert(says(w, " causes make up "));
+                }
+        }
+        ck_assert_uint_le(n_named, 1);
+}
+
+static void all_vary_and_locks_wait(Fed *f, int i, Shape *s) {
+        all_vary(f, i, s);
+        s->own_ns[3] += is_slow(i) ? 20000 : 0;
+}
+
+/* A fifth of all calls. */
+static void all_vary_and_some_loop(Fed *f, int i, Shape *s) {
+        all_vary(f, i, s);
+        s->times[4] = i % 5 == 2 ? 8 : 1;
+}
+
+TEST(what_is_more_than_varying_stays_named) {
+        static const Change changes[] = { all_vary_and_locks_wait, all_vary_and_some_loop };
+
+        for (size_t i = 0; i < ELEMENTSOF(changes); i++) {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w =
+                        explain_calls(&f, 1000, changes[i], COHORTS_BY_SLOWEST);
+
+                ck_assert_ptr_nonnull(w->cause);
+                ck_assert_ptr_eq(w->cause->node->function, &functions[i == 0 ? 3 : 4]);
+                ck_assert_double_le(w->cause->p, WHY_P_MAX);
+        }
+}
+
 /* --- values ----------------------------------------------------------------------------------- */
 
 static void great_lengths_are_slow(Fed *f, int i, Shape *s) {
