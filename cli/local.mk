@@ -44,6 +44,7 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/tree-view.c \
 	%D%/files/verify.c \
 	%D%/views/views.h \
+	%D%/views/waits-view.c \
 	%D%/views/where.c \
 	%D%/views/why-view.c
 verb_libs = %D%/libverb.a $(import_libs) $(causes_libs) $(drawing_libs) $(wire_libs) $(retention_libs) $(SYSTEMD_LIBS)

@@ -136,6 +136,30 @@ static void add_queue(Buf *out, const PathView *v, const Part *part) {
         buf_adds(out, " had");
 }
 
+/* An interrupt, or a softirq; of one call with the task that ran, if that was the same each time. */
+static void add_wakers(Buf *out, const PathView *v, const Part *part, const PathSegment *s) {
+        Waker w = { .pid = -1, .what = s->what, .is_irq = s->kind == PATH_INTERRUPT };
+        const PathSegment *first = NULL;
+
+        w.in_softirq = !w.is_irq;
+        for (size_t i = 0; is_of_one(v) && i < v->path->n; i++) {
+                const PathSegment *other = &v->path->segments[i];
+
+                if (other->kind != PATH_SOFTIRQ || !belongs(part, other))
+                        continue;
+                first = first ?: other;
+                w.pid = other->had == first->had ? first->had : -1;
+                if (w.pid < 0)
+                        break;
+                memcpy(w.comm, first->had_comm, sizeof(w.comm));
+        }
+        if (w.pid < 0)
+                memset(w.comm, 0, sizeof(w.comm));
+        add_in(out, s->function);
+        buf_adds(out, ", woken ");
+        waker_describe(out, &w);
+}
+
 static void add_own(Buf *out, const PathView *v, const Part *part, const PathSegment *s) {
         switch (s->kind) {
         case PATH_RAN:
@@ -150,8 +174,9 @@ static void add_own(Buf *out, const PathView *v, const Part *part, const PathSeg
                 add_queue(out, v, part);
                 break;
         case PATH_INTERRUPT:
-                buf_adds(out, "waiting for an interrupt or a timer");
-                add_in(out, s->function);
+        case PATH_SOFTIRQ:
+                buf_adds(out, "waiting");
+                add_wakers(out, v, part, s);
                 break;
         default:
                 buf_adds(out, "waiting");
@@ -184,8 +209,9 @@ static void add_other(Buf *out, const PathView *v, const Part *part, const Most 
                 add_queue(out, v, part);
                 break;
         case PATH_INTERRUPT:
-                buf_adds(out, "waited for an interrupt or a timer");
-                add_in(out, s->function);
+        case PATH_SOFTIRQ:
+                buf_adds(out, "waited");
+                add_wakers(out, v, part, s);
                 break;
         default:
                 buf_adds(out, "waited for what was not recorded");
@@ -212,6 +238,10 @@ void path_view_sentence(const PathView *v, Buf *out) {
         const char *separator = ": ";
         size_t n = 0;
 
+        if (v->between && v->between->away.max > v->duration_ns / v->n_calls) {
+                waits_describe(out, v->between);
+                buf_adds(out, ".\n");
+        }
         add_beginning(v, out);
         if (make_parts(sum, &parts, &n) < 0)
                 n = 0;
@@ -253,6 +283,9 @@ static const PathSegment *last_shown(const CriticalPath *p, size_t limit) {
 }
 
 static void tell_what(Row r, const PathSegment *s) {
+        _cleanup_buf_ Buf waker = BUF_INIT;
+        Waker w;
+
         switch (s->kind) {
         case PATH_RAN:
                 row_cell(r, "3WHAT", "ran");
@@ -266,7 +299,14 @@ static void tell_what(Row r, const PathSegment *s) {
                                  s->had == 0 ? " that was idle" : "");
                 break;
         case PATH_INTERRUPT:
-                row_cell(r, "3WHAT", "waited for an interrupt or a timer");
+        case PATH_SOFTIRQ:
+                w = (Waker){ .pid = s->had,
+                             .what = s->what,
+                             .is_irq = s->kind == PATH_INTERRUPT,
+                             .in_softirq = s->kind == PATH_SOFTIRQ };
+                memcpy(w.comm, s->had_comm, sizeof(w.comm));
+                waker_describe(&waker, &w);
+                row_cell(r, "3WHAT", "waited, woken %.*s", (int) waker.n_data, waker.data);
                 break;
         default:
                 row_cell(r, "3WHAT", "waited for what was not recorded");
@@ -288,7 +328,8 @@ static void tell_time(Row r, const PathView *v, uint64_t ns) {
 }
 
 static void tell(Row r, const PathView *v, const PathSegment *s, bool has_locks) {
-        static const char *const kinds[_PATH_KIND_N] = { "ran", "queued", "interrupt", "unknown" };
+        static const char *const kinds[_PATH_KIND_N] = { "ran", "queued", "interrupt", "softirq",
+                                                            "unknown" };
         static const char *const of_function[] = { "function", "module", "not_hooked_below" };
         bool is_one = is_of_one(v);
         char pid[16] = "";
@@ -318,6 +359,7 @@ static void tell(Row r, const PathView *v, const PathSegment *s, bool has_locks)
                 row_cell(r, is_one ? "2?>CPU" : NULL, "%u", s->cpu);
         row_string(r, NULL, "cpu_had", *s->had_comm ? s->had_comm : NULL);
         row_known_int(r, "cpu_had_pid", s->had >= 0, s->had);
+        row_string(r, NULL, "what", s->what);
         row_label(r, "awaited_in", s->awaited);
         if (s->depth > 0)
                 tell_function(r, "5?WHILE AWAITED IN", s->awaited);
@@ -370,6 +412,7 @@ json_t *path_view_json(const PathView *v, json_t *segments) {
         row_int(r, "duration_ns", (int64_t) v->duration_ns);
         row_string(r, NULL, "task", is_one && *v->comm ? v->comm : NULL);
         row_known_int(r, "pid", is_one && v->task >= 0, v->task);
+        row_json(r, "between_calls", waits_json(v->between));
         row_json(r, "segments", segments);
         return r.json;
 }

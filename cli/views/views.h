@@ -13,6 +13,7 @@
 #include "analyze/pairing.h"
 #include "calls/census.h"
 #include "causes/critical-path.h"
+#include "causes/waits.h"
 #include "causes/why.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
@@ -128,9 +129,12 @@ typedef struct PathView {
         uint64_t n_all;       /* of how many they are the slowest */
         const CriticalPath *path;
         const PathSum *sum; /* of the same */
+        const WaitsRow *between; /* where the task, or callers of the function, were longest off the CPU between
+                                  * calls; NULL: nowhere */
 } PathView;
 
-/* "udp_recvmsg, call 12, took 22.8 ms: 94 % waiting for client-347, which was in ..." */
+/* First what was between calls, if that was longer than the call.
+ * "udp_recvmsg, call 12, took 22.8 ms: 94 % waiting for client-347, which was in ..." */
 void path_view_sentence(const PathView *v, Buf *out);
 /* At most @limit rows; 0: PATH_VIEW_LIMIT.  The shortest are left out, and their times are in
  * one row; JSON has all. 0 or -ENOMEM. */
@@ -144,6 +148,7 @@ json_t *path_view_json(const PathView *v, json_t *segments);
 typedef struct WhySides {
         Counting now, before; /* before: nothing, if there is none */
         Anatomy *anatomy;
+        Waits *between; /* of now */
 } WhySides;
 
 /* @s must stay where it is; why_sides_done() it also after a failure.  @before: NULL: there is
@@ -161,7 +166,20 @@ void why_sides_done(WhySides *s);
 void why_view_tell_causes(const Why *w, Table *t, size_t limit, bool is_all);
 /* The sentence, the causes, and what goes with them.  @limit: 0: not said.  0 or -errno. */
 int why_view_add(Buf *out, const Why *w, uint64_t limit, bool legend);
-json_t *why_view_json(const Why *w, uint64_t limit);
+json_t *why_view_json(const Why *w, const WaitsRow *between, uint64_t limit);
+/* A sentence of @between, if that is more than what slow calls of @w take longer. */
+void why_view_between(Buf *out, const Why *w, const WaitsRow *between);
+
+/* --- waits (waits-view.c): what was waited for ------------------------------------------------- */
+
+void row_waits(Row r, const WaitsRow *row);
+json_t *waits_json(const WaitsRow *row); /* null of NULL */
+
+/* An object's elements. */
+void row_waker(Row r, const Waker *w);
+/* A note that names the root to record by which it shows whether a task, @comm, itself woke in a softirq what waited in
+ * @receiver (a Waker's); nothing, if that is NULL or the root was recorded. */
+void waits_view_hint(const Counting *c, const Function *receiver, const char *comm, int32_t pid);
 
 /* --- where (where.c): which calls a condition lets through ------------------------------------ */
 

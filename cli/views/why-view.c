@@ -19,8 +19,11 @@
 
 /* --- both sides ------------------------------------------------------------------------------- */
 
-static int read_side(Counting *c, Anatomy *a, const Options *o, const char *word) {
-        int r = counting_init(c, false) ?: anatomy_add_source(a, c->pairing);
+/* @between: NULL: it is not asked for. */
+static int read_side(Counting *c, Anatomy *a, Waits **between, const Options *o, const char *word) {
+        int r = counting_init(c, false)
+                        ?: anatomy_add_source(a, c->pairing)
+                        ?: (between ? waits_new(between, c->pairing, true) : 0);
 
         return counting_status(r) ?: counting_read(c, o, word);
 }
@@ -29,8 +32,8 @@ int why_sides_read(WhySides *s, const Options *o, const char *before, const char
         int status = counting_status(anatomy_new(&s->anatomy));
 
         if (status == STATUS_OK && before)
-                status = read_side(&s->before, s->anatomy, o, before);
-        return status ?: read_side(&s->now, s->anatomy, o, now);
+                status = read_side(&s->before, s->anatomy, NULL, o, before);
+        return status ?: read_side(&s->now, s->anatomy, &s->between, o, now);
 }
 
 /* What one of two recordings lacks may have been called, and not hooked there. */
@@ -69,6 +72,7 @@ int why_sides_end(const WhySides *s) {
 }
 
 void why_sides_done(WhySides *s) {
+        waits_free(s->between);
         anatomy_free(s->anatomy);
         counting_done(&s->now);
         counting_done(&s->before);
@@ -84,11 +88,8 @@ static json_t *waker_json(const WhyCause *c) {
         if (!w)
                 return json_null();
         r = row_of_json();
-        row_task(r, NULL, w->comm, w->pid);
-        row_bool(r, "interrupt", w->is_irq);
+        row_waker(r, w);
         row_real(r, "share", c->waker_share);
-        if (w->function)
-                row_function(r, NULL, w->function);
         return r.json;
 }
 
@@ -310,7 +311,14 @@ static json_t *named_json(const Why *w, const WhyCause *cause, const WhyValue *v
         return r.json;
 }
 
-json_t *why_view_json(const Why *w, uint64_t said) {
+void why_view_between(Buf *out, const Why *w, const WaitsRow *between) {
+        if (!between || (double) between->away.sum <= fabs(w->difference_ns) * (double) w->n_slow)
+                return;
+        waits_describe(out, between);
+        buf_adds(out, ".\n");
+}
+
+json_t *why_view_json(const Why *w, const WaitsRow *between, uint64_t said) {
         size_t limit = said > 0 ? (size_t) said : SIZE_MAX;
         _cleanup_table_ Table causes, factors, values;
         _cleanup_buf_ Buf sentence = BUF_INIT;
@@ -338,6 +346,7 @@ json_t *why_view_json(const Why *w, uint64_t said) {
         row_real(r, "usual_ns", w->usual_ns);
         row_real(r, "difference_ns", w->difference_ns);
         row_real(r, "p", w->p);
+        row_json(r, "between_calls", waits_json(between));
         row_bool(r, "enough", w->is_enough);
         row_real(r, "evenness", w->evenness);
         row_json(r, "before", side_json(w, w->n_usual, w->usual_median_ns, w->usual_p90_ns));

@@ -384,7 +384,8 @@ static void end_seen(Pairing *p, Held *h, uint32_t call, const Step *step) {
 #define PREEMPT_DEPTH 0x0f
 
 /* A new call; NULL without memory. */
-static HeldCall *put_down(Pairing *p, Held *h, const Step *step) {
+static HeldCall *put_down(Pairing *p, Stack *stack, const Step *step) {
+        Held *h = stack->data;
         uint32_t parent = held_caller(h, step->depth);
         int role = role_known(p, step->function);
         HeldCall *c = role < 0 ? NULL : held_begin(h, parent, step->depth);
@@ -401,6 +402,8 @@ static HeldCall *put_down(Pairing *p, Held *h, const Step *step) {
         c->has_gaps = p->is_sparse || !step->said;
         c->n_line = step->said ? step->said->line : 0;
         c->role = (uint8_t) role;
+        if (parent == HELD_TASK)
+                stack->last_root = step->function;
         c->preempt_depth = step->preempt_count & PREEMPT_DEPTH;
         c->in_softirq = step->flags & FLAG_SOFTIRQ;
         if (_unlikely_(step->said && step->said->irq_begin))
@@ -433,7 +436,7 @@ static int pair_call(Pairing *p, Stack *stack, Held *h, const Step *step) {
                 end_deeper(p, stack, step, proof);
                 held_overtake(h, step->depth, stack->last_ns, proof.at_ns);
         }
-        c = put_down(p, h, step);
+        c = put_down(p, stack, step);
         if (!c)
                 return -ENOMEM;
         if (_unlikely_(p->keeps_arguments)) {
@@ -448,7 +451,7 @@ static int pair_call(Pairing *p, Stack *stack, Held *h, const Step *step) {
 /* An end whose beginning was not seen. */
 static int pair_late(Pairing *p, Stack *stack, Held *h, const Step *step, Proof proof) {
         uint32_t overtaken = held_find(h, step->depth, NULL), call = h->n;
-        HeldCall *c = put_down(p, h, step);
+        HeldCall *c = put_down(p, stack, step);
 
         if (!c)
                 return -ENOMEM;
@@ -528,15 +531,14 @@ Waker pairing_waker(const Pairing *p, const Step *step) {
         if (p->waker && p->waker(p->waker_userdata, step, &w))
                 return w;
 
-        /* A softirq below a call of the task's own, as where it sends to itself, is the task's. */
-        w.is_irq = (step->flags & (n > 0 ? FLAG_HARDIRQ : FLAG_HARDIRQ | FLAG_SOFTIRQ)) != 0;
-
+        w.is_irq = step->flags & FLAG_HARDIRQ || (n > 0 && h->calls[h->open[n - 1]].in_irq);
+        w.in_softirq = !w.is_irq && step->flags & FLAG_SOFTIRQ && !(n > 0 && is_own_softirq(h));
         if (step->comm)
                 memcpy(w.comm, step->comm, strnlen(step->comm, sizeof(w.comm) - 1));
         if (n == 0)
                 return w;
-        w.is_irq |= h->calls[h->open[n - 1]].in_irq;
-        w.is_unsure = step->flags & FLAG_SOFTIRQ && !is_own_softirq(h);
+        for (uint32_t i = n; i > 0 && (w.is_irq || w.in_softirq) && !w.what; i--)
+                w.what = role_tells(h->calls[h->open[i - 1]].function, false);
         for (uint32_t i = n; i > 0 && !w.released; i--)
                 if (role_releases_lock(h->calls[h->open[i - 1]].function))
                         w.released = h->calls[h->open[i - 1]].function;
@@ -544,6 +546,18 @@ Waker pairing_waker(const Pairing *p, const Step *step) {
                 n--;
         w.function = h->calls[h->open[n - 1]].function;
         return w;
+}
+
+/* What @h's task waited for, if no task woke it. */
+static void tell_waker(const Held *h, Waker *w) {
+        for (uint32_t i = h->n_open; i > 0 && (w->is_irq || w->in_softirq); i--) {
+                const Function *f = h->calls[h->open[i - 1]].function;
+
+                w->what = w->what ?: role_tells(f, true);
+                if (w->in_softirq && w->pid > 0 && !w->function && !w->receiver &&
+                    strstr(f->label, "_recvmsg"))
+                        w->receiver = f;
+        }
 }
 
 static int come_back(Pairing *p, const SchedEvent *e, const Step *step) {
@@ -558,11 +572,21 @@ static int come_back(Pairing *p, const SchedEvent *e, const Step *step) {
                 return 0;
         stack = stacks_find(&p->stacks, &task);
         h = stack ? stack->data : NULL;
-        if (!h || h->n_open == 0)
-                return 0;
+        if (!h || h->n_open == 0) {
+                if (!stack || !stack->last_root || !p->between || p->waker || w.wait.state != 'R' ||
+                    !w.wait.is_sure)
+                        return 0;
+                return p->between(p->between_userdata,
+                                  &(CallWait){ .wait = &w.wait,
+                                               .stack = stack,
+                                               .cpu = w.cpu,
+                                               .after = stack->last_root });
+        }
         if (_unlikely_(h->epoch != p->epoch))
                 held_doubt(h, stack->last_ns, p->epoch);
         call = h->open[h->n_open - 1];
+        if (w.wait.woken_ns > 0)
+                tell_waker(h, &w.wait.waker);
         since_ns = MAX(w.wait.left_ns, h->calls[call].start_ns);
         w.away_ns = w.wait.back_ns - MIN(w.wait.back_ns, since_ns);
         w.away_ns = MIN(w.away_ns, PAIRING_NS_MAX - p->away_ns);
@@ -581,7 +605,7 @@ static int note_sched(Pairing *p, const Step *step) {
                 sched_wake(&p->sched, &e, step->timestamp_ns, &waker);
         } else if (e.kind == SCHED_SWITCH) {
                 p->has_sched = true;
-                r = sched_leave(&p->sched, &e, step->timestamp_ns);
+                r = sched_leave(&p->sched, &e, step->cpu, step->timestamp_ns);
                 return r < 0 ? r : come_back(p, &e, step);
         }
         return 0;
@@ -631,7 +655,10 @@ int pairing_step(Pairing *p, const Step *step) {
                 return stacks_name_task(&p->stacks, step);
         if (step->kind == STEP_OTHER)
                 return note_sched(p, step);
-        p->epoch += step->kind == STEP_LOST;
+        if (step->kind == STEP_LOST) {
+                p->epoch++;
+                sched_lose(&p->sched, step->timestamp_ns);
+        }
         if (!step_is_call(step))
                 return 0;
         stack = stacks_get(&p->stacks, step);
@@ -658,6 +685,11 @@ int pairing_finish(Pairing *p) {
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata) {
         p->wait = wait;
         p->wait_userdata = userdata;
+}
+
+void pairing_set_between(Pairing *p, PairingWait between, void *userdata) {
+        p->between = between;
+        p->between_userdata = userdata;
 }
 
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata) {

@@ -63,6 +63,7 @@ typedef struct CallWait {
         const Stack *stack;
         const Frame *frame; /* in which it left, the innermost; of stack->frames */
         uint32_t cpu;       /* to which it came back */
+        const Function *after; /* between calls, with a frame that is NULL: of the outermost one before */
 } CallWait;
 
 /* Of a sink; each returns 0 or -errno, which ends all.  @frame is not on @stack yet; @caller: NULL
@@ -99,8 +100,8 @@ typedef struct Pairing {
                 void *userdata;
         } sinks[PAIRING_SINKS_MAX];
         size_t n_sinks;
-        PairingWait wait;
-        void *wait_userdata;
+        PairingWait wait, between;
+        void *wait_userdata, *between_userdata;
         Stacks stacks;          /* their data: what is held of the task, a Held; NULL: nothing */
         struct Held *spare[16]; /* empty ones for the next tasks: those that run beside each other */
         size_t n_spare;
@@ -127,6 +128,9 @@ int pairing_new(Pairing **ret);
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata);
 /* One only is told of waits. */
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata);
+/* Likewise of tasks that are in no call, and left the CPU without wanting to; of none where events were lost meanwhile,
+ * or calls were left out before @p. */
+void pairing_set_between(Pairing *p, PairingWait between, void *userdata);
 /* Who wakes in @step, an event that wakes, by the calls that are open before it is added. */
 Waker pairing_waker(const Pairing *p, const Step *step);
 /* 0 or -errno. */

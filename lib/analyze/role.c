@@ -54,6 +54,33 @@ static const char releases[] =
         "rwsem_wake unlock_buffer unlock_page up up_read up_read_non_owner up_write "
         "ww_mutex_unlock";
 
+/* What an interrupt, or a softirq, is about in which it stands, and what is waited for where only one thing ends it.
+ * A socket's wait may end by its timeout as well. */
+static const struct {
+        const char *what, *wakes, *waits;
+} tells[] = {
+        { "timer",
+          "__hrtimer_run_queues __run_timer_base __run_timers call_timer_fn expire_timers "
+          "hrtimer_interrupt hrtimer_run_softirq hrtimer_wakeup process_timeout run_timer_base "
+          "run_timer_softirq",
+          "common_nsleep do_nanosleep hrtimer_nanosleep msleep msleep_interruptible "
+          "usleep_range_state" },
+        { "disk I/O",
+          "ata_sff_interrupt bio_endio blk_complete_reqs blk_done_softirq blk_mq_complete_request "
+          "blk_mq_end_request blk_update_request end_bio_bh_io_sync mmc_request_done nvme_irq "
+          "scsi_done scsi_io_completion virtblk_done",
+          "__wait_on_buffer blk_io_schedule blk_mq_get_tag blk_wait_io bit_wait_io "
+          "folio_wait_bit folio_wait_bit_common folio_wait_writeback io_schedule "
+          "submit_bio_wait wait_on_page_bit wait_on_page_bit_common wait_on_page_writeback" },
+        { "packet",
+          "__napi_poll __netif_receive_skb ip_local_deliver ip_rcv ipv6_rcv napi_poll "
+          "net_rx_action netif_receive_skb process_backlog sock_def_readable tcp_v4_rcv "
+          "tcp_v6_rcv udp_queue_rcv_one_skb udp_rcv udpv6_rcv",
+          "" },
+        { "packet or timeout", "",
+          "__skb_recv_udp __skb_wait_for_more_packets inet_csk_wait_for_connect sk_wait_data" },
+};
+
 /* The kernel's own functions for system calls, from linux 3.10 (SyS_) over 4.17
  * (arch/x86/include/asm/syscall_wrapper.h and its like: __x64_sys_) and fs/'s ksys_. */
 static const char *const syscall_prefixes[] = {
@@ -99,6 +126,13 @@ bool role_enters_softirq(const Function *function) {
 
 bool role_releases_lock(const Function *function) {
         return is_one_of(function, releases);
+}
+
+const char *role_tells(const Function *function, bool by_waiting) {
+        for (size_t i = 0; i < ELEMENTSOF(tells); i++)
+                if (is_one_of(function, by_waiting ? tells[i].waits : tells[i].wakes))
+                        return tells[i].what;
+        return NULL;
 }
 
 Alike alike_of(const Function *function) {

@@ -22,6 +22,9 @@ typedef enum Role {
 } Role;
 
 Role role_of(const Function *function);
+/* "timer", "disk I/O", "packet": what an interrupt or a softirq is about that is in @function, or, @by_waiting, what a
+ * task waits for in it that such a one wakes; NULL: it does not tell. */
+const char *role_tells(const Function *function, bool by_waiting);
 /* Whether a task that is in it works off softirqs for what it did itself, and not because an interrupt
  * has ended. */
 bool role_enters_softirq(const Function *function);

@@ -5,6 +5,7 @@
 
 #include "analyze/sched.h"
 #include "base/array.h"
+#include "base/name.h"
 
 /* --- what events say -------------------------------------------------------------------------- */
 
@@ -121,6 +122,101 @@ SchedEvent sched_parse(const Step *step) {
         return (SchedEvent){};
 }
 
+void waker_describe(Buf *out, const Waker *w) {
+        if (w->is_irq)
+                buf_adds(out, "by an interrupt");
+        else if (w->in_softirq && w->pid == 0)
+                buf_adds(out, "in a softirq while the CPU was idle");
+        else {
+                buf_printf(out, "%s %s", w->in_softirq ? "in a softirq while" : "by",
+                           *w->comm ? NAME_QUOTED(w->comm) : "a task");
+                if (w->pid >= 0)
+                        buf_printf(out, "-%d", w->pid);
+                buf_adds(out, w->in_softirq ? " ran" : "");
+        }
+        if (w->function)
+                buf_printf(out, "%s in %s%s", w->in_softirq ? "," : "",
+                           NAME_QUOTED(w->function->label), UNHOOKED_TEXT(w->function->n_unhooked));
+        if (w->what)
+                buf_printf(out, " (%s)", w->what);
+}
+
+/* --- CPUs ------------------------------------------------------------------------------------- */
+
+int sched_cpus_switch(SchedCpus *c, const SchedEvent *event, uint32_t cpu, uint64_t timestamp_ns) {
+        struct SchedCpu *of;
+        struct SchedStretch ended;
+
+        if (cpu >= SCHED_CPUS_MAX)
+                return 0;
+        while (c->n <= cpu)
+                if (!ARRAY_ADD(c->items, c->n, (struct SchedCpu){ .now.pid = -1 }))
+                        return -ENOMEM;
+        of = &c->items[cpu];
+        if (timestamp_ns < of->since_ns)
+                return 0;
+        ended = (struct SchedStretch){ timestamp_ns, timestamp_ns - of->since_ns, of->now };
+        if (of->now.pid >= 0) {
+                while (of->n > 0 && of->stretches[of->n - 1].duration_ns < ended.duration_ns)
+                        of->n--;
+                if (!ARRAY_ADD(of->stretches, of->n, ended))
+                        return -ENOMEM;
+        }
+        of->idle_ns += of->now.pid == 0 ? ended.duration_ns : 0;
+        of->now.pid = event->pid;
+        memcpy(of->now.comm, event->comm, sizeof(of->now.comm));
+        of->since_ns = timestamp_ns;
+        return 0;
+}
+
+void sched_cpus_lose(SchedCpus *c, uint64_t timestamp_ns) {
+        for (size_t i = 0; i < c->n; i++) {
+                c->items[i].now.pid = -1;
+                c->items[i].known_ns = timestamp_ns;
+        }
+}
+
+SchedHolder sched_cpus_longest(const SchedCpus *c, uint32_t cpu, uint64_t from_ns, uint64_t to_ns) {
+        const struct SchedCpu *of = cpu < c->n ? &c->items[cpu] : NULL;
+        SchedHolder longest = { .pid = -1 };
+        uint64_t longest_ns = 0;
+        size_t i;
+
+        if (!of || from_ns < of->known_ns)
+                return longest;
+        /* The first may have begun earlier, and the second is the longest of the others. */
+        i = BISECT(0, of->n, k, of->stretches[k].end_ns <= from_ns);
+        for (size_t end = MIN(of->n, i + 2); i < end; i++) {
+                const struct SchedStretch *s = &of->stretches[i];
+                uint64_t ns = MIN(s->duration_ns, s->end_ns - from_ns);
+
+                if (ns > longest_ns) {
+                        longest_ns = ns;
+                        longest = s->by;
+                }
+        }
+        if (of->now.pid >= 0 && to_ns > MAX(from_ns, of->since_ns) &&
+            to_ns - MAX(from_ns, of->since_ns) > longest_ns)
+                longest = of->now;
+        return longest;
+}
+
+static uint64_t idle_ns(const SchedCpus *c, uint32_t cpu, uint64_t to_ns) {
+        const struct SchedCpu *of = cpu < c->n ? &c->items[cpu] : NULL;
+
+        if (!of)
+                return 0;
+        return of->idle_ns +
+               (of->now.pid == 0 && to_ns > of->since_ns ? to_ns - of->since_ns : 0);
+}
+
+void sched_cpus_done(SchedCpus *c) {
+        for (size_t i = 0; i < c->n; i++)
+                free(c->items[i].stretches);
+        free(c->items);
+        *c = (SchedCpus){};
+}
+
 /* --- tasks ------------------------------------------------------------------------------------ */
 
 static struct SchedTask *find(const Sched *s, int32_t pid) {
@@ -129,11 +225,12 @@ static struct SchedTask *find(const Sched *s, int32_t pid) {
         return i > 0 ? &s->tasks[i - 1] : NULL;
 }
 
-int sched_leave(Sched *s, const SchedEvent *event, uint64_t timestamp_ns) {
+int sched_leave(Sched *s, const SchedEvent *event, uint32_t cpu, uint64_t timestamp_ns) {
         struct SchedTask *t = find(s, event->left_pid);
+        int r = sched_cpus_switch(&s->cpus, event, cpu, timestamp_ns);
 
-        if (event->left_pid <= 0)
-                return 0;
+        if (r < 0 || event->left_pid <= 0)
+                return r;
         if (!t) {
                 if (!ARRAY_GROW(s->tasks, s->n) ||
                     hash_add(&s->by_pid, (uint64_t) event->left_pid, s->n + 1) < 0)
@@ -142,9 +239,17 @@ int sched_leave(Sched *s, const SchedEvent *event, uint64_t timestamp_ns) {
         }
         *t = (struct SchedTask){
                 .is_away = true,
-                .wait = { .left_ns = timestamp_ns, .state = event->left_state },
+                .wait = { .left_ns = timestamp_ns, .state = event->left_state, .had.pid = -1 },
+                .n_lost = s->n_lost,
+                .idle_ns = idle_ns(&s->cpus, cpu, timestamp_ns),
+                .cpu = cpu,
         };
         return 0;
+}
+
+void sched_lose(Sched *s, uint64_t timestamp_ns) {
+        s->n_lost++;
+        sched_cpus_lose(&s->cpus, timestamp_ns);
 }
 
 void sched_wake(Sched *s, const SchedEvent *event, uint64_t timestamp_ns, const Waker *waker) {
@@ -163,11 +268,17 @@ bool sched_come_back(Sched *s, int32_t pid, uint64_t timestamp_ns, SchedWait *re
                 return false;
         t->is_away = false;
         t->wait.back_ns = timestamp_ns;
+        t->wait.is_sure = t->n_lost == s->n_lost;
+        if (t->wait.state == 'R' && t->wait.is_sure) {
+                t->wait.had = sched_cpus_longest(&s->cpus, t->cpu, t->wait.left_ns, timestamp_ns);
+                t->wait.idle_ns = idle_ns(&s->cpus, t->cpu, timestamp_ns) - t->idle_ns;
+        }
         *ret = t->wait;
         return true;
 }
 
 void sched_done(Sched *s) {
+        sched_cpus_done(&s->cpus);
         free(s->tasks);
         hash_done(&s->by_pid);
 }

@@ -73,6 +73,7 @@ typedef struct Stack {
         void *data;    /* the caller's, from malloc() */
         char comm[16]; /* cut; empty: not known */
         int32_t pid;
+        const Function *last_root; /* of the outermost call that began last; NULL: of none */
 } Stack;
 
 /* One of zeroes has none. */

@@ -105,7 +105,7 @@ static int find_waker(Data *d, const Waker *from, uint32_t *ret) {
                 if (!waker.function)
                         return -ENOMEM;
         }
-        key = hash_mix(hash_key(waker.function) ^ waker.is_irq);
+        key = hash_mix(hash_key(waker.function) ^ waker.is_irq ^ hash_key(waker.what));
         if (!waker.is_irq)
                 key = hash_bytes(key ^ (uint32_t) waker.pid, waker.comm,
                                  strnlen(waker.comm, sizeof(waker.comm)));
@@ -113,6 +113,7 @@ static int find_waker(Data *d, const Waker *from, uint32_t *ret) {
                 const Waker *w = &d->a.wakers[slot->value - 1];
 
                 if (w->function == waker.function && w->is_irq == waker.is_irq &&
+                    w->in_softirq == waker.in_softirq && w->what == waker.what &&
                     (w->is_irq ||
                      (w->pid == waker.pid && memcmp(w->comm, waker.comm, sizeof(w->comm)) == 0))) {
                         *ret = (uint32_t) slot->value;

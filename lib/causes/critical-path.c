@@ -39,7 +39,8 @@ static void put(Walk *w, uint64_t begin_ns, const PathSegment *segment) {
         if (last && last->kind == segment->kind && last->depth == segment->depth &&
             last->pid == segment->pid && last->cpu == segment->cpu &&
             last->function == segment->function && last->awaited == segment->awaited &&
-            last->released == segment->released && last->had == segment->had) {
+            last->released == segment->released && last->had == segment->had &&
+            last->what == segment->what) {
                 last->begin_ns = begin_ns;
                 last->duration_ns += duration_ns;
                 return;
@@ -86,11 +87,10 @@ static void wait_until(Walk *w, uint64_t begin_ns, PathKind kind, const Function
 
 static void queue(Walk *w, uint64_t begin_ns, const Away *away) {
         PathSegment s = segment_of(w, PATH_QUEUED, away->back_cpu, away->function);
-        const Timeline *holder = away->had > 0 ? timelines_get(w->timelines, away->had) : NULL;
 
-        s.had = away->had;
-        if (holder)
-                memcpy(s.had_comm, holder->comm, sizeof(s.had_comm));
+        s.had = away->had.pid;
+        if (s.had > 0)
+                memcpy(s.had_comm, away->had.comm, sizeof(s.had_comm));
         put(w, begin_ns, &s);
 }
 
@@ -118,11 +118,20 @@ static void follow_waker(Walk *w, const Away *away, uint64_t begin_ns) {
         const Waker *waker = &away->wait.waker;
         const Timeline *task = timelines_get(w->timelines, waker->pid);
 
-        if (waker->is_irq || waker->is_unsure || waker->pid == 0) {
-                wait_until(w, begin_ns, PATH_INTERRUPT, away->function);
+        if (waker->is_irq || waker->in_softirq) {
+                PathSegment s = segment_of(w, waker->is_irq ? PATH_INTERRUPT : PATH_SOFTIRQ,
+                                           PATH_CPU_NONE, away->function);
+
+                s.what = waker->what;
+                s.receiver = waker->receiver;
+                if (waker->in_softirq) {
+                        s.had = waker->pid;
+                        memcpy(s.had_comm, waker->comm, sizeof(s.had_comm));
+                }
+                put(w, begin_ns, &s);
                 return;
         }
-        if (!task || waker->pid < 0 || w->n == PATH_DEPTH_MAX) {
+        if (!task || waker->pid <= 0 || w->n == PATH_DEPTH_MAX) {
                 wait_until(w, begin_ns, PATH_UNKNOWN, away->function);
                 return;
         }
@@ -197,14 +206,15 @@ static PathSegment *sum_row(PathSum *sum, const PathSegment *s) {
         const HashSlot *slot;
         PathSegment *row;
 
-        hash = hash_mix(hash_mix(hash ^ hash_key(s->awaited)) ^ hash_key(s->released));
+        hash = hash_mix(hash_mix(hash ^ hash_key(s->awaited)) ^ hash_key(s->released) ^
+                        hash_key(s->what));
         hash = sum->tells_pids ? hash_mix(hash ^ (uint32_t) s->pid)
                                : hash_bytes(hash, s->comm, strlen(s->comm));
         hash_each (slot, &sum->by_hash, hash) {
                 row = &p->segments[slot->value - 1];
                 if (row->kind == s->kind && row->depth == s->depth &&
                     row->function == s->function && row->awaited == s->awaited &&
-                    row->released == s->released &&
+                    row->released == s->released && row->what == s->what &&
                     (sum->tells_pids ? row->pid == s->pid : streq(row->comm, s->comm)))
                         return row;
         }

@@ -72,7 +72,7 @@ typedef struct Away {
         const Function *function; /* in which it left (waits_function()); NULL: none was recorded */
         uint32_t left_cpu, back_cpu;
         uint32_t waker_cpu;
-        int32_t had; /* who had back_cpu longest while it waited for it; 0: nobody; -1: not known */
+        SchedHolder had; /* who had back_cpu longest while it waited for it */
         bool is_lost; /* that it came back was not seen; back_ns is when that showed */
 } Away;
 
@@ -116,7 +116,8 @@ DEFINE_CLEANUP(Timelines *, timelines_free);
 typedef enum PathKind {
         PATH_RAN,
         PATH_QUEUED,    /* waited for a CPU */
-        PATH_INTERRUPT, /* waited until an interrupt or a timer woke it */
+        PATH_INTERRUPT, /* waited until an interrupt woke it */
+        PATH_SOFTIRQ,   /* likewise a softirq, of which nothing tells whose it was */
         PATH_UNKNOWN,   /* waited for what was not recorded */
         _PATH_KIND_N,
 } PathKind;
@@ -129,8 +130,11 @@ typedef struct PathSegment {
         int32_t pid;    /* 0: idle; -1: of several, or not known */
         char comm[16];  /* empty: not known */
         uint32_t cpu;   /* PATH_CPU_NONE: not known, or none */
-        int32_t had; /* QUEUED: who had that CPU longest; 0: nobody, it was idle; -1: not known */
+        int32_t had; /* QUEUED: who had that CPU longest; SOFTIRQ: who had its CPU then; 0: nobody, it
+                      * was idle; -1: not known */
         char had_comm[16];
+        const char *what;         /* INTERRUPT, SOFTIRQ: the Waker's */
+        const Function *receiver; /* SOFTIRQ: likewise */
         const Function *function; /* RAN: the innermost; else in which it waited; NULL: none was
                                    * recorded */
         const Function *awaited;  /* of a waker: in which whom it woke waited; NULL: likewise */

@@ -124,8 +124,6 @@ void root_calls_done(RootCalls *c) {
 
 /* --- timelines -------------------------------------------------------------------------------- */
 
-#define CPUS_MAX 8192 /* of more nobody is known */
-
 typedef struct Task {
         Timeline timeline; /* first */
         Away away;         /* if is_away */
@@ -137,15 +135,6 @@ typedef struct Task {
         bool was_seen; /* on a CPU */
 } Task;
 
-/* Who came to a CPU when. */
-typedef struct Cpu {
-        struct Switch {
-                uint64_t at_ns;
-                int32_t pid;
-        } * switches;
-        size_t n;
-} Cpu;
-
 struct Timelines {
         Window *windows;
         size_t n_windows;
@@ -154,8 +143,7 @@ struct Timelines {
         Task **tasks;
         size_t n_tasks;
         Hash by_key; /* the tasks */
-        Cpu *cpus;
-        size_t n_cpus;
+        SchedCpus cpus;
         size_t n_changes; /* of all tasks */
         uint64_t n_lost;
 };
@@ -237,7 +225,7 @@ static int leave(Timelines *t, const SchedEvent *e, const Step *step) {
                 .left_cpu = step->cpu,
                 .back_cpu = step->cpu,
                 .waker_cpu = step->cpu,
-                .had = -1,
+                .had.pid = -1,
         };
         if (task->n_lost != t->n_lost)
                 task->early_ns = 0;
@@ -255,7 +243,7 @@ static int come_back(Timelines *t, const SchedEvent *e, const Step *step) {
         name(t, task, e->comm, step->timestamp_ns);
         if (!task->was_seen) { /* where it was before is not known */
                 task->was_seen = true;
-                task->away = (Away){ .wait.state = 'S', .had = -1 };
+                task->away = (Away){ .wait.state = 'S', .had.pid = -1 };
                 return lose(t, task, step->timestamp_ns);
         }
         if (!task->is_away)
@@ -269,6 +257,10 @@ static int come_back(Timelines *t, const SchedEvent *e, const Step *step) {
         task->early_ns = 0;
         w->back_ns = step->timestamp_ns;
         task->away.back_cpu = step->cpu;
+        if (w->state == 'R' || w->woken_ns > 0)
+                task->away.had = sched_cpus_longest(
+                        &t->cpus, step->cpu,
+                        w->state == 'R' ? w->left_ns : MAX(w->woken_ns, w->left_ns), w->back_ns);
         return end_away(t, task);
 }
 
@@ -276,7 +268,7 @@ static int wake(Timelines *t, const SchedEvent *e, const Step *step) {
         Waker waker = pairing_waker(t->pairing, step);
         Task *task = find(t, e->pid), *by = NULL;
 
-        if (step->pid > 0 && !waker.is_irq && !waker.is_unsure) {
+        if (step->pid > 0 && !waker.is_irq && !waker.in_softirq) {
                 by = get(t, step->pid);
                 if (!by)
                         return -ENOMEM;
@@ -297,64 +289,14 @@ static int wake(Timelines *t, const SchedEvent *e, const Step *step) {
         return 0;
 }
 
-/* --- who has a CPU ---------------------------------------------------------------------------- */
-
-static int note_switch(Timelines *t, const SchedEvent *e, const Step *step) {
-        const struct Switch new = { step->timestamp_ns, e->pid };
-        struct Switch *last;
-        Cpu *c;
-
-        if (step->cpu >= CPUS_MAX)
-                return 0;
-        if (!ARRAY_REACH(t->cpus, t->n_cpus, step->cpu))
-                return -ENOMEM;
-        c = &t->cpus[step->cpu];
-        last = c->n > 0 ? &c->switches[c->n - 1] : NULL;
-        if (last && new.at_ns < last->at_ns)
-                return 0;
-        if (last && !is_wanted(t, last->at_ns, new.at_ns)) {
-                *last = new;
-                return 0;
-        }
-        if (!ARRAY_GROW(c->switches, c->n))
-                return -ENOMEM;
-        c->switches[c->n++] = new;
-        return 0;
-}
-
-/* Who had the CPU longest that @away waited for. */
-static int32_t find_holder(const Timelines *t, const Away *away) {
-        const SchedWait *w = &away->wait;
-        uint64_t from_ns = w->state == 'R' ? w->left_ns : MAX(w->woken_ns, w->left_ns);
-        const Cpu *c = away->back_cpu < t->n_cpus ? &t->cpus[away->back_cpu] : NULL;
-        uint64_t longest_ns = 0;
-        int32_t holder = -1;
-
-        if (!c || away->is_lost || (w->state != 'R' && w->woken_ns == 0))
-                return -1;
-        for (size_t i = BISECT(0, c->n, k, c->switches[k].at_ns <= from_ns); i <= c->n; i++) {
-                uint64_t begin_ns, end_ns = w->back_ns;
-
-                if (i == 0)
-                        continue;
-                begin_ns = MAX(c->switches[i - 1].at_ns, from_ns);
-                if (begin_ns >= w->back_ns)
-                        break;
-                if (i < c->n)
-                        end_ns = MIN(end_ns, c->switches[i].at_ns);
-                if (end_ns > begin_ns && end_ns - begin_ns > longest_ns) {
-                        longest_ns = end_ns - begin_ns;
-                        holder = c->switches[i - 1].pid;
-                }
-        }
-        return holder;
-}
-
 int timelines_step(Timelines *t, const Step *step) {
         SchedEvent e;
         int r;
 
-        t->n_lost += step->kind == STEP_LOST;
+        if (step->kind == STEP_LOST) {
+                t->n_lost++;
+                sched_cpus_lose(&t->cpus, step->timestamp_ns);
+        }
         if (step_is_call(step)) {
                 Task *task = _unlikely_(t->n_lost > 0) ? find(t, step_task_key(step)) : NULL;
 
@@ -370,10 +312,10 @@ int timelines_step(Timelines *t, const Step *step) {
                 return wake(t, &e, step);
         if (e.kind != SCHED_SWITCH)
                 return 0;
-        r = leave(t, &e, step);
+        r = sched_cpus_switch(&t->cpus, &e, step->cpu, step->timestamp_ns);
         if (r >= 0)
-                r = come_back(t, &e, step);
-        return r < 0 ? r : note_switch(t, &e, step);
+                r = leave(t, &e, step);
+        return r < 0 ? r : come_back(t, &e, step);
 }
 
 /* The pairing knows in which function a task left. */
@@ -384,8 +326,11 @@ static int note_wait(void *userdata, const CallWait *wait) {
         if (!task)
                 return 0;
         away = (Away *) timeline_away_before(&task->timeline, wait->wait->left_ns + 1);
-        if (away && away->wait.left_ns == wait->wait->left_ns)
+        if (away && away->wait.left_ns == wait->wait->left_ns) {
                 away->function = waits_function(wait);
+                if (away->wait.woken_ns == wait->wait->woken_ns)
+                        away->wait.waker = wait->wait->waker;
+        }
         return 0;
 }
 
@@ -448,7 +393,6 @@ static void place_aways(const Timelines *t, Timeline *line) {
 
                 if (!away->function && n > 0)
                         away->function = line->changes[n - 1].function;
-                away->had = find_holder(t, away);
         }
 }
 
@@ -514,9 +458,7 @@ Timelines *timelines_free(Timelines *t) {
                 free(t->tasks[i]);
         }
         free(t->tasks);
-        for (size_t i = 0; i < t->n_cpus; i++)
-                free(t->cpus[i].switches);
-        free(t->cpus);
+        sched_cpus_done(&t->cpus);
         hash_done(&t->by_key);
         free(t->until);
         return mfree(t);

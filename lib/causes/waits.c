@@ -3,6 +3,8 @@
 /* Rows are found by a hash of all that tells them apart. */
 
 #include "base/array.h"
+#include "base/name.h"
+#include "base/unit.h"
 #include "causes/waits.h"
 
 struct Waits {
@@ -29,31 +31,37 @@ const Function *waits_function(const CallWait *wait) {
         return f->function;
 }
 
-static WaitsRow *row_of(Waits *s, const Function *function, const SchedWait *w) {
+static bool is_alike(const WaitsRow *row, const WaitsRow *like) {
+        const Waker *a = &row->waker, *b = &like->waker;
+
+        if (row->function != like->function || row->is_woken != like->is_woken ||
+            row->is_forced != like->is_forced || row->is_between != like->is_between ||
+            row->pid != like->pid || !streq(row->comm, like->comm))
+                return false;
+        return a->function == b->function && a->is_irq == b->is_irq && a->what == b->what &&
+               a->in_softirq == b->in_softirq && (b->is_irq || streq(a->comm, b->comm)) &&
+               (!like->is_forced || (a->pid == 0) == (b->pid == 0));
+}
+
+static WaitsRow *row_of(Waits *s, const WaitsRow *like) {
         const HashSlot *slot;
         WaitsRow *row;
-        uint64_t hash = hash_mix(hash_key(function)) << 2;
+        uint64_t hash = hash_mix(hash_key(like->function)) << 2;
 
-        hash ^= (uint64_t) (w->woken_ns > 0) << 1 ^ (w->state == 'R');
-        if (w->woken_ns > 0)
-                hash = hash_mix(hash ^ hash_key(w->waker.function));
-        if (w->woken_ns > 0 && !w->waker.is_irq)
-                hash = hash_bytes(hash, w->waker.comm, strlen(w->waker.comm));
+        hash ^= (uint64_t) like->is_woken << 1 ^ like->is_forced;
+        hash = hash_mix(hash ^ hash_key(like->waker.function) ^ (uint32_t) like->pid);
+        if (!like->waker.is_irq)
+                hash = hash_bytes(hash, like->waker.comm, strlen(like->waker.comm));
         hash_each (slot, &s->by_hash, hash) {
-                const Waker *a, *b = &w->waker;
-
                 row = (void *) (uintptr_t) slot->value;
-                a = &row->waker;
-                if (row->function == function && row->is_woken == (w->woken_ns > 0) &&
-                    row->is_forced == (w->state == 'R') &&
-                    (!row->is_woken || (a->function == b->function && a->is_irq == b->is_irq &&
-                                        (b->is_irq || streq(a->comm, b->comm)))))
+                if (is_alike(row, like))
                         return row;
         }
         if (!ARRAY_GROW(s->rows, s->n_rows))
                 return NULL;
-        row = NEW(WaitsRow, .function = function, .waker = w->waker, .is_woken = w->woken_ns > 0,
-                  .is_forced = w->state == 'R');
+        row = malloc(sizeof(*row));
+        if (row)
+                *row = *like;
         if (!row || hash_add_ptr(&s->by_hash, hash, row) < 0)
                 return mfree(row);
         return s->rows[s->n_rows++] = row;
@@ -61,13 +69,30 @@ static WaitsRow *row_of(Waits *s, const Function *function, const SchedWait *w) 
 
 static int note(void *userdata, const CallWait *wait) {
         const SchedWait *w = wait->wait;
-        WaitsRow *row = row_of(userdata, waits_function(wait), w);
+        WaitsRow *row, like = { .function = wait->frame ? waits_function(wait) : wait->after,
+                                .is_woken = w->woken_ns > 0,
+                                .is_forced = w->state == 'R',
+                                .is_between = !wait->frame,
+                                .pid = -1 };
         int r;
 
+        if (like.is_woken)
+                like.waker = w->waker;
+        else if (like.is_forced) {
+                like.waker.pid = w->had.pid;
+                if (w->had.pid > 0)
+                        memcpy(like.waker.comm, w->had.comm, sizeof(w->had.comm));
+        }
+        if (like.is_between) {
+                like.pid = wait->stack->pid;
+                memcpy(like.comm, wait->stack->comm, sizeof(like.comm));
+        }
+        row = row_of(userdata, &like);
         if (!row)
                 return -ENOMEM;
-        if (row->waker.pid != w->waker.pid)
+        if (row->waker.pid != like.waker.pid)
                 row->waker.pid = -1;
+        row->idle_ns = add_capped(row->idle_ns, like.is_forced ? w->idle_ns : 0);
         r = quantiles_add(&row->away, w->back_ns - w->left_ns);
         if (r >= 0 && w->woken_ns > 0)
                 r = quantiles_add(&row->latency, w->back_ns - MIN(w->back_ns, w->woken_ns));
@@ -86,11 +111,55 @@ const WaitsRow *const *waits_rows(Waits *s, size_t *ret_n) {
         return (const WaitsRow *const *) s->rows;
 }
 
-int waits_new(Waits **ret, Pairing *pairing) {
+const WaitsRow *waits_between(Waits *w, int64_t pid, const char *label) {
+        size_t n;
+        const WaitsRow *const *rows = waits_rows(w, &n);
+
+        for (size_t i = 0; i < n; i++)
+                if (rows[i]->is_between && (pid < 0 || rows[i]->pid == pid) &&
+                    (!label || streq(rows[i]->function->label, label)))
+                        return rows[i];
+        return NULL;
+}
+
+void waits_describe_holder(Buf *out, const WaitsRow *row, const char *separator) {
+        const Waker *had = &row->waker;
+        char number[16] = "";
+
+        if (had->pid > 0)
+                (void) snprintf(number, sizeof(number), "-%d", had->pid);
+        if (had->pid == 0)
+                buf_printf(out, "%snothing else ran%s%s: perhaps throttled (cpu.max)", separator,
+                           row->idle_ns < row->away.sum ? " for " : "",
+                           row->idle_ns < row->away.sum ? FIGURE_ROUND(row->idle_ns) : "");
+        else if (*had->comm || had->pid > 0)
+                buf_printf(out, "%s%s%s had the CPU longest", separator, NAME_QUOTED(had->comm),
+                           number);
+}
+
+void waits_describe(Buf *out, const WaitsRow *row) {
+        const Quantiles *away = &row->away;
+
+        buf_adds(out, *row->comm ? NAME_QUOTED(row->comm) : "a task");
+        if (row->pid >= 0)
+                buf_printf(out, "-%d", row->pid);
+        buf_printf(out, " was off the CPU %s time%s between its calls, behind %s, ",
+                   FORMAT_COUNT(away->n), away->n == 1 ? "" : "s", NAME_QUOTED(row->function->label));
+        if (away->n > 1)
+                buf_printf(out, "%s in all and %s at most", FIGURE_ROUND(away->sum),
+                           FIGURE_ROUND(away->max));
+        else
+                buf_printf(out, "for %s", FIGURE_ROUND(away->sum));
+        waits_describe_holder(out, row, ": ");
+}
+
+int waits_new(Waits **ret, Pairing *pairing, bool only_between) {
         *ret = calloc(1, sizeof(**ret));
         if (!*ret)
                 return -ENOMEM;
-        pairing_set_wait(pairing, note, *ret);
+        if (!only_between)
+                pairing_set_wait(pairing, note, *ret);
+        pairing_set_between(pairing, note, *ret);
         return 0;
 }
 

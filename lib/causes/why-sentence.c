@@ -141,21 +141,6 @@ static void add_own_place(Buf *out, const CallNode *node, const char *alone) {
         add_below(out, node, ",");
 }
 
-/* "client-347 in udp_queue_rcv_one_skb", "an interrupt in ..." */
-static void describe_waker(Buf *out, const Waker *w) {
-        if (w->is_irq)
-                buf_adds(out, "an interrupt");
-        else if (w->pid >= 0)
-                buf_printf(out, "%s-%d", NAME_QUOTED(w->comm), w->pid);
-        else
-                buf_adds(out, NAME_QUOTED(w->comm));
-        if (w->function) {
-                buf_adds(out, " in ");
-                add_name(out, w->function);
-                buf_adds(out, UNHOOKED_TEXT(w->function->n_unhooked));
-        }
-}
-
 const char *why_others(const Why *w) {
         return w->spec.by == COHORTS_BY_SOURCE ? "the earlier ones" : "the usual ones";
 }
@@ -196,8 +181,8 @@ static void describe_cause(Buf *out, const Why *w, const WhyCause *c, bool with_
                 buf_adds(out, UNHOOKED_TEXT(c->hottest->n_unhooked));
         }
         if (c->waker && c->waker_share >= WAKER_MIN) {
-                buf_adds(out, c->waker_share >= WAKER_ALL ? ", woken by " : ", mostly woken by ");
-                describe_waker(out, c->waker);
+                buf_adds(out, c->waker_share >= WAKER_ALL ? ", woken " : ", mostly woken ");
+                waker_describe(out, c->waker);
         }
         if (c->queued_share >= QUEUED_MIN)
                 buf_printf(out, ", %s of it afterwards, for a CPU", PERCENT(c->queued_share));

@@ -259,22 +259,17 @@ enum {
 
 /* What was off the CPU has the sentence of who woke it for a name. */
 static void add_waker(Buf *out, const InvocationSpan *s) {
+        _cleanup_buf_ Buf waker = BUF_INIT;
+
         buf_adds(out, "off the CPU");
         if (s->is_forced)
                 buf_adds(out, ", preempted");
         else if (!s->is_woken)
                 buf_adds(out, ", woken by nobody that was seen");
-        else if (s->waker.is_irq)
-                buf_adds(out, ", woken by an interrupt");
         else {
-                buf_adds(out, ", woken by ");
-                escape_json(out, s->waker.comm, strlen(s->waker.comm));
-                buf_printf(out, " %d", s->waker.pid);
-        }
-        if (s->is_woken && s->waker.function) {
-                buf_adds(out, " in ");
-                escape_json(out, s->waker.function->label, s->waker.function->n_label);
-                buf_adds(out, UNHOOKED_TEXT(s->waker.function->n_unhooked));
+                buf_adds(out, ", woken ");
+                waker_describe(&waker, &s->waker);
+                escape_json(out, (const char *) waker.data, waker.n_data);
         }
 }
 

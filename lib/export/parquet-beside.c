@@ -21,6 +21,8 @@ static const ParquetColumn wait_columns[] = {
         { "waker_pid", PARQUET_I32, true },
         { "waker_function", PARQUET_TEXT, true },
         { "waker_interrupt", PARQUET_BOOL, false },
+        { "waker_softirq", PARQUET_BOOL, false },
+        { "waker_what", PARQUET_TEXT, true },
 };
 
 static const ParquetColumn loss_columns[] = {
@@ -109,6 +111,8 @@ int beside_wait(Beside *b, const BesideWait *wait, uint64_t tree, const Stack *s
         parquet_put(p, is_woken && waker->pid >= 0, waker->pid);
         put_text(b, p, waking ? waking->label : NULL, waking ? waking->n_name : 0);
         parquet_put(p, is_woken, waker->is_irq);
+        parquet_put(p, is_woken, waker->in_softirq);
+        put_text(b, p, waker->what, is_woken && waker->what ? strlen(waker->what) : 0);
         return b->text.error < 0 ? b->text.error : parquet_end_row(p);
 }
 

@@ -67,7 +67,7 @@ void parts_done(Parts *p);
  * where events were lost, if the state's info->open opens such files
  *
  *      waits    host recording tree left start_unix_ns start_ns woken_ns back_ns state cpu pid task
- *               function waker_task waker_pid waker_function waker_interrupt
+ *               function waker_task waker_pid waker_function waker_interrupt waker_softirq waker_what
  *      losses   host recording at_unix_ns at_ns cpu events
  *
  * tree and left are those of the call that waited.  events is how many; none: the kernel did not say.

@@ -44,6 +44,19 @@ static const char *word_end(const Scan *s) {
         return p;
 }
 
+/* "d..2.": interrupts off, a need to switch, in what of an interrupt, preemption off how often.
+ * Source: linux 6.12 kernel/trace/trace_output.c, trace_print_lat_fmt(). */
+static void parse_flags(TextLine *l, const char *p, size_t n) {
+        char in = n > 2 ? p[2] : '.';
+
+        if (in == 'h' || in == 'H' || in == 'z' || in == 'Z')
+                l->flags |= 0x08;
+        if (in == 's' || in == 'H' || in == 'Z')
+                l->flags |= 0x10;
+        if (n > 3 && p[3] >= '1' && p[3] <= '9')
+                l->preempt_depth = (uint8_t) (p[3] - '0');
+}
+
 /* "[001] d..2.", "  1d..2.", and both with "-0x1". */
 static bool parse_cpu(Scan *s, TextLine *l, bool *ret_short) {
         bool bracket;
@@ -66,6 +79,7 @@ static bool parse_cpu(Scan *s, TextLine *l, bool *ret_short) {
                 return bracket;
         if (bracket && t.p[0] >= '0' && t.p[0] <= '9')
                 return true;
+        parse_flags(l, t.p, n);
         s->p = t.p + n;
         return true;
 }

@@ -371,6 +371,8 @@ static void take_from_line(const TextLine *l, Step *ret) {
         ret->depth = l->depth;
         ret->has_retval = l->has_retval;
         ret->retval = l->retval;
+        ret->flags = l->flags;
+        ret->preempt_count = l->preempt_depth;
 }
 
 int text_call(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, Step *ret) {

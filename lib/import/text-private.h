@@ -226,6 +226,7 @@ typedef struct TextLine {
         GraphColumns columns; /* GRAPH: that it has */
         GraphHeading heading; /* GRAPH: HEADING */
         TextTask task;        /* of a SWITCH the former */
+        uint8_t flags, preempt_depth; /* as a Step has them */
         TextTask next;        /* SWITCH */
         uint32_t cpu;
         bool has_time;

@@ -190,7 +190,7 @@ static void sums_init(Sums *s) {
         FUZZ_CHECK(heat_map_new(&s->roots, s->pairings[0], NULL, false) == 0);
         FUZZ_CHECK(call_tree_new(&s->tree, s->pairings[1]) == 0);
         FUZZ_CHECK(heat_map_new(&s->heat, s->pairings[1], NULL, true) == 0);
-        FUZZ_CHECK(waits_new(&s->waits, s->pairings[1]) == 0);
+        FUZZ_CHECK(waits_new(&s->waits, s->pairings[1], false) == 0);
         FUZZ_CHECK(outliers_new(&s->outliers, s->pairings[2], 5) == 0);
         outliers_keep_spans(s->outliers, s->pairings[2], SPANS_KEPT);
         FUZZ_CHECK(anatomy_new(&s->anatomy) == 0);

@@ -99,7 +99,7 @@ exits 'a sentence' 0 ftracectl path --task=chain chain vfs_read
 # On a busy machine that need not be the one that was to sleep longest.
 longest=$(figure '[.segments[] | select(.depth > 0)] | group_by(.task) | max_by(map(.duration_ns) | add)[0].task')
 says 'names the link that was waited for longest, and where it slept' \
-        "^vfs_read, call [0-9,]+, took [0-9.]+ m?s: [0-9]+ % waiting for $longest-$(said_by "$longest" 2), which waited for an interrupt or a timer in [a-z_]*nanosleep( or below it [^;]*)?; " "$out"
+        "^vfs_read, call [0-9,]+, took [0-9.]+ m?s: [0-9]+ % waiting for $longest-$(said_by "$longest" 2), which waited in [a-z_]*nanosleep( or below it [^;]*)?, woken by an interrupt \\(timer\\); " "$out"
 note "$(head -1 "$out")"
 sed -n '3,$s/^/# /p' "$out"
 

@@ -248,3 +248,69 @@ says 'may have taken any time' 'udp_sendmsg took 11\.0 us or longer, call 1,' "$
 exits 'without times' 6 ftracectl slow <(sed 's/^ *[0-9.]* | //' "$work/six.txt")
 says 'nobody knows how much later anything was' 'udp_sendmsg took [0-9.]* us or longer, call 1,' "$out"
 done_testing
+
+# --- who did what ---------------------------------------------------------------------------------
+
+# On lo the sender's own softirq wakes the receiver, whether its calls are recorded or not.
+cat >"$work/softirq.txt" <<'END'
+cpus=2
+       server-205   [001] .....    41.000000: funcgraph_entry:                   |  udp_recvmsg() {
+       server-205   [001] .....    41.000001: funcgraph_entry:                   |    __skb_wait_for_more_packets() {
+       server-205   [001] d....    41.000010: sched_switch: server:205 [120] S ==> swapper/1:0 [120]
+     frontend-346   [000] d.s2.    41.010010: sched_waking: server:205 [120] CPU:001
+       <idle>-0     [001] d....    41.010020: sched_switch: swapper/1:0 [120] R ==> server:205 [120]
+       server-205   [001] .....    41.010030: funcgraph_exit:  # 10029.000 us |    }
+       server-205   [001] .....    41.010040: funcgraph_exit:  # 10040.000 us |  }
+END
+sed 's/d\.s2\./d.h2./; s/__skb_wait_for_more_packets/do_nanosleep/' "$work/softirq.txt" >"$work/timer.txt"
+softirq='in a softirq while frontend-346 ran (packet or timeout)'
+exits 'a softirq wakes' 0 ftracectl waits "$work/softirq.txt"
+ok 'while a task ran' grep -qF "($softirq)" "$out"
+says 'and what to record to know more' '^frontend-346 may itself .* udp_recvmsg, .* record udp_sendmsg as well\.$' "$err"
+exits 'of a path, too' 0 ftracectl path "$work/softirq.txt"
+ok 'in a sentence' grep -qF "waiting in __skb_wait_for_more_packets, woken $softirq" "$out"
+says 'and a note' 'record udp_sendmsg as well' "$err"
+exits 'of each call, too' 0 ftracectl calls "$work/softirq.txt" udp_recvmsg
+ok 'in its line' grep -qF "waited 10.0 ms, woken $softirq" "$out"
+exits 'in JSON' 0 ftracectl waits --json "$work/softirq.txt"
+is 'by its own names' "$(jq -c '.[0].waker | [.task, .pid, .interrupt, .softirq, .what]' "$out")" \
+        '["frontend",346,false,true,"packet or timeout"]'
+exits 'a path in JSON' 0 ftracectl path --json "$work/softirq.txt"
+is 'has a kind of it' "$(jq -c '.[0].segments[] | select(.kind == "softirq") | [.task, .cpu_had, .cpu_had_pid, .what, .duration_ns]' "$out")" \
+        '["server","frontend",346,"packet or timeout",10000000]'
+exits 'a timer wakes' 0 ftracectl path "$work/timer.txt"
+says 'which the waiting function tells' 'waiting in do_nanosleep, woken by an interrupt \(timer\)' "$out"
+ok 'and nothing is to be recorded' not grep -q 'as well' "$err"
+
+# --- between calls --------------------------------------------------------------------------------
+
+# 40 calls of 20 us, behind each of which the task is off the CPU for 5 ms.
+between() { # NEXT-TASK
+        awk -v by="$1" 'BEGIN {
+                print "cpus=1"
+                for (i = 0; i < 40; i++) {
+                        at = 41 + i / 100
+                        printf "       victim-77    [000] .....    %.6f: funcgraph_entry:      + %d.000 us   |  vfs_read();\n", at, 15 + i % 7
+                        printf "       victim-77    [000] d....    %.6f: sched_switch: victim:77 [120] R ==> %s [120]\n", at + 4e-5, by
+                        printf "       %s    [000] d....    %.6f: sched_switch: %s [120] S ==> victim:77 [120]\n", (by == "rt:78" ? "rt-78" : "<idle>-0"), at + 504e-5, by
+                }
+        }'
+}
+between rt:78 >"$work/preempted.txt"
+between swapper/0:0 >"$work/throttled.txt"
+was='victim-77 was off the CPU 40 times between its calls, behind vfs_read, 200.0 ms in all and 5.00 ms at most: '
+exits 'what a task did between calls is told' 0 ftracectl waits "$work/preempted.txt"
+says 'with for whom' '^200\.0 ms +40 +5\.00 ms +5\.00 ms +- +- +\(between calls of victim-77\) +\(preempted: rt-78 had the CPU longest\) *$' "$out"
+exits 'by a path' 0 ftracectl path "$work/preempted.txt"
+is 'first' "$(head -n 1 "$out")" "${was}rt-78 had the CPU longest."
+exits 'by why' 0 ftracectl why "$work/preempted.txt"
+is 'first' "$(head -n 1 "$out")" "${was}rt-78 had the CPU longest."
+exits 'where nobody else ran' 0 ftracectl why "$work/throttled.txt"
+is 'it may be throttled' "$(head -n 1 "$out")" "${was}nothing else ran: perhaps throttled (cpu.max)."
+exits 'in JSON' 0 ftracectl why --json "$work/throttled.txt"
+is 'as a row of waits' "$(jq -c '.between_calls | [.task, .pid, .function, .count, .waited_ns, .idle_ns, .cpu_had_pid, .between_calls]' "$out")" \
+        '["victim",77,"vfs_read",40,200000000,200000000,0,true]'
+exits 'a short one' 0 ftracectl path "$work/softirq.txt"
+says 'goes without saying' '^udp_recvmsg, call 1, ' <(head -n 1 "$out")
+exits 'what was left out may have been between calls' 0 ftracectl waits --function=vfs_read "$work/preempted.txt"
+ok 'of which nothing is told' not grep -q between "$out"

@@ -151,7 +151,7 @@ static void finish(Fed *f, CriticalPath *ret) {
 
 /* "100 ran t17 udp_recvmsg, 300 queued 1 t18 -": how long, what, how deep if not 0, who, in which function. */
 static const char *text_of(const CriticalPath *p) {
-        static const char *const kinds[] = { "ran", "queued", "interrupt", "unknown" };
+        static const char *const kinds[] = { "ran", "queued", "interrupt", "softirq", "unknown" };
         static char text[1024];
         size_t n = 0;
 
@@ -229,9 +229,9 @@ TEST(a_softirq_may_be_a_tasks_own) {
                 bool in_softirq;
                 const char *text;
         } cases[] = {
-                { &ready, NULL, 0, false, "300 interrupt t17 udp_recvmsg" },
+                { &ready, NULL, 0, false, "300 softirq t17 udp_recvmsg" },
                 { &ready, &enable, 0, false, "200 ran 1 t18 __local_bh_enable_ip" },
-                { &unlock, &ready, 1, true, "300 interrupt t17 udp_recvmsg" },
+                { &unlock, &ready, 1, true, "300 softirq t17 udp_recvmsg" },
                 { &unlock, &ready, 2, true, "200 ran 1 t18 sock_def_readable" },
         };
 

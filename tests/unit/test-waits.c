@@ -14,12 +14,13 @@ typedef struct Fed {
 static const Function schedule = { .label = "schedule" SLACK, .n_label = 8, .n_name = 8 };
 static const Function recv = { .label = "udp_recvmsg" SLACK, .n_label = 11, .n_name = 11 };
 static const Function ready = { .label = "sock_def_readable" SLACK, .n_label = 17, .n_name = 17 };
+static const Function enter = { .label = "do_softirq" SLACK, .n_label = 10, .n_name = 10 };
 static const Function wake = { .label = "try_to_wake_up" SLACK, .n_label = 14, .n_name = 14 };
 
 static Fed fed(void) {
         Fed f = { .pairing = fed_pairing() };
 
-        ck_assert_int_eq(waits_new(&f.waits, f.pairing), 0);
+        ck_assert_int_eq(waits_new(&f.waits, f.pairing, false), 0);
         ck_assert_int_eq(breakdown_new(&f.breakdown, BREAKDOWN_BY_FUNCTION, f.pairing), 0);
         return f;
 }
@@ -116,7 +117,8 @@ TEST(who_wakes_is_known_by_calls_that_are_left_out) {
 
         ck_assert_int_eq(whole_new(&whole), 0);
         for (unsigned i = 0; i < ELEMENTSOF(wakings); i++) {
-                Step calls[] = { step_enter(&ready, 0), step_leave(&ready, 0, 20) };
+                Step calls[] = { step_enter(&enter, 0), step_enter(&ready, 1),
+                                 step_leave(&ready, 1, 20), step_leave(&enter, 0, 20) };
 
                 wakings[i] = (Step){
                         .kind = STEP_OTHER,
@@ -126,16 +128,17 @@ TEST(who_wakes_is_known_by_calls_that_are_left_out) {
                         .flags = 0x10, /* in a softirq */
                         .timestamp_ns = 1300 + i * 100,
                 };
-                calls[0].pid = calls[1].pid = i == 1 ? 18 : 19;
-                calls[0].timestamp_ns = wakings[i].timestamp_ns - 10;
-                calls[1].timestamp_ns = wakings[i].timestamp_ns + 10;
-                ck_assert_int_eq(whole_see(whole, &calls[0]), 0);
-                ck_assert_int_eq(whole_see(whole, &wakings[i]), 0);
-                ck_assert_int_eq(whole_see(whole, &calls[1]), 0);
+                for (size_t k = 0; k < ELEMENTSOF(calls); k++) {
+                        calls[k].pid = i == 1 ? 18 : 19;
+                        calls[k].timestamp_ns = wakings[i].timestamp_ns + (k < 2 ? -10 : 10);
+                        ck_assert_int_eq(whole_see(whole, &calls[k]), 0);
+                        if (k == 1)
+                                ck_assert_int_eq(whole_see(whole, &wakings[i]), 0);
+                }
         }
         whole_tell(whole, f.pairing);
         receive(&f, 'S');
-        ck_assert(pairing_waker(f.pairing, &wakings[0]).is_irq);
+        ck_assert(pairing_waker(f.pairing, &wakings[0]).in_softirq);
         ck_assert_int_eq(pairing_step(f.pairing, &wakings[1]), 0);
         come_back(&f, 0, "<idle>", 1900);
         finish(&f);
@@ -143,8 +146,8 @@ TEST(who_wakes_is_known_by_calls_that_are_left_out) {
         ck_assert_uint_eq(n, 1);
         ck_assert_str_eq(rows[0]->waker.comm, "client");
         ck_assert_ptr_eq(rows[0]->waker.function, &ready);
-        ck_assert(!rows[0]->waker.is_irq);
-        ck_assert(pairing_waker(f.pairing, &wakings[2]).is_irq);
+        ck_assert(!rows[0]->waker.is_irq && !rows[0]->waker.in_softirq);
+        ck_assert(pairing_waker(f.pairing, &wakings[2]).in_softirq);
 }
 
 TEST(who_is_preempted_is_not_woken) {
@@ -166,7 +169,7 @@ TEST(an_interrupt_wakes_in_nobodys_name) {
         const WaitsRow *const *rows;
         Step s = { .kind = STEP_OTHER,
                    .text = "sched_waking: comm=server pid=17 prio=120 target_cpu=001",
-                   .flags = 0x10 };
+                   .flags = 0x08 };
         size_t n;
 
         receive(&f, 'S');
@@ -176,6 +179,190 @@ TEST(an_interrupt_wakes_in_nobodys_name) {
         rows = waits_rows(f.waits, &n);
         ck_assert_uint_eq(n, 1);
         ck_assert(rows[0]->is_woken && rows[0]->waker.is_irq);
+}
+
+static void described(const Waker *w, const char *text) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+
+        waker_describe(&out, w);
+        ck_assert_msg(out.n_data == strlen(text) && memcmp(out.data, text, out.n_data) == 0,
+                      "%.*s", (int) out.n_data, out.data);
+}
+
+/* On lo it is the sender's own; a packet that comes meanwhile for another task looks the same. */
+TEST(a_softirq_wakes_while_a_task_ran_whose_it_may_be) {
+        _cleanup_fed_ Fed f = fed();
+        const WaitsRow *const *rows;
+        Step s = { .kind = STEP_OTHER,
+                   .text = "sched_waking: comm=server pid=17 prio=120 target_cpu=001",
+                   .flags = 0x10 };
+        size_t n;
+
+        receive(&f, 'S');
+        feed(&f, s, 346, "frontend", 1500);
+        come_back(&f, 18, "client", 1600);
+        finish(&f);
+        rows = waits_rows(f.waits, &n);
+        ck_assert_uint_eq(n, 1);
+        ck_assert(!rows[0]->waker.is_irq && rows[0]->waker.in_softirq);
+        ck_assert_ptr_eq(rows[0]->waker.receiver, &recv);
+        ck_assert_ptr_null(rows[0]->waker.what);
+        described(&rows[0]->waker, "in a softirq while frontend-346 ran");
+}
+
+/* What the waiting function tells is of what no task did; what the waker's tell comes before that. */
+TEST(it_is_said_what_an_interrupt_was_about_if_a_function_tells) {
+        static const struct {
+                const char *waits, *wakes;
+                uint8_t flags;
+                const char *text;
+        } cases[] = {
+                { "do_nanosleep", NULL, 0x08, "by an interrupt (timer)" },
+                { "futex_wait_queue", NULL, 0x08, "by an interrupt" },
+                { "io_schedule", NULL, 0x10, "in a softirq while other-9 ran (disk I/O)" },
+                { "__skb_wait_for_more_packets", NULL, 0x10,
+                  "in a softirq while other-9 ran (packet or timeout)" },
+                { "__skb_wait_for_more_packets", "net_rx_action", 0x10,
+                  "in a softirq while other-9 ran, in net_rx_action (packet)" },
+                { "__skb_wait_for_more_packets", "call_timer_fn", 0x10,
+                  "in a softirq while other-9 ran, in call_timer_fn (timer)" },
+                { "do_nanosleep", NULL, 0, "by other-9" },
+                { "io_schedule", "bio_endio", 0, "by other-9 in bio_endio" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                char waits[64] = "", wakes[64] = "";
+                Function waiting = { .label = waits }, waking = { .label = wakes };
+                _cleanup_fed_ Fed f = fed();
+                const WaitsRow *const *rows;
+                size_t n;
+
+                waiting.n_label = waiting.n_name = strlen(strcpy(waits, cases[i].waits));
+                waking.n_label = waking.n_name = strlen(strcpy(wakes, cases[i].wakes ?: ""));
+                feed(&f, step_enter(&waiting, 0), 17, "server", 1000);
+                event(&f,
+                      "sched_switch: prev_comm=server prev_pid=17 prev_prio=120 prev_state=D ==> "
+                      "next_comm=swapper/1 next_pid=0 next_prio=120",
+                      17, "server", 1200);
+                if (cases[i].wakes)
+                        feed(&f, step_enter(&waking, 0), 9, "other", 1300);
+                feed(&f,
+                     (Step){ .kind = STEP_OTHER,
+                             .text = "sched_waking: comm=server pid=17 prio=120 target_cpu=001",
+                             .flags = cases[i].flags },
+                     9, "other", 1500);
+                come_back(&f, 0, "<idle>", 1900);
+                ck_assert_int_eq(pairing_finish(f.pairing), 0);
+                rows = waits_rows(f.waits, &n);
+                ck_assert_uint_eq(n, 1);
+                described(&rows[0]->waker, cases[i].text);
+        }
+}
+
+/* --- between calls ---------------------------------------------------------------------------- */
+
+static void switch_to(Fed *f, int32_t from, char state, int32_t to, uint64_t at_ns) {
+        char text[160];
+
+        (void) snprintf(text, sizeof(text),
+                        "sched_switch: prev_comm=t%d prev_pid=%d prev_prio=120 prev_state=%c ==> "
+                        "next_comm=t%d next_pid=%d next_prio=120",
+                        from, from, state, to, to);
+        event(f, text, from, "t", at_ns);
+}
+
+/* A call of task 17, which is then off the CPU 3 times for others, @idle of 1000 ns while nobody ran. */
+static const WaitsRow *between(Fed *f, char state, uint64_t idle, bool is_lost, size_t *ret_n) {
+        feed(f, step_leaf(&recv, 0, 10), 17, "t17", 500);
+        for (uint64_t at_ns = 1000; at_ns < 4000; at_ns += 1000) {
+                switch_to(f, 17, state, 18, at_ns);
+                if (is_lost)
+                        feed(f, (Step){ .kind = STEP_LOST }, 0, "", at_ns + 10);
+                switch_to(f, 18, 'S', 0, at_ns + 900 - idle);
+                switch_to(f, 0, 'R', 17, at_ns + 900);
+        }
+        ck_assert_int_eq(pairing_finish(f->pairing), 0);
+        waits_rows(f->waits, ret_n);
+        return waits_between(f->waits, 17, "udp_recvmsg");
+}
+
+static void says(const WaitsRow *row, const char *text) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+
+        waits_describe(&out, row);
+        ck_assert_msg(out.n_data == strlen(text) && memcmp(out.data, text, out.n_data) == 0,
+                      "%.*s", (int) out.n_data, out.data);
+}
+
+TEST(who_is_off_the_cpu_between_calls_is_told_for_whom) {
+        _cleanup_fed_ Fed f = fed();
+        size_t n;
+        const WaitsRow *row = between(&f, 'R', 100, false, &n);
+
+        ck_assert_uint_eq(n, 1);
+        ck_assert(row && row->is_between && row->is_forced);
+        ck_assert_int_eq(row->waker.pid, 18);
+        ck_assert_uint_eq(row->idle_ns, 300);
+        says(row, "t17-17 was off the CPU 3 times between its calls, behind udp_recvmsg, 2.70 us in all "
+                  "and 0.900 us at most: t18-18 had the CPU longest");
+        ck_assert_ptr_null(waits_between(f.waits, 18, NULL));
+        ck_assert_ptr_null(waits_between(f.waits, -1, "schedule"));
+}
+
+TEST(perhaps_it_was_throttled_if_nobody_else_ran) {
+        _cleanup_fed_ Fed f = fed();
+        size_t n;
+        const WaitsRow *row = between(&f, 'R', 890, false, &n);
+
+        ck_assert_uint_eq(n, 1);
+        ck_assert(row && row->waker.pid == 0);
+        says(row, "t17-17 was off the CPU 3 times between its calls, behind udp_recvmsg, 2.70 us in all "
+                  "and 0.900 us at most: nothing else ran for 2.67 us: perhaps throttled (cpu.max)");
+}
+
+TEST(who_waits_between_calls_or_where_events_were_lost_is_not_told_of) {
+        for (int lost = 0; lost < 2; lost++) {
+                _cleanup_fed_ Fed f = fed();
+                size_t n;
+
+                ck_assert_ptr_null(between(&f, lost ? 'R' : 'S', 100, lost, &n));
+                ck_assert_uint_eq(n, 0);
+        }
+}
+
+/* The longest of 200 stretches of a CPU from any moment on, one by one. */
+TEST(who_had_a_cpu_longest_is_found_from_any_moment_on) {
+        _cleanup_(sched_cpus_done) SchedCpus cpus = {};
+        uint64_t begins[201];
+        const char *given = getenv("FTRACED_SEED");
+        unsigned seed = given ? (unsigned) strtoul(given, NULL, 10) : (unsigned) getpid();
+
+        printf("# FTRACED_SEED=%u\n", seed);
+        begins[0] = 1000;
+        for (int32_t i = 0; i < 200; i++) {
+                SchedEvent e = { .kind = SCHED_SWITCH, .pid = i + 1 };
+
+                ck_assert_int_eq(sched_cpus_switch(&cpus, &e, 3, begins[i]), 0);
+                begins[i + 1] = begins[i] + 1 + (uint64_t) rand_r(&seed) % 1000;
+        }
+        for (uint64_t from_ns = 1000; from_ns < begins[200]; from_ns += 7) {
+                uint64_t longest_ns = 0;
+                int32_t who = -1;
+
+                for (int32_t i = 0; i < 200; i++) {
+                        uint64_t begin_ns = MAX(begins[i], from_ns);
+
+                        if (begins[i + 1] > begin_ns && begins[i + 1] - begin_ns > longest_ns) {
+                                longest_ns = begins[i + 1] - begin_ns;
+                                who = i + 1;
+                        }
+                }
+                ck_assert_int_eq(sched_cpus_longest(&cpus, 3, from_ns, begins[200]).pid, who);
+        }
+        ck_assert_int_eq(sched_cpus_longest(&cpus, 2, 1000, 2000).pid, -1);
+        ck_assert_int_eq(sched_cpus_longest(&cpus, 9, 1000, 2000).pid, -1);
+        sched_cpus_lose(&cpus, begins[200]);
+        ck_assert_int_eq(sched_cpus_longest(&cpus, 3, 1000, begins[200]).pid, -1);
 }
 
 TEST(events_name_who_is_woken_and_who_runs) {
@@ -257,7 +444,7 @@ TEST(a_thousand_tasks_are_told_apart) {
         for (int32_t pid = 1; pid <= 1000; pid++) {
                 SchedEvent e = { .kind = SCHED_SWITCH, .left_pid = pid, .left_state = 'S' };
 
-                ck_assert_int_eq(sched_leave(&s, &e, (uint64_t) pid), 0);
+                ck_assert_int_eq(sched_leave(&s, &e, 0, (uint64_t) pid), 0);
         }
         for (int32_t pid = 1; pid <= 1000; pid++) {
                 ck_assert(sched_come_back(&s, pid, 5000, &wait));

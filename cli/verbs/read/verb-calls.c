@@ -74,18 +74,12 @@ static uint64_t latency_ns(const SchedWait *w) {
 }
 
 static void print_waker(Buf *out, const SchedWait *w) {
-        const Waker *waker = &w->waker;
-
         if (w->woken_ns == 0) {
                 buf_adds(out, w->state == 'R' ? ", preempted" : ", woken by nobody that was seen");
                 return;
         }
-        if (waker->is_irq)
-                buf_adds(out, ", woken by an interrupt");
-        else
-                buf_printf(out, ", woken by %s-%d", NAME_QUOTED(waker->comm), waker->pid);
-        if (waker->function)
-                buf_printf(out, " in %s", waker->function->label);
+        buf_adds(out, ", woken ");
+        waker_describe(out, &w->waker);
         buf_printf(out, ", ran %s later", FIGURE_ROUND(latency_ns(w)));
 }
 
@@ -113,6 +107,8 @@ static void tell_wait(Row r, const struct Waited *waited) {
         row_known_int(r, "latency_ns", is_woken, (int64_t) latency_ns(w));
         row_bool(r, "preempted", w->state == 'R');
         row_bool(r, "interrupt", is_woken && w->waker.is_irq);
+        row_bool(r, "softirq", is_woken && w->waker.in_softirq);
+        row_string(r, NULL, "what", is_woken ? w->waker.what : NULL);
         row_string(r, NULL, "woken_by", is_task ? w->waker.comm : NULL);
         row_known_int(r, "woken_by_pid", is_task, w->waker.pid);
         row_label(r, "woken_in", is_woken ? w->waker.function : NULL);

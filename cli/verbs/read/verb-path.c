@@ -22,9 +22,11 @@ typedef struct Paths {
         RootCalls calls;
         SlowestCalls slowest;
         Timelines *timelines;
+        Waits *between;
 } Paths;
 
 static void paths_done(Paths *p) {
+        waits_free(p->between);
         timelines_free(p->timelines);
         free(p->slowest.windows);
         root_calls_done(&p->calls);
@@ -124,7 +126,8 @@ static int read_all(Paths *p) {
         o->spec.depth = o->spec.slower_ns = 0;
         r = counting_init(&p->second, false)
                     ?: timelines_new(&p->timelines, p->second.pairing, p->slowest.windows,
-                                     p->slowest.n);
+                                     p->slowest.n)
+                    ?: waits_new(&p->between, p->second.pairing, true);
         return counting_status(r)
                     ?: counting_open(&p->second, o, p->chosen.source)
                     ?: read_steps(p)
@@ -171,6 +174,9 @@ static int print(const Paths *p) {
         };
         int r = 0;
 
+        v.between = p->slowest.n == 1
+                            ? (v.task >= 0 ? waits_between(p->between, v.task, NULL) : NULL)
+                            : waits_between(p->between, -1, v.function->label);
         v.number = p->o->filter.nth ?: p->slowest.number;
         for (size_t i = 0; i < p->slowest.n && r >= 0; i++) {
                 critical_path_done(&path);
@@ -179,7 +185,14 @@ static int print(const Paths *p) {
                 v.duration_ns += p->slowest.windows[i].end_ns - p->slowest.windows[i].begin_ns;
         }
         path_sum_sort(&sum);
-        return counting_status(r) ?: show(p->o, &v);
+        r = counting_status(r) ?: show(p->o, &v);
+        for (size_t i = 0; i < path.n && r == STATUS_OK; i++)
+                if (path.segments[i].receiver) {
+                        waits_view_hint(&p->second, path.segments[i].receiver,
+                                        path.segments[i].had_comm, path.segments[i].had);
+                        break;
+                }
+        return r;
 }
 
 int verb_path(const Options *o) {

@@ -105,13 +105,15 @@ static int find_root(Roots *ret, WhySides *s, Options *o, const Chosen *chosen) 
         return status != STATUS_OK || ret->greatest ? status : no_root(o, chosen, s, ret->n);
 }
 
-static int print(const Options *o, const Why *w) {
+static int print(const Options *o, const Why *w, const WaitsRow *between) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
 
         if (o->json != JSON_OFF)
-                return stdout_json(o, why_view_json(w, o->limit));
+                return stdout_json(o, why_view_json(w, between, o->limit));
         pager_open(&pager, o, SIZE_MAX);
+        if (!o->no_legend)
+                why_view_between(&out, w, between);
         return stdout_paged(&pager, &out, why_view_add(&out, w, o->limit, !o->no_legend));
 }
 
@@ -133,11 +135,14 @@ int verb_why(const Options *o) {
                 status = find_window(o, &s, &spec);
         if (status != STATUS_OK)
                 return status;
-        status = why_sides_explain(&w, &s, roots.greatest, &spec) ?: print(o, w);
+        status = why_sides_explain(&w, &s, roots.greatest, &spec) ?: print(o, w, waits_between(s.between, -1, roots.greatest->node->function->label));
         if (status != STATUS_OK)
                 return status;
         if (roots.n > 1 && !chosen.names)
                 talk(o, "It has %zu other root%s: \"ftracectl why %s FUNCTION\" tells of one.",
                      roots.n - 1, roots.n == 2 ? "" : "s", chosen.source);
+        if (w->cause && w->cause->waker)
+                waits_view_hint(&s.now, w->cause->waker->receiver, w->cause->waker->comm,
+                                w->cause->waker->pid);
         return why_sides_end(&s);
 }
