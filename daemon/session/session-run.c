@@ -217,7 +217,6 @@ int session_take_down(Session *s, TakeDown how) {
 void session_finish(void *userdata) {
         Session *s = userdata;
         uint64_t segment_bytes;
-        char reason[256];
         const char *path;
         int r;
 
@@ -238,14 +237,12 @@ void session_finish(void *userdata) {
         if (session_meta_total(s->meta).pages_lost > 0)
                 session_warn(s, "%llu pages could not be stored: the disk was full or failed",
                              (unsigned long long) session_meta_total(s->meta).pages_lost);
-        if (r < 0) {
-                (void) snprintf(reason, sizeof(reason),
-                                "%s, but the kernel could not be put back as it was: %s; it is "
-                                "tried again every few seconds",
-                                s->meta->reason ?: "stopped", origin_text(r));
-                session_enter(s, SESSION_FAILED, reason);
-        } else
-                session_enter(s, SESSION_SEALED, NULL);
+        if (r < 0) /* what was recorded is whole: the daemon tells of the rest */
+                log_warning_errno(r,
+                                  "Session '%s' has ended, and the kernel could not be put back as "
+                                  "it was yet: %m; it is tried again every few seconds.",
+                                  s->meta->name);
+        session_enter(s, SESSION_SEALED, NULL);
 
         s->meta->kept_realtime_ns = now_ns(CLOCK_REALTIME);
         live_remove(s->dir);

@@ -57,6 +57,8 @@ void controller_settle(Controller *c); /* undoes what nobody took up */
 /* Whether something of sessions that ended could not be put back, and no end of another will try again; if so, does. */
 bool controller_owes(const Controller *c);
 void controller_try_again(Controller *c);
+/* Why not, at the last try; NULL: all is put back. */
+const char *controller_debt(const Controller *c);
 /* From now on what is programmed stays, also in controller_free(): another daemon takes it up. */
 void controller_leave(Controller *c);
 void controller_end(Controller *c); /* undoes whatever is still programmed */

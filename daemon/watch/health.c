@@ -30,11 +30,11 @@ struct Health {
         uint64_t before_ns; /* when the look at the interval before the last one was */
         Tamper tamper;
         sd_event_source *timer;
-        int error;          /* of the disk, at the moment */
-        uint64_t cpu_ns;    /* that the looks took */
-        unsigned n_stuck;   /* looks in a row at which some reader had not moved */
-        bool is_hung;       /* at the last of them, for no reason outside of this process */
-        bool is_to_look;    /* a task will */
+        int error;        /* of the disk, at the moment */
+        uint64_t cpu_ns;  /* that the looks took */
+        unsigned n_stuck; /* looks in a row at which some reader had not moved */
+        bool is_hung;     /* at the last of them, for no reason outside of this process */
+        bool is_to_look;  /* a task will */
 };
 
 static uint64_t trace_ns(const Health *h) {
