@@ -537,8 +537,13 @@ static bool daemon_owes(void *userdata) {
         return !background_is_busy(d->background) && controller_owes(d->controller);
 }
 
-static void daemon_try_again(void *userdata) {
+/* A task. */
+static void daemon_put_back(void *userdata) {
         controller_try_again(((Daemon *) userdata)->controller);
+}
+
+static void daemon_try_again(void *userdata) {
+        background_run(((Daemon *) userdata)->background, daemon_put_back, userdata);
 }
 
 static int daemon_add_idle(Daemon *d) {

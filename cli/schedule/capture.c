@@ -321,20 +321,23 @@ static const json_t *find_session(const json_t *capture, const json_t *sessions)
         return NULL;
 }
 
+static bool has_ended(const json_t *session) {
+        int state = session_state_from_name(json_text(session, "state"));
+
+        return state >= 0 && !session_state_is_live((SessionState) state);
+}
+
 size_t capture_count_kept(const json_t *captures, const json_t *sessions) {
         size_t i, n = 0;
         json_t *c;
 
         json_array_foreach (captures, i, c)
-                n += find_session(c, sessions) != NULL;
+                n += has_ended(find_session(c, sessions));
         return n;
 }
 
 static bool may_go(const json_t *session) {
-        int state = session_state_from_name(json_text(session, "state"));
-
-        return state >= 0 && !session_state_is_live((SessionState) state) &&
-               !json_is_true(json_object_get(session, "pinned"));
+        return has_ended(session) && !json_is_true(json_object_get(session, "pinned"));
 }
 
 /* Removes the oldest until @c->o->schedule.keep are left beside those that may not go. */

@@ -48,6 +48,17 @@ void retention_add_line(Buf *out, const json_t *reply, const char *indent) {
                 buf_printf(out, "%s%s.\n", indent, text);
 }
 
+void put_back_add_line(Buf *out, const json_t *reply, const char *indent) {
+        const char *why = json_string_value(json_object_get(reply, "not_put_back"));
+
+        if (why)
+                buf_printf(
+                        out,
+                        "%sthe kernel could not be put back as it was yet: %s; it is tried again "
+                        "every few seconds: ftracectl doctor\n",
+                        indent, why);
+}
+
 void retention_talk(const Options *o, const json_t *reply) {
         _cleanup_outlook_ Outlook outlook = {};
         _cleanup_free_ char *text = sentence(&outlook, reply);

@@ -101,6 +101,8 @@ int source_check_names(const Strv *names);
 
 /* One line, after @indent. */
 void retention_add_line(Buf *out, const json_t *reply, const char *indent);
+/* The same of what the daemon owes the kernel; nothing if it owes nothing. */
+void put_back_add_line(Buf *out, const json_t *reply, const char *indent);
 /* Says what goes for what has begun or was kept, if anything has to. */
 void retention_talk(const Options *o, const json_t *reply);
 /* What the next daemon on the usual store would say; @v: all of that store.  NULL: it cannot be told. */

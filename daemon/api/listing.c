@@ -273,12 +273,13 @@ int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, vo
 
         if (uname(&u) < 0)
                 return ORIGIN(-errno);
-        reply = json_pack("{s:s, s:i, s:s, s:s, s:I, s:b, s:o*, s:s*}", "version", PACKAGE_VERSION,
+        reply = json_pack("{s:s, s:i, s:s, s:s, s:I, s:b, s:o*, s:s*, s:s*}", "version", PACKAGE_VERSION,
                           "pid", (int) getpid(), "kernel", u.release, "store", store_path(m->store),
                           "store_free_bytes", (json_int_t) store_free_bytes(m->store), "instances",
                           controller_has_instances(m->controller), "retention",
                           janitor_foresee(m->janitor), "tracefs",
-                          controller_tracefs(m->controller));
+                          controller_tracefs(m->controller), "not_put_back",
+                          controller_debt(m->controller));
         if (!reply || add_counts(reply, m->sessions) < 0)
                 return -ENOMEM;
         return listings_answer(m, call, TAKE_PTR(reply),

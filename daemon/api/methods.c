@@ -48,8 +48,9 @@ static bool waiter_answer(Methods *m, Waiter *w) {
                 return true;
         if (!is_last && !w->is_watch)
                 return false;
-        news = json_pack("{s:o, s:o*}", "session", session_to_json(w->session), "retention",
-                         is_last ? janitor_foresee(m->janitor) : NULL);
+        news = json_pack("{s:o, s:o*, s:s*}", "session", session_to_json(w->session), "retention",
+                         is_last ? janitor_foresee(m->janitor) : NULL, "not_put_back",
+                         is_last ? controller_debt(m->controller) : NULL);
         if (!news)
                 return false; /* no memory now: the next change or tick tries again */
         return (is_last ? server_call_reply(w->call, news, NULL, 0)

@@ -331,6 +331,8 @@ static int on_found(const char *name, Session **ret, void *userdata) {
 
 int sessions_init(Sessions *s, sd_event *event, Background *background, Background *sweeper,
                   Controller *controller, Store *store, FdStore *fdstore, const Limits *limits) {
+        int r;
+
         *s = (Sessions){ .context = {
                                  .event = event,
                                  .background = background,
@@ -346,10 +348,15 @@ int sessions_init(Sessions *s, sd_event *event, Background *background, Backgrou
         s->symbols.proc = "/proc";
         s->context.symbols = &s->symbols;
         boot_clock_note(store_fd(store));
+        r = background_new(&s->context.switcher, event);
+        if (r < 0)
+                return r;
+        background_open(s->context.switcher);
         return removal_new(&s->removal, sweeper, store, add_symbols, s);
 }
 
 void sessions_done(Sessions *s) {
+        background_settle(s->context.switcher);
         s->changed = NULL;
         s->removal = removal_free(s->removal);
         for (size_t i = 0; i < s->n_awake; i++)
@@ -358,6 +365,7 @@ void sessions_done(Sessions *s) {
         while (s->n_entries > 0)
                 remove_entry(s, s->entries[s->n_entries - 1]);
         free(s->entries);
+        (void) background_free(s->context.switcher);
         kernel_symbols_done(&s->symbols);
         *s = (Sessions){};
 }
@@ -440,6 +448,7 @@ size_t sessions_signal(Sessions *s) {
 }
 
 void sessions_stop_all(Sessions *s, const char *reason) {
+        background_settle(s->context.switcher);
         for (size_t i = 0; i < s->n_awake; i++)
                 session_stop(s->awake[i], reason);
 }
@@ -447,6 +456,7 @@ void sessions_stop_all(Sessions *s, const char *reason) {
 size_t sessions_leave_all(Sessions *s) {
         size_t n = 0;
 
+        background_settle(s->context.switcher);
         for (size_t i = 0; i < s->n_awake; i++)
                 n += session_leave(s->awake[i]);
         return n;

@@ -12,10 +12,17 @@
 #include <assert.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <systemd/sd-daemon.h>
 
+#include "base/io.h"
 #include "base/log.h"
+#include "base/unit.h"
 #include "daemon/process/background.h"
 #include "daemon/process/thread.h"
+
+#define FEED_S 1               /* less than any WatchdogSec= of use */
+#define EXTENDED_US "30000000" /* of the start or the stop, from each time on */
+#define LONG_S 300             /* that something hangs is not kept secret for longer */
 
 typedef struct Task Task;
 struct Task {
@@ -106,19 +113,34 @@ static void *thread_run(void *userdata) {
 
 /* --- in the loop's ---------------------------------------------------------------------------- */
 
+/*
+ * The loop stands still, and that may be for what the kernel takes long over: whoever watches the daemon is told that it
+ * is at work, for as long as that may be.  @since_ns: from when on.
+ */
+static void wait_for_change(Background *a, uint64_t since_ns) {
+        struct timespec at;
+
+        (void) clock_gettime(CLOCK_REALTIME, &at);
+        at.tv_sec += FEED_S;
+        if (pthread_cond_timedwait(&a->changed, &a->lock, &at) == ETIMEDOUT &&
+            now_ns(CLOCK_MONOTONIC) - since_ns < LONG_S * NSEC_PER_SEC)
+                (void) sd_notify(0, "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=" EXTENDED_US);
+}
+
 /* Lets the first task run until it leaves or ends; whether it has ended.  @was_away: it has left before, and comes
  * back. */
 static bool give_turn(Background *a, bool was_away) {
+        uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
         bool has_ended;
 
         (void) pthread_mutex_lock(&a->lock);
         while (was_away && a->turn == TURN_LOOP)
-                (void) pthread_cond_wait(&a->changed, &a->lock);
+                wait_for_change(a, since_ns);
         a->turn = TURN_TASK;
         a->has_ended = false;
         (void) pthread_cond_broadcast(&a->changed);
         while (a->turn == TURN_TASK)
-                (void) pthread_cond_wait(&a->changed, &a->lock);
+                wait_for_change(a, since_ns);
         has_ended = a->has_ended;
         (void) pthread_mutex_unlock(&a->lock);
         return has_ended;
@@ -221,7 +243,7 @@ void background_drop(Background *a, const void *userdata) {
 }
 
 bool background_is_busy(const Background *a) {
-        return a && !own && a->first;
+        return a && own != a && a->first;
 }
 
 void background_settle(Background *a) {

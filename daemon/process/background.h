@@ -37,9 +37,10 @@ void background_open(Background *a);
 void background_run(Background *a, BackgroundTask task, void *userdata);
 /* Takes out those of @userdata that have not begun.  NULL is fine. */
 void background_drop(Background *a, const void *userdata);
-/* Whether any is under way, for whoever is no task.  NULL: no. */
+/* Whether any is under way, for whoever is no task of @a.  NULL: no. */
 bool background_is_busy(const Background *a);
-/* Returns when all have ended; the loop stands still meanwhile.  Called by a task: nothing happens; NULL is fine. */
+/* Returns when all have ended; the loop stands still meanwhile, and systemd's watchdog is told that it does.  Called by a
+ * task of @a: nothing happens; NULL is fine. */
 void background_settle(Background *a);
 
 /*

@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/log.h"
+#include "daemon/process/background.h"
 #include "daemon/process/fdstore.h"
 #include "wire/manager-bus.h"
 
@@ -85,7 +86,7 @@ int fdstore_put(FdStore *s, const char *session_id, uint32_t cpu, int raw_fd, in
 }
 
 int fdstore_barrier(FdStore *s) {
-        int r = s->is_there ? sd_notify_barrier(0, BARRIER_US) : 0;
+        int r = s->is_there ? BACKGROUND_CALL(sd_notify_barrier(0, BARRIER_US)) : 0;
 
         return r < 0 ? r : 0;
 }

@@ -111,8 +111,9 @@ void session_when_hooked(Session *s, SessionDone done, void *userdata) {
 /* --- hooking less, or more --------------------------------------------------------------------- */
 
 bool session_is_watched(const Session *s) {
-        /* Not while the kernel's buffer is being moved. */
-        return s->meta->state == SESSION_RECORDING && !(s->snapshot && s->meta->spec.in_kernel);
+        /* Not while the kernel's buffer is being moved, nor when it is about to be switched off. */
+        return s->meta->state == SESSION_RECORDING && !s->stop_reason &&
+               !(s->snapshot && s->meta->spec.in_kernel);
 }
 
 static void note_change(Session *s, HookReason reason, const ClockTuple *since) {

@@ -128,6 +128,7 @@ typedef struct SessionTriggers {
         bool keeps;                /* some rule makes snapshots */
         bool are_heard;            /* from session_begin_triggers() on */
         bool has_begun;            /* after it, and before session_end_triggers() */
+        bool is_to_look;           /* a task will */
         bool stops_next;           /* when the snapshot that is under way is done */
         Rule *fired;               /* what else it does waits until all is hooked */
         char *fired_why;
@@ -165,6 +166,7 @@ struct Session {
         sd_event_source *deadline;
         uint64_t next_tasks_ns; /* CLOCK_MONOTONIC: their names are not copied again before */
         uint64_t next_keep_ns;  /* the same, of a black box, for what a crash would lose */
+        char *stop_reason;      /* session_stop() was asked for, and a task is about to switch it off */
         bool is_leaving;        /* another daemon goes on with it */
         bool is_finishing;      /* its readers have ended, and session_finish() was asked for */
 };
@@ -229,6 +231,8 @@ void session_begin_clock(Session *s);
 void session_look_at_clock(Session *s);
 /* Modules that came or went since the last look; cheap if none did. */
 void session_look_at_modules(Session *s);
+/* The same, for whoever waits for nothing: what would have to be read is, by a task. */
+void session_look_at_modules_soon(Session *s);
 /* If any did, looks whether roots went with them; not while somebody changes what is hooked.  Whether it is to end,
  * since nothing is left to record, and why. */
 #define ROOTS_TEXT_MAX 512

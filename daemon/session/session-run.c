@@ -82,34 +82,36 @@ int session_go(Session *s, const char **ret_what) {
 
 /* --- stopping --------------------------------------------------------------------------------- */
 
-static void switch_off(Session *s) {
-        int r;
+/* *@ret: when it was off. */
+static int set_off(Session *s, ClockTuple *ret) {
+        int r = tracer_set_recording(s->tracer, false);
 
-        health_end_watch(s->health);
-        if (conditions_find(&s->meta->degraded, GAP_TRACING_OFF))
-                tracer_leave_off(s->tracer, s->meta);
-        r = tracer_set_recording(s->tracer, false);
-        if (r < 0)
-                log_error_errno(r, "Cannot switch recording off for session '%s': %m; going on.",
+        (void) tracer_read_clocks(s->tracer, ret);
+        return r;
+}
+
+static void warn_of_switch(const Session *s, int error) {
+        if (error < 0)
+                log_error_errno(error,
+                                "Cannot switch recording off for session '%s': %m; going on.",
                                 s->meta->name);
 }
 
-void session_stop(Session *s, const char *reason) {
-        if (s->is_leaving || !s->recorder ||
-            (s->meta->state != SESSION_RECORDING && s->meta->state != SESSION_ARMED))
-                return;
+static void switch_off(Session *s, ClockTuple *ret) {
+        health_end_watch(s->health);
+        if (conditions_find(&s->meta->degraded, GAP_TRACING_OFF))
+                tracer_leave_off(s->tracer, s->meta);
+        warn_of_switch(s, set_off(s, ret));
+}
 
-        session_hooks_interrupt(s);
-        session_end_triggers(s);
-        session_look_at_clock(s);
+/* It is off since @at. */
+static void drain(Session *s, const ClockTuple *at, const char *reason) {
         s->clock = sd_event_source_disable_unref(s->clock);
-        switch_off(s);
         session_unfollow_tasks(s);
-        (void) tracer_read_clocks(s->tracer, &s->meta->stop);
+        s->meta->stop = *at;
         if (s->meta->start.realtime_ns == 0)
                 s->meta->start = s->meta->stop; /* it never recorded */
         s->deadline = sd_event_source_disable_unref(s->deadline);
-        session_look_at_modules(s);
 
         session_enter(s, SESSION_DRAINING, reason);
         session_save(s);
@@ -118,13 +120,49 @@ void session_stop(Session *s, const char *reason) {
         session_tell(s);
 }
 
+/*
+ * A task of the switcher.  A task that is at the kernel may have the lock that every file of an instance takes when it is
+ * opened (linux 6.12 kernel/trace/trace.c, trace_types_lock, trace_array_get()), so the loop does not open one.  What
+ * else is to be done at the kernel waits for session_finish().
+ */
+static void stop_beside(void *userdata) {
+        _cleanup_free_ char *reason = NULL;
+        Session *s = userdata;
+        ClockTuple at = {};
+        int r = BACKGROUND_CALL(set_off(s, &at));
+
+        warn_of_switch(s, r);
+        session_hooks_interrupt(s);
+        reason = TAKE_PTR(s->stop_reason);
+        drain(s, &at, reason);
+}
+
+void session_stop(Session *s, const char *reason) {
+        ClockTuple at = {};
+
+        if (s->is_leaving || !s->recorder || s->stop_reason ||
+            (s->meta->state != SESSION_RECORDING && s->meta->state != SESSION_ARMED))
+                return;
+        if (tracer_is_held_up(s->tracer) && (s->stop_reason = strdup(reason))) {
+                health_drop_watch(s->health);
+                background_run(s->context->switcher, stop_beside, s);
+                return;
+        }
+        session_hooks_interrupt(s);
+        session_end_triggers(s);
+        session_look_at_clock(s);
+        switch_off(s, &at);
+        drain(s, &at, reason);
+}
+
 void session_pause(Session *s, const char *reason) {
+        ClockTuple at;
         int r;
 
-        if (s->meta->state != SESSION_RECORDING || s->is_leaving)
+        if (s->meta->state != SESSION_RECORDING || s->is_leaving || s->stop_reason)
                 return;
         session_hooks_interrupt(s);
-        switch_off(s);
+        switch_off(s, &at);
         recorder_set_held(s->recorder, true);
         session_enter(s, SESSION_ARMED, NULL);
         r = session_snapshot(s, reason, NULL, NULL);
@@ -181,10 +219,12 @@ int session_take_down(Session *s, TakeDown how) {
 void session_finish(void *userdata) {
         Session *s = userdata;
         uint64_t segment_bytes;
-        char reason[256];
         const char *path;
         int r;
 
+        if (s->triggers.has_begun)
+                session_end_triggers(s);
+        session_look_at_modules(s);
         disk_usage_release(s->dir);
         r = tracing_copy_end(s->dir, s->tracer, false, &path);
         if (r < 0)
@@ -199,14 +239,12 @@ void session_finish(void *userdata) {
         if (session_meta_total(s->meta).pages_lost > 0)
                 session_warn(s, "%llu pages could not be stored: the disk was full or failed",
                              (unsigned long long) session_meta_total(s->meta).pages_lost);
-        if (r < 0) {
-                (void) snprintf(reason, sizeof(reason),
-                                "%s, but the kernel could not be put back as it was: %s; it is "
-                                "tried again every few seconds",
-                                s->meta->reason ?: "stopped", origin_text(r));
-                session_enter(s, SESSION_FAILED, reason);
-        } else
-                session_enter(s, SESSION_SEALED, NULL);
+        if (r < 0) /* what was recorded is whole: the daemon tells of the rest */
+                log_warning_errno(r,
+                                  "Session '%s' has ended, and the kernel could not be put back as "
+                                  "it was yet: %m; it is tried again every few seconds.",
+                                  s->meta->name);
+        session_enter(s, SESSION_SEALED, NULL);
 
         s->meta->kept_realtime_ns = now_ns(CLOCK_REALTIME);
         live_remove(s->dir);
@@ -249,6 +287,7 @@ Session *session_free(Session *s) {
         session_sync_done(s);
         session_lean_done(s);
         background_drop(s->context->background, s); /* of a start that failed */
+        free(s->stop_reason);
         (void) session_dir_free(s->dir);
         (void) session_meta_free(s->meta);
         return mfree(s);

@@ -26,7 +26,7 @@ static bool can_act(const Rule *r) {
         const Session *s = r->session;
         SessionState state = s->meta->state;
 
-        if (s->is_leaving)
+        if (s->is_leaving || s->stop_reason)
                 return false;
         if (r->trigger.does[TRIGGER_START])
                 return state == SESSION_ARMED && !s->snapshot;
@@ -233,13 +233,26 @@ static bool is_done(const Session *s, uint64_t wait) {
         return s->triggers.keeps && !s->triggers.start_queue && state == SESSION_RECORDING;
 }
 
+/* A task. */
+static void look_when_free(void *userdata) {
+        Session *s = userdata;
+
+        s->triggers.is_to_look = false;
+        session_look_at_triggers(s);
+}
+
 static void look(Session *s) {
         uint64_t wait = wait_ns(s);
 
-        if (s->is_leaving)
+        if (s->is_leaving || s->stop_reason)
                 return;
         if (is_done(s, wait)) {
                 session_stop(s, "as many captures were made as --max-captures allows");
+                return;
+        }
+        if (tracer_is_held_up(s->tracer)) { /* whoever listens writes control files */
+                if (!session_hooks_are_changing(s) && !TAKE(s->triggers.is_to_look, true))
+                        tracer_run(s->tracer, look_when_free, s);
                 return;
         }
         for (size_t i = 0; i < s->triggers.n && !session_hooks_are_changing(s); i++) {

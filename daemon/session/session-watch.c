@@ -86,11 +86,20 @@ void session_look_at_modules(Session *s) {
                              origin_text(r));
 }
 
+void session_look_at_modules_soon(Session *s) {
+        if (!s->meta->symbols || tracer_is_held_up(s->tracer))
+                return;
+        if (kernel_symbols_are_current(s->context->symbols, store_symbols_fd(s->context->store)))
+                session_look_at_modules(s);
+        else
+                health_look_soon(s->health);
+}
+
 /* 0 or -errno. */
 static int renew_roots(Session *s, Strv *ret_gone, Strv *ret_back) {
         int r = tracer_renew_roots(s->tracer, s->meta, ret_gone, ret_back), k = 0;
 
-        if (s->meta->state == SESSION_RECORDING)
+        if (session_is_watched(s))
                 k = health_release_hooks(s->health);
         else
                 health_renew_hooks(s->health);
@@ -177,6 +186,8 @@ static int set_tasks_timer(Session *s, uint64_t us) {
 }
 
 static int look_again_later(Session *s) {
+        if (tracer_is_held_up(s->tracer))
+                return set_tasks_timer(s, LOOK_SETTLED_US);
         look_at_tasks(s);
         return set_tasks_timer(s, s->meta->spec.cgroups.n > 0 ? LOOK_CGROUP_US : LOOK_NAME_US);
 }
@@ -206,6 +217,8 @@ static int on_task_event(sd_event_source *source, int fd, uint32_t events, void 
         now = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
         if (now < s->following.next_us)
                 return set_tasks_timer(s, s->following.next_us - now);
+        if (tracer_is_held_up(s->tracer))
+                return set_tasks_timer(s, LOOK_SETTLED_US);
         look_at_tasks(s);
         return set_tasks_timer(s, LOOK_SETTLED_US);
 }

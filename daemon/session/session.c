@@ -17,7 +17,7 @@ void session_refresh(Session *s) {
         if (!s->health)
                 return;
         if (s->meta->state == SESSION_RECORDING)
-                session_look_at_modules(s);
+                session_look_at_modules_soon(s);
         if (health_refresh(s->health) || !s->is_saved)
                 session_save(s);
 }
@@ -52,7 +52,8 @@ void session_save_tasks(Session *s) {
         const char *path;
         int r;
 
-        if (!s->tracer || s->meta->state != SESSION_RECORDING || from_ns < s->next_tasks_ns)
+        if (!s->tracer || s->meta->state != SESSION_RECORDING || from_ns < s->next_tasks_ns ||
+            tracer_is_held_up(s->tracer))
                 return;
         r = tracing_copy_end(s->dir, s->tracer, s->meta->spec.black_box, &path);
         until_ns = now_ns(CLOCK_MONOTONIC);
@@ -68,7 +69,7 @@ void session_look_at_silence(Session *s) {
         int r;
 
         free(TAKE_PTR(s->meta->silence));
-        if (!s->tracer || !silence_is_total(s->meta) ||
+        if (!s->tracer || tracer_is_held_up(s->tracer) || !silence_is_total(s->meta) ||
             instance_n_waiting(tracer_instance(s->tracer)) > 0)
                 return;
         r = tracer_find_silence(s->tracer, s->meta, &found);

@@ -39,6 +39,7 @@ typedef void (*SessionDone)(Session *s, int error, void *userdata);
 typedef struct SessionContext {
         sd_event *event;
         Background *background; /* that sessions end in */
+        Background *switcher;   /* beside it: switches off what ends while a task is at the kernel */
         Controller *controller;
         Store *store;
         KernelSymbols *symbols;

@@ -91,6 +91,12 @@ static int is_current(const KernelSymbols *k, int proc_fd, int symbols_fd) {
                is_stored(symbols_fd, k->names.modules);
 }
 
+bool kernel_symbols_are_current(const KernelSymbols *k, int symbols_fd) {
+        _cleanup_close_ int proc_fd = dir_open(AT_FDCWD, k->proc);
+
+        return proc_fd >= 0 && is_current(k, proc_fd, symbols_fd) > 0;
+}
+
 static int read_and_store(int proc_fd, int symbols_fd, char **ret_modules, SymbolNames *ret) {
         _cleanup_free_ char *text = NULL;
         size_t n;

@@ -36,13 +36,18 @@
 /* Putting this back removes it. */
 #define CONTROL_FILTER_REFUSED "(refused)"
 
+/* Begins the last word of a list of which the kernel does not show all, and then says how many those are. */
+#define CONTROL_UNSHOWN "...and "
+
 /* What the file says; the caller frees.  0 or -errno. */
 int control_read(int tracefs_fd, const char *path, char **ret);
 /* Adds the words of a list. */
 int control_read_list(int tracefs_fd, const char *path, Strv *ret);
 /* The same of one of processes, and sorted by bytes; none if all have ended. */
 int control_read_tasks(int tracefs_fd, const char *path, Strv *ret);
-/* Whether two values of this file mean the same. */
+/* How many it has that are not shown. */
+size_t control_n_unshown(const Strv *words);
+/* Whether two values of this file mean the same; of a list what is shown, and how many there are. */
 bool control_equal(const char *path, const char *a, const char *b);
 
 /*
@@ -95,7 +100,7 @@ const char *control_shown_empty(const char *path);
 bool control_is_read_only(int tracefs_fd, const char *path);
 /* Kinds that hold lists; their values split at '\n'. */
 bool control_is_list(const char *path);
-/* Whether a word of a list is no name but an address: of a function that has gone with its module. */
+/* Whether a word of a list is no name: the address of a function that has gone with its module, or those unshown. */
 static inline bool control_is_address(const char *word) {
-        return startswith(word, "0x");
+        return startswith(word, "0x") || startswith(word, CONTROL_UNSHOWN);
 }

@@ -277,19 +277,71 @@ static bool is_applied(const char *file, const char *now, const char *value) {
                strtoul(now, NULL, 10) >= strtoul(value, NULL, 10);
 }
 
-/* 0, PLAN_E_OTHER: it says something else afterwards, -errno. */
+/* 0, PLAN_E_OTHER: it says something else, -errno. */
 enum { PLAN_E_OTHER = 1 };
-static int write_and_look(const PlanStep *s, const Tracefs *fs, const char *text) {
+static int look(const PlanStep *s, const Tracefs *fs) {
         _cleanup_free_ char *now = NULL;
-        int r = control_write(fs->fd, s->file, text);
+        int r = control_read(fs->fd, s->file, &now);
 
-        if (r >= 0)
-                r = control_read(fs->fd, s->file, &now);
         if (r < 0 || is_applied(s->file, now, s->value))
                 return MIN(r, 0);
         log_debug("control", "%s says \"%.200s\" after \"%.200s\" was written", s->file, now,
                   s->value);
         return PLAN_E_OTHER;
+}
+
+static int write_and_look(const PlanStep *s, const Tracefs *fs, const char *text) {
+        int r = control_write(fs->fd, s->file, text);
+
+        return r < 0 ? r : look(s, fs);
+}
+
+/* What a list lacks, unless not all of it is shown, and has too much. */
+static int compare(const PlanStep *s, const Tracefs *fs, Strv *ret_lacks, Strv *ret_has) {
+        _cleanup_strv_ Strv now = {}, wanted = {};
+        int r = control_read_list(fs->fd, s->file, &now);
+
+        if (r >= 0)
+                r = strv_split(&wanted, s->value, "\n");
+        strv_sort_unique(&now);
+        strv_sort_unique(&wanted);
+        if (r >= 0 && control_n_unshown(&now) == 0)
+                r = strv_pick(ret_lacks, &wanted, &now, false);
+        for (size_t i = 0; r >= 0 && i < now.n; i++)
+                if (!control_is_address(now.items[i]) && !strv_finds(&wanted, now.items[i]))
+                        r = strv_add(ret_has, now.items[i]);
+        return r;
+}
+
+/* What globs stand for has changed if modules came or went a moment ago: the rest by name. */
+static int mend(const PlanStep *s, const Tracefs *fs) {
+        _cleanup_strv_ Strv lacks = {}, has = {};
+        int r = compare(s, fs, &lacks, &has);
+
+        if (r >= 0 && lacks.n > 0)
+                r = control_append(fs->fd, s->file, &lacks);
+        if (r >= 0 && has.n > 0)
+                r = control_remove(fs->fd, s->file, &has);
+        return r < 0 ? r : look(s, fs);
+}
+
+int plan_explain(const Plan *p, const char *file, char **ret) {
+        _cleanup_strv_ Strv lacks = {}, has = {};
+        const PlanStep *s = NULL;
+        int r;
+
+        for (size_t i = 0; i < p->n; i++)
+                if (p->steps[i].kind == PLAN_SET && streq(p->steps[i].file, file))
+                        s = &p->steps[i];
+        r = s && control_is_list(file) ? compare(s, p->fs, &lacks, &has) : 0;
+        if (r < 0)
+                return r;
+        if (lacks.n + has.n == 0)
+                return text_format(ret, "it does not say what was written");
+        return text_format(ret, "it %s %s%s afterwards; a module may have come or gone: try again",
+                           lacks.n > 0 ? "lacks" : "has",
+                           lacks.n > 0 ? lacks.items[0] : has.items[0],
+                           lacks.n + has.n > 1 ? " and more" : "");
 }
 
 static int apply(const PlanStep *s, const Tracefs *fs) {
@@ -302,9 +354,8 @@ static int apply(const PlanStep *s, const Tracefs *fs) {
                 return mkdirat(fs->fd, s->file, 0700) < 0 ? ORIGIN(-errno) : 0;
         case PLAN_SET:
                 r = write_and_look(s, fs, s->text ?: s->value);
-                /* What globs stand for has changed if modules came or went a moment ago: then by name. */
                 if (r != 0 && s->text && !streq(s->text, s->value) && control_is_list(s->file))
-                        r = write_and_look(s, fs, s->value);
+                        r = r < 0 ? write_and_look(s, fs, s->value) : mend(s, fs);
                 return r == PLAN_E_OTHER ? -EIO : r;
         case PLAN_LINE:
                 r = strv_split(&lines, s->value, "\n");

@@ -84,6 +84,8 @@ int plan_read(const Plan *p, const char *file, char **ret);
  * (daemon/process/background.h).  -errno, -EIO if the file does not say what was written; then *@ret_file is the
  * file (as long as @p lives). */
 int plan_apply(Plan *p, const char **ret_file);
+/* Of one that failed with -EIO, in words: by what it differs. */
+int plan_explain(const Plan *p, const char *file, char **ret);
 /* The same for what takes no time: nothing happens in between. */
 int plan_apply_at_once(Plan *p, const char **ret_file);
 void plan_done(Plan *p);

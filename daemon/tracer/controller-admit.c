@@ -11,6 +11,7 @@
 #include "daemon/tracer/controller-private.h"
 
 #define BELIEVED_NS (NSEC_PER_SEC / 5)
+#define WORDS_MAX 256
 
 static void answers_done(Admission *a) {
         strv_done(&a->roots);
@@ -79,45 +80,6 @@ static int admit_spec(const Controller *c, const SessionMeta *m, const MemoryUse
         return r == 0 ? memory_admit(&c->fs, spec, use, refusal) : r;
 }
 
-static size_t count_bytes(const Strv *names) {
-        size_t n = 0;
-
-        for (size_t i = 0; i < names->n; i++)
-                n += strlen(names->items[i]) + 1;
-        return n;
-}
-
-/*
- * What cannot be read back is not written.  Of these lists the kernel prints a page; for the next one it begins with
- * the first name again (linux 6.12 kernel/trace/ftrace.c, g_start(); seen on 6.1, 6.12 and 7.2).
- */
-static int admit_page(const Controller *c, const SessionMeta *m, const Admission *a,
-                      Refusal *refusal) {
-        size_t page = (size_t) sysconf(_SC_PAGESIZE), n_bytes;
-        _cleanup_free_ char *pattern = strv_join(&m->spec.functions, " ");
-        _cleanup_strv_ Strv roots = {};
-        int r = pattern ? arbiter_all_roots(&c->arbiter, &roots) : -ENOMEM;
-
-        if (r >= 0)
-                r = strv_extend(&roots, &a->roots);
-        if (r < 0)
-                return r;
-        strv_sort_unique(&roots);
-        n_bytes = MAX(count_bytes(&roots), count_bytes(&a->notrace));
-        if (n_bytes < page)
-                return 0;
-        return refusal_set(refusal, REFUSAL_TOO_MANY_FUNCTIONS,
-                           json_pack("{ss sI sI}", "pattern", pattern, "count",
-                                     (json_int_t) a->roots.n, "limit",
-                                     (json_int_t) (a->roots.n * page / n_bytes)),
-                           "the names of so many functions%s have %s bytes: the kernel does not "
-                           "print more than %s of such a list, and what cannot be read back is not "
-                           "written. Name fewer, or what calls them.",
-                           roots.n > a->roots.n ? ", with those of other sessions," : "",
-                           format_count((char[UNIT_TEXT_MAX]){}, n_bytes),
-                           format_count((char[UNIT_TEXT_MAX]){}, page));
-}
-
 /* Who or what is in the way.  Short questions, in which nobody leaves. */
 static int admit_now(Controller *c, const SessionMeta *m, Admission *a, Refusal *refusal) {
         ClaimValues values = controller_claim_values(c, &m->spec);
@@ -131,9 +93,6 @@ static int admit_now(Controller *c, const SessionMeta *m, Admission *a, Refusal 
                         return refusal_set_of(refusal, REFUSAL_SESSION_EXISTS, "session", m->name,
                                               "session %s is live already. Choose another name.",
                                               m->name);
-        r = admit_page(c, m, a, refusal);
-        if (r != 0)
-                return r;
         a->has_instances = a->is_dry ? controller_guess_instances(c) : controller_has_instances(c);
         if (!a->has_instances && c->arbiter.n > 0)
                 return refuse_held(c->arbiter.claims[0], NULL, m->spec.depth, refusal);
@@ -168,17 +127,40 @@ static int shorten(const Controller *c, const Spec *spec, Admission *a) {
                                          &a->notrace_words);
 }
 
+/* The kernel compares all its functions with each word: these take it seconds. */
+static int admit_words(const SessionMeta *m, const Admission *a, Refusal *refusal) {
+        bool is_roots = a->root_words.n >= a->notrace_words.n;
+        const Strv *words = is_roots ? &a->root_words : &a->notrace_words;
+        _cleanup_free_ char *pattern =
+                strv_join(is_roots ? &m->spec.functions : &m->spec.notrace, " ");
+
+        if (!pattern)
+                return -ENOMEM;
+        if (words->n <= WORDS_MAX)
+                return 0;
+        return refusal_set(refusal, REFUSAL_TOO_MANY_FUNCTIONS,
+                           json_pack("{ss sI sI}", "pattern", pattern, "count",
+                                     (json_int_t) words->n, "limit", (json_int_t) WORDS_MAX),
+                           "these functions take %zu words to name, globs that stand for nothing "
+                           "else included, and the kernel compares all it has with each: %u at "
+                           "most. Use globs that stand for all of them, or name fewer.",
+                           words->n, WORDS_MAX);
+}
+
 /*
  * What handles kretprobes would be in the trees, with all that it calls.  Where function_graph may run in
  * instances the list is all sessions', and there are fprobes.
  */
-static int leave_handlers_out(const Controller *c, Admission *a) {
-        int r = 0;
+static int leave_handlers_out(const Controller *c, const Spec *spec, Admission *a) {
+        int r;
 
-        if (a->values[VALUE_ARGUMENTS].n + a->values[VALUE_RETURNED].n > 0 && !a->has_instances)
-                r = value_probe_find_handlers(&c->functions, &c->fs, &a->notrace);
+        if (a->values[VALUE_ARGUMENTS].n + a->values[VALUE_RETURNED].n == 0 || a->has_instances)
+                return 0;
+        r = value_probe_find_handlers(&c->functions, &c->fs, &a->notrace);
         strv_sort_unique(&a->notrace);
-        return r;
+        strv_done(&a->root_words);
+        strv_done(&a->notrace_words);
+        return r < 0 ? r : BACKGROUND_CALL(shorten(c, spec, a));
 }
 
 static int ask(Controller *c, const SessionMeta *m, Admission *a, Refusal *refusal) {
@@ -198,11 +180,14 @@ static int ask(Controller *c, const SessionMeta *m, Admission *a, Refusal *refus
         a->generation = c->generation;
         a->asked_ns = now_ns(CLOCK_MONOTONIC);
         r = BACKGROUND_CALL(admit_spec(c, m, &use, a, refusal));
+        strv_sort_unique(&a->notrace);
+        if (r == 0)
+                r = BACKGROUND_CALL(shorten(c, &m->spec, a));
+        if (r == 0)
+                r = admit_words(m, a, refusal);
         if (r == 0)
                 r = admit_now(c, m, a, refusal);
-        if (r == 0)
-                r = leave_handlers_out(c, a);
-        return r == 0 ? BACKGROUND_CALL(shorten(c, &m->spec, a)) : r;
+        return r == 0 ? leave_handlers_out(c, &m->spec, a) : r;
 }
 
 int controller_ask(Controller *c, Admission **ret, const SessionMeta *m, bool force, bool is_dry,

@@ -125,10 +125,10 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
         return r;
 }
 
-static int refuse_program(const Tracer *t, const SessionMeta *m, int error, const char *file,
-                          Refusal *refusal) {
+static int refuse_program(const Tracer *t, const SessionMeta *m, const Plan *p, int error,
+                          const char *file, Refusal *refusal) {
         const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
-        _cleanup_free_ char *dir = NULL; /* whose current_tracer it is */
+        _cleanup_free_ char *dir = NULL /* whose current_tracer it is */, *why = NULL;
         const Tracefs *fs = &t->c->fs;
         char size[UNIT_TEXT_MAX];
         int r = controller_refuse_ledger(t->c, error, refusal);
@@ -156,11 +156,12 @@ static int refuse_program(const Tracer *t, const SessionMeta *m, int error, cons
                                    "the kernel cannot give buffers of %s for each CPU. Use a "
                                    "smaller --buffer-size.",
                                    format_bytes(size, m->spec.buffer_bytes));
+        if (error == -EIO && plan_explain(p, file, &why) < 0)
+                return -ENOMEM;
         return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{si}", "errno", -error),
                            "cannot program %s in %s: %s. Everything is put back; "
                            "FTRACED_DEBUG=control shows each write.",
-                           file, fs->path,
-                           error == -EIO ? "it does not say what was written" : origin_text(error));
+                           file, fs->path, why ?: origin_text(error));
 }
 
 /* A function of a module that has gone is shown as an address, which cannot be written. */
@@ -367,7 +368,7 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Re
         if (r < 0) {
                 log_debug("control", "arming %s failed at %s: %s", m->name, file ?: "the triggers",
                           origin_text(r));
-                r = refuse_program(t, m, r, file ?: "the triggers", refusal);
+                r = refuse_program(t, m, &plan, r, file ?: "the triggers", refusal);
         }
         if (r != 0) {
                 k = tracer_end(t);

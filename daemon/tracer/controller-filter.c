@@ -85,11 +85,12 @@ static int change_quiesced(Controller *c, const Strv *words, bool removes) {
 static int pick_present(const Controller *c, const Strv *words, Strv *ret) {
         _cleanup_strv_ Strv now = {};
         int r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
+        size_t n_unshown = control_n_unshown(&now);
 
         strv_sort_unique(&now);
         if (r >= 0)
-                r = strv_pick(ret, words, &now, true);
-        return r >= 0 && ret->n > 0 && ret->n == now.n ? -EBUSY : r;
+                r = n_unshown > 0 ? strv_copy(ret, words) : strv_pick(ret, words, &now, true);
+        return r >= 0 && ret->n > 0 && ret->n >= now.n + n_unshown - (n_unshown > 0) ? -EBUSY : r;
 }
 
 /*
@@ -185,6 +186,7 @@ static int check_roots(const Tracer *t, const Plan *p) {
         _cleanup_strv_ Strv all = {}, now = {};
         _cleanup_free_ char *text = NULL;
         Controller *c = t->c;
+        size_t n_unshown;
         int r = arbiter_all_roots(&c->arbiter, &all);
 
         if (r >= 0)
@@ -193,9 +195,10 @@ static int check_roots(const Tracer *t, const Plan *p) {
                 r = strv_split(&now, text, "\n");
         if (r < 0)
                 return r;
+        n_unshown = control_n_unshown(&now);
         strv_sort_unique(&now);
         for (size_t i = 0; i < t->claim->roots.n; i++)
-                if (!strv_finds(&now, t->claim->roots.items[i]))
+                if (!strv_finds(&now, t->claim->roots.items[i]) && n_unshown-- == 0)
                         return ORIGIN(-EIO);
         for (size_t i = 0; i < now.n; i++)
                 if (is_foreign(c, &all, now.items[i]))
@@ -310,6 +313,14 @@ static int append_words(const Tracer *t, const char *path, const Strv *words) {
                                            : control_append(t->c->fs.fd, path, words);
 }
 
+/* Whether @root may be one of those that are not shown: the kernel's own never go. */
+static bool is_unshown(const Tracer *t, const Strv *now, const char *root) {
+        const Functions *f = &t->c->functions;
+
+        return control_n_unshown(now) > 0 && functions_contain(f, root) &&
+               !functions_find_module(f, root);
+}
+
 /* Adds those of @roots that the file lacks.  Those that it does not take are added to @ret_gone, and
  * those that it does to @ret_back. */
 static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret_gone,
@@ -321,7 +332,8 @@ static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret
                 _cleanup_strv_ Strv one = {};
 
                 if (strv_contains(&now, roots->items[i]) ||
-                    strv_contains(ret_gone, roots->items[i]))
+                    strv_contains(ret_gone, roots->items[i]) ||
+                    is_unshown(t, &now, roots->items[i]))
                         continue;
                 r = strv_add(&one, roots->items[i]);
                 if (r >= 0)

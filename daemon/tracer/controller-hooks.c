@@ -181,7 +181,8 @@ int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, con
 }
 
 int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new) {
-        int r = controller_load_functions(c);
+        /* Those of before a module came or went will do: to read them takes the loop's time. */
+        int r = c->functions.n > 0 ? 0 : controller_load_functions(c);
 
         return r < 0 ? r
                      : lean_learn(c->store_fd, c->fs.root_fd, &c->functions, roots, kernel, new);

@@ -26,6 +26,7 @@ struct Controller {
         Tracer *tracers;   /* live ones, and those that could not be switched off */
         int has_instances; /* < 0: not known yet */
         size_t n_restored;
+        int debt;         /* why what sessions that ended had changed is not put back yet; 0: it is */
         bool keeps;       /* what the ledger holds may be taken up: nothing of it is undone yet */
         bool leaving;     /* what is programmed stays when the controller goes */
         int store_fd;     /* where lean/ is */

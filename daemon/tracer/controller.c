@@ -59,6 +59,7 @@ static void controller_undo_rest(Controller *c) {
                 r = undo_orphans(c, &c->n_restored);
                 r = controller_recover_roots(c) ?: r; /* when their tracers are gone */
         }
+        c->debt = MIN(r, 0);
         if (r < 0)
                 (void) log_warning_errno(r,
                                          "Some changes of an earlier ftraced to %s could not be "
@@ -158,15 +159,17 @@ int tracer_end(Tracer *t) {
 }
 
 void controller_retry(Controller *c) {
+        int r = 0, k;
         size_t n = 0;
 
         for (Tracer *t = c->tracers, *next; t; t = next) {
                 next = t->next;
-                if (t->ended)
-                        (void) tracer_end(t);
+                k = t->ended ? tracer_end(t) : 0;
+                r = r ?: k;
         }
-        if (c->ledger->n > 0)
-                (void) undo_orphans(c, &n);
+        k = c->ledger->n > 0 ? undo_orphans(c, &n) : 0;
+        if (TAKE(c->debt, r ?: k) < 0 && c->debt == 0)
+                log_notice("What could not be put back in the kernel has been.");
         if (c->arbiter.n == 0)
                 controller_forget_roots(c);
         controller_drop_kept(c);
@@ -175,10 +178,16 @@ void controller_retry(Controller *c) {
 }
 
 bool controller_owes(const Controller *c) {
-        for (const Tracer *t = c->tracers; t; t = t->next)
+        if (c->fs.fd < 0 || c->keeps || c->leaving)
+                return false;
+        for (const Tracer *t = c->tracers; t && c->debt == 0; t = t->next)
                 if (!t->ended)
-                        return false; /* its end tries everything again */
-        return c->fs.fd >= 0 && !c->keeps && !c->leaving && c->ledger->n > 0;
+                        return false; /* the rest is its own */
+        return c->ledger->n > 0;
+}
+
+const char *controller_debt(const Controller *c) {
+        return c->debt < 0 ? strerror(-c->debt) : NULL;
 }
 
 void controller_try_again(Controller *c) {
@@ -350,6 +359,8 @@ int tracer_disarm(Tracer *t) {
         r = tracer_end(t);
         if (r >= 0)
                 controller_retry(c);
+        else
+                c->debt = r;
         return r;
 }
 

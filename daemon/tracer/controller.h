@@ -57,6 +57,8 @@ void controller_settle(Controller *c); /* undoes what nobody took up */
 /* Whether something of sessions that ended could not be put back, and no end of another will try again; if so, does. */
 bool controller_owes(const Controller *c);
 void controller_try_again(Controller *c);
+/* Why not, at the last try; NULL: all is put back. */
+const char *controller_debt(const Controller *c);
 /* From now on what is programmed stays, also in controller_free(): another daemon takes it up. */
 void controller_leave(Controller *c);
 void controller_end(Controller *c); /* undoes whatever is still programmed */
@@ -191,6 +193,9 @@ int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret);
 /* Whether a task of the daemon is at the kernel, of whichever session: then whoever opens a control file may wait for
  * as long (linux 6.12 kernel/trace/trace.c, trace_types_lock). */
 bool tracer_is_held_up(const Tracer *t);
+/* So who has to is a task, too, of those that background_run() runs; and @userdata's do not begin any more. */
+void tracer_run(const Tracer *t, BackgroundTask task, void *userdata);
+void tracer_drop(const Tracer *t, const void *userdata);
 Instance *tracer_instance(const Tracer *t);
 /* What set_graph_function holds as long as nobody else writes it: the roots of all sessions, but
  * perhaps for those whose module has gone.  Takes out what became of their addresses.  -EBUSY: a task

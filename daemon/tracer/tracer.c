@@ -59,6 +59,14 @@ bool tracer_is_held_up(const Tracer *t) {
         return background_is_busy(t->c->background);
 }
 
+void tracer_run(const Tracer *t, BackgroundTask task, void *userdata) {
+        background_run(t->c->background, task, userdata);
+}
+
+void tracer_drop(const Tracer *t, const void *userdata) {
+        background_drop(t->c->background, userdata);
+}
+
 Instance *tracer_instance(const Tracer *t) {
         return (Instance *) &t->instance; /* what it counts is not the tracer's */
 }

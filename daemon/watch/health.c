@@ -30,14 +30,12 @@ struct Health {
         uint64_t before_ns; /* when the look at the interval before the last one was */
         Tamper tamper;
         sd_event_source *timer;
-        int error;          /* of the disk, at the moment */
-        uint64_t cpu_ns;    /* that the looks took */
-        unsigned n_stuck;   /* looks in a row at which some reader had not moved */
-        bool is_hung;       /* at the last of them, for no reason outside of this process */
-        unsigned n_put_off; /* how often the look that is due was */
+        int error;        /* of the disk, at the moment */
+        uint64_t cpu_ns;  /* that the looks took */
+        unsigned n_stuck; /* looks in a row at which some reader had not moved */
+        bool is_hung;     /* at the last of them, for no reason outside of this process */
+        bool is_to_look;  /* a task will */
 };
-
-#define PUT_OFF_US (USEC_PER_SEC / 4)
 
 static uint64_t trace_ns(const Health *h) {
         ClockTuple now = {};
@@ -136,6 +134,8 @@ bool health_refresh(Health *h) {
         uint64_t at_ns = m->stop.trace_ns ?: trace_ns(h); /* nothing happens after the stop */
         bool is_emptied = false, found = false;
 
+        if (tracer_is_held_up(h->config.tracer))
+                return false;
         for (size_t i = 0; i < m->n_cpus; i++) {
                 recorder_read_account(h->config.recorder, i, &m->cpus[i]);
                 if (instance_read_account(tracer_instance(h->config.tracer), &m->cpus[i]) ==
@@ -304,16 +304,13 @@ static bool look_at_strangers(Health *h) {
         return is_news;
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+/* A task. */
+static void look(void *userdata) {
         Health *h = userdata;
-        uint64_t since_ns = now_ns(CLOCK_THREAD_CPUTIME_ID), timer_ns;
+        uint64_t since_ns = now_ns(CLOCK_THREAD_CPUTIME_ID), timer_ns = trace_ns(h);
         bool is_new;
 
-        if (tracer_is_held_up(h->config.tracer) &&
-            h->n_put_off++ * PUT_OFF_US < HEALTH_PUT_OFF_S * USEC_PER_SEC)
-                return sd_event_source_set_time_relative(source, PUT_OFF_US);
-        h->n_put_off = 0;
-        timer_ns = trace_ns(h);
+        h->is_to_look = false;
         is_new = health_refresh(h);
         is_new |= look_at_progress(h);
         recorder_look_for_cpus(h->config.recorder);
@@ -324,7 +321,18 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         if (h->config.looked)
                 h->config.looked(h->config.userdata);
         h->before_ns = timer_ns;
-        return sd_event_source_set_time_relative(source, HEALTH_LOOK_S * USEC_PER_SEC);
+        (void) sd_event_source_set_time_relative(h->timer, HEALTH_LOOK_S * USEC_PER_SEC);
+        (void) sd_event_source_set_enabled(h->timer, SD_EVENT_ONESHOT);
+}
+
+void health_look_soon(Health *h) {
+        if (!TAKE(h->is_to_look, true))
+                tracer_run(h->config.tracer, look, h);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        health_look_soon(userdata);
+        return 0;
 }
 
 uint64_t health_cpu_ns(const Health *h) {
@@ -352,7 +360,7 @@ int health_watch(Health *h) {
                 r = sd_event_add_time_relative(h->config.event, &h->timer, CLOCK_MONOTONIC,
                                                HEALTH_LOOK_S * USEC_PER_SEC, 0, on_timer, h);
         if (r >= 0)
-                r = sd_event_source_set_enabled(h->timer, SD_EVENT_ON);
+                r = sd_event_source_set_enabled(h->timer, SD_EVENT_ONESHOT);
         return MIN(r, 0);
 }
 
@@ -374,7 +382,7 @@ void health_renew_hooks(Health *h) {
 /* --- the end ---------------------------------------------------------------------------------- */
 
 void health_end_watch(Health *h) {
-        if (h->tamper.watches) {
+        if (h->tamper.watches && !tracer_is_held_up(h->config.tracer)) {
                 changed(h, false); /* as above */
                 tamper_look(&h->tamper, trace_ns(h), true);
         }
@@ -422,6 +430,7 @@ void health_resume(Health *h, size_t i, uint64_t stored_ns) {
 Health *health_free(Health *h) {
         if (!h)
                 return NULL;
+        tracer_drop(h->config.tracer, h);
         tamper_end(&h->tamper);
         (void) sd_event_source_disable_unref(h->timer);
         free(h->seen);

@@ -5,8 +5,8 @@
  * Health: what is wrong with a live session, and what it lacks for that
  *
  * Keeps three members of the session's metadata up to date: the CPUs' accounts, the conditions ("degraded": the disk is
- * full, somebody switched tracing off) and the gaps that come of them.  All of it in the main thread, which never
- * waits: a condition is what the readers, the control files and the kernel's counters say.
+ * full, somebody switched tracing off) and the gaps that come of them: a condition is what the readers, the control files
+ * and the kernel's counters say.  A look is a task, for while another one waits for the kernel its files do not open.
  *
  * Where a loss lies is known to about HEALTH_LOOK_S: an overrun between the look at which the CPU's pages were last
  * seen to move and the look that found it, and what others do between the last look at which the file was right and the
@@ -22,8 +22,6 @@
 #include "meta/meta.h"
 
 #define HEALTH_LOOK_S 4 /* between looks */
-#define HEALTH_PUT_OFF_S                                                                           \
-        10 /* a look waits for the daemon's tasks so long, lest clients wait for it */
 #define HEALTH_STUCK_S 10 /* a disk that has not answered for so long is said to be stuck */
 #define HEALTH_HUNG_S 20  /* a reader that does not move for so long, for no reason, never will */
 
@@ -51,7 +49,10 @@ void health_resume(Health *h, size_t i, uint64_t stored_ns);
 /* Begins to watch for others and to look at intervals; recording is on already.  Again after
  * health_end_watch().  0 or -errno. */
 int health_watch(Health *h);
-/* Brings the accounts up to date, and the gaps with them; whether there are new ones. */
+/* The look that is due at the next interval, at once. */
+void health_look_soon(Health *h);
+/* Brings the accounts up to date, and the gaps with them; whether there are new ones.  While the tracer is held up they
+ * stay as they are. */
 bool health_refresh(Health *h);
 /* The readers' errors may be others than before. */
 void health_look_at_disk(Health *h);

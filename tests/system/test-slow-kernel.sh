@@ -15,9 +15,10 @@ bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
 controls() {
         (cd "$work/tracefs" && grep -r -D skip . . | grep -v -e set_graph_ -e ':####' | sed 's/\[\(local\)\] .*/\1/' | sort)
 }
-hold() { # FILE: whoever writes to it waits
+hold() { # FILE [all]: whoever writes to it waits, and who opens what shows the hooks, or anything
         rm -f "$SLOW_FILE.reached"
-        echo "$1" >"$SLOW_FILE"
+        printf '%s\n' "$@" >"$SLOW_FILE.new"
+        mv "$SLOW_FILE.new" "$SLOW_FILE"
 }
 is_held() {
         wait_until 30 test -e "$SLOW_FILE.reached"
@@ -35,6 +36,19 @@ begin() { # NAME COMMAND [WORD...]: in the background
 # With the clock: an answer that comes when the kernel is through is none.
 answers() { # VERB [WORD...]
         timeout 100 "$top_builddir/ftracectl" "$@"
+}
+all_are_answered() { # NAME: while it is live, three clients at once, for longer than the daemon is between two looks
+        local client pids=() status=0
+
+        for client in 1 2 3; do
+                for verb in status list "show $1" functions; do
+                        answers $verb >/dev/null || exit 1
+                        sleep 1
+                done &
+                pids+=($!)
+        done
+        for client in "${pids[@]}"; do wait "$client" || status=1; done
+        return "$status"
 }
 state_is() { # NAME STATE
         [[ $(session "$1" .state) == "$2" ]]
@@ -133,6 +147,8 @@ is 'it records already' "$(session waits .state) $(<"$work/tracefs/tracing_on")"
 exits 'a second trigger is answered' 1 answers trigger waits
 says 'that there is nothing to do' 'has nothing to do now'
 ok 'who fired it waits until everything is hooked' kill -0 "$trigger"
+ok 'three clients are answered, over and over' all_are_answered waits
+ok 'and it is still at hooking' kill -0 "$trigger"
 feed 1
 let_go
 ok 'and is told then' wait "$trigger"
@@ -187,6 +203,25 @@ exits 'and its client gone' 0 answers status
 let_go
 ok 'it ends' wait_until 30 state_is short sealed
 says 'for that reason' 'duration reached' <(session short .reason)
+controls >"$work/after"
+ok 'the kernel is as it was' diff "$work/before" "$work/after"
+
+arm locked
+hold set_ftrace_filter all
+begin trigger-locked trigger locked
+trigger=$begun_pid
+ok 'hooking waits for the kernel, which lets nobody open a control file' is_held
+ok 'three clients are answered even so' all_are_answered locked
+begin stop stop locked
+stop=$begun_pid
+begin stop-again stop locked
+again=$begun_pid
+ok 'and when somebody stops it' all_are_answered locked
+let_go
+ok 'it ends' wait "$stop"
+ok 'and is told to all' wait "$again"
+ok 'and to who fired it' wait "$trigger"
+is 'it has ended' "$(session locked .state)" sealed
 controls >"$work/after"
 ok 'the kernel is as it was' diff "$work/before" "$work/after"
 

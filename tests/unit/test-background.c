@@ -2,8 +2,11 @@
 
 #include <check.h>
 #include <semaphore.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -218,6 +221,58 @@ TEST(a_task_leaves_after_it_has_run_one_of_somebody_else_s_itself) {
         run_until_idle();
         ck_assert_str_eq(story, "ab");
         closed = background_free(closed);
+}
+
+/* Whether another one's task sees that this is under way. */
+static void ask_for_a(void *userdata) {
+        *(bool *) userdata = background_is_busy(a);
+}
+
+TEST(a_task_of_somebody_else_s_sees_that_one_is_under_way) {
+        CASE;
+        Background *other;
+        Job *j = JOB('a', 'b');
+        bool is_busy = false;
+
+        ck_assert_int_eq(background_new(&other, event), 0);
+        background_open(other);
+        background_run(a, job_run, job_init(j, a, 0));
+        background_run(other, ask_for_a, &is_busy);
+        ck_assert(is_busy);
+        (void) sem_post(&j->may_return);
+        run_until_idle();
+        background_run(other, ask_for_a, &is_busy);
+        ck_assert(!is_busy);
+        other = background_free(other);
+}
+
+/* The kernel takes as long as it takes the watchdog to be fed. */
+static void wait_for_feed(void *userdata) {
+        struct pollfd p = { .fd = *(int *) userdata, .events = POLLIN };
+        char text[256] = "";
+
+        background_leave();
+        (void) poll(&p, 1, 60000);
+        (void) recv(p.fd, text, sizeof(text) - 1, MSG_DONTWAIT);
+        background_return();
+        note(strstr(text, "WATCHDOG=1") ? 'f' : '-');
+}
+
+TEST(the_watchdog_is_fed_while_the_loop_waits_for_a_task) {
+        CASE;
+        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        struct sockaddr_un address = { .sun_family = AF_UNIX }; /* in no directory */
+        int n = snprintf(address.sun_path, sizeof(address.sun_path), "@ftraced-%i", (int) getpid());
+
+        ck_assert_int_eq(setenv("NOTIFY_SOCKET", address.sun_path, 1), 0);
+        address.sun_path[0] = 0;
+        ck_assert_int_eq(bind(fd, (struct sockaddr *) &address,
+                              (socklen_t) (offsetof(struct sockaddr_un, sun_path) + (size_t) n)),
+                         0);
+        background_run(a, wait_for_feed, &fd);
+        background_settle(a);
+        ck_assert_str_eq(story, "f");
+        (void) unsetenv("NOTIFY_SOCKET");
 }
 
 static void leave_twice(void *userdata) {

@@ -62,6 +62,38 @@ TEST(values_that_mean_the_same_are_equal) {
         ck_assert(!control_equal("trace_clock", "mono", "mono_raw"));
 }
 
+/* As linux 6.12 kernel/trace/ftrace.c, g_start(), does after the first page. */
+TEST(a_graph_list_of_which_the_kernel_shows_a_page_counts_the_rest) {
+        _cleanup_scratch_ Scratch s = SCRATCH;
+        _cleanup_strv_ Strv words = {}, all = {};
+        _cleanup_free_ char *text = NULL, *now = NULL, *whole = NULL, *more = NULL, *other = NULL;
+
+        for (unsigned i = 0; i < 300; i++) {
+                ck_assert_int_ge(strv_addf(&all, "function_%03u", i), 0);
+                ck_assert_int_ge(strv_addf(&words, "function_%03u", i < 200 ? i : i - 200), 0);
+        }
+        text = strv_join(&words, "\n");
+        whole = strv_join(&all, "\n");
+        ck_assert_int_ge(text_format(&more, "%s\nfunction_300", whole), 0);
+        ck_assert_int_ge(text_format(&other, "another%s", whole + strlen("function_000")), 0);
+        ck_assert_int_eq(file_replace(s.fd, "set_graph_function", text, strlen(text), 0600), 0);
+        strv_done(&words);
+        ck_assert_int_eq(control_read(s.fd, "set_graph_function", &now), 0);
+        ck_assert_int_eq(control_read_list(s.fd, "set_graph_function", &words), 0);
+        ck_assert_uint_eq(words.n, 201);
+        ck_assert_uint_eq(control_n_unshown(&words), 100);
+        ck_assert_uint_eq(control_n_unshown(&all), 0);
+        ck_assert(control_equal("set_graph_function", now, whole));
+        ck_assert(control_equal("set_graph_function", whole, now));
+        ck_assert(!control_equal("set_graph_function", now, more));
+        ck_assert(!control_equal("set_graph_function", now, other));
+        ck_assert_int_eq(file_replace(s.fd, "set_graph_function", whole, strlen(whole), 0600), 0);
+        expect_text(&s, "set_graph_function", whole);
+        strv_done(&words);
+        ck_assert_int_eq(control_read_list(s.fd, "set_graph_function", &words), 0);
+        ck_assert_uint_eq(words.n, 300);
+}
+
 TEST(a_size_never_expanded_is_restored_as_what_it_expands_to) {
         _cleanup_scratch_ Scratch s = SCRATCH;
         _cleanup_strv_ Strv skipped = {};

@@ -113,6 +113,18 @@ TEST(the_log_counts_what_was_recorded_and_keeps_the_newest) {
         ck_assert_int_eq(capture_log_erase("x"), 0);
 }
 
+TEST(what_records_is_not_kept_yet) {
+        json_auto_t *captures = json_pack("[{s:s}, {s:s}, {s:s}, {s:s}]", "id", "a", "id", "b",
+                                          "id", "c", "id", "gone"),
+                    *sessions = json_pack("[{s:s, s:s}, {s:s, s:s}, {s:s, s:s}]", "id", "a",
+                                          "state", "sealed", "id", "b", "state", "failed", "id",
+                                          "c", "state", "draining");
+
+        ck_assert_uint_eq(capture_count_kept(captures, sessions), 2);
+        json_object_set_new(json_array_get(sessions, 2), "state", json_string("sealed"));
+        ck_assert_uint_eq(capture_count_kept(captures, sessions), 3);
+}
+
 TEST(a_damaged_log_is_begun_anew) {
         static const char *const texts[] = { "",
                                              "{",

@@ -150,6 +150,7 @@ int verb_status(const Options *o) {
         if (r < 0)
                 return stdout_status(r);
         retention_add_line(&out, reply, "  ");
+        put_back_add_line(&out, reply, "  ");
         buf_add(&out, troubles.data, troubles.n_data);
         return stdout_end(&out);
 }

@@ -109,8 +109,7 @@ static int stop_each(json_t *ended, Buf *out, Client *c, const Strv *names, bool
                 if (!summary_is_complete(meta))
                         result = result ?: STATUS_INCOMPLETE;
                 (void) json_array_append(ended, json_object_get(reply, "session"));
-                if (json_object_get(reply, "retention"))
-                        SWAP(*last_reply, reply);
+                SWAP(*last_reply, reply);
         }
         return result;
 }
@@ -128,6 +127,7 @@ int verb_stop(const Options *o) {
                 return status;
         result = stop_each(ended, &out, c, &names, o->words.n == 0, &last_reply);
         retention_add_line(&out, last_reply, "");
+        put_back_add_line(&out, last_reply, "");
         retention_mark(ended, last_reply);
         if (o->json != JSON_OFF)
                 status = stdout_json(o, json_incref(ended));
