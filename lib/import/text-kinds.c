@@ -26,11 +26,26 @@ static const struct {
         ForeignText text;
         const char *patterns[13];
 } foreign_kinds[] = {
-        { {}, { "# tracer: function_graph", "*: funcgraph_e" } },
+        { {}, { "# tracer: function_graph" } },
+        { { "the text of funcgraph events", "neither a drawn call nor \"func=\" and \"depth=\" is "
+                                            "behind their names; print them with "
+                                            "\"trace-cmd report\"" },
+          { "*funcgraph_e" } },
+        { { "what retsnoop prints",
+            "that is not read; record with \"ftracectl run\" or trace-cmd" },
+          { "*TID/PID 9/9 (", "FUNCTION CALL* RESULT * DURATION", "\xe2\x86\x92 &$",
+            "\xe2\x86\x94 & *[*] *9.9us" } },
+        { { "what bpfsnoop prints",
+            "that is not read; record with \"ftracectl run\" or trace-cmd" },
+          { "*cpu=9 process=(9:" } },
+        { { "what funcslower prints",
+            "each line is a slow call by itself, without what it called; record with "
+            "\"ftracectl run --slower=\"" },
+          { "Tracing function calls slower than ", "*COMM *PID *LAT(" } },
         { { "the text of the function tracer",
             "it says when a function begins and not when it ends, so that there are no calls with "
             "durations in it; record with function_graph" },
-          { "# tracer: function^$", "*: * <-~", "* [9] *9.9: ~^$" } },
+          { "# tracer: function^$", "*: * <-~", "*: function: *&", "* [9] *9.9: ~^$" } },
         { { "the text of uftrace",
             "that is not read; record the kernel with \"ftracectl run\", trace-cmd or perf "
             "ftrace" },
