@@ -371,7 +371,7 @@ static int pair_call(Pairing *p, Stack *stack, Held *h, const Step *step) {
         /* Usually it is below all that are open. */
         if (h->n_open > 0 && h->calls[h->open[h->n_open - 1]].depth >= step->depth) {
                 end_deeper(p, stack, step, true);
-                held_overtake(h, step->depth, step->timestamp_ns);
+                held_overtake(h, step->depth, stack->last_ns);
         }
         c = put_down(p, h, step);
         if (!c)
@@ -553,6 +553,16 @@ static int pair(Pairing *p, Stack *stack, const Step *step) {
         return r;
 }
 
+static void end_all_unseen(Pairing *p) {
+        for (size_t i = 0; i < p->stacks.n; i++) {
+                Stack *stack = &p->stacks.items[i];
+                Held *h = stack->data;
+
+                while (h && h->n_open > 0)
+                        end_unseen(p, stack, h->open[h->n_open - 1]);
+        }
+}
+
 int pairing_step(Pairing *p, const Step *step) {
         Stack *stack;
 
@@ -561,6 +571,8 @@ int pairing_step(Pairing *p, const Step *step) {
         if (step->kind == STEP_OTHER)
                 return note_sched(p, step);
         p->epoch += step->kind == STEP_LOST;
+        if (_unlikely_(step_cuts_all(step)))
+                end_all_unseen(p);
         if (!step_is_call(step))
                 return 0;
         stack = stacks_get(&p->stacks, step);
@@ -572,13 +584,7 @@ int pairing_step(Pairing *p, const Step *step) {
 }
 
 int pairing_finish(Pairing *p) {
-        for (size_t i = 0; i < p->stacks.n; i++) {
-                Stack *stack = &p->stacks.items[i];
-                Held *h = stack->data;
-
-                while (h && h->n_open > 0)
-                        end_unseen(p, stack, h->open[h->n_open - 1]);
-        }
+        end_all_unseen(p);
         return pairing_tell(p);
 }
 
