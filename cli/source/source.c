@@ -501,6 +501,7 @@ static int open_session(Source **ret, const Options *o, const char *name) {
 int source_find(SourceFound *ret, const Options *o, const char *word) {
         bool is_input = streq(word, "-");
         _cleanup_close_ int fd = -EBADF;
+        const char *problem;
         int form = SOURCE_TEXT;
 
         if (!is_input && !source_is_file(o, word)) {
@@ -511,8 +512,12 @@ int source_find(SourceFound *ret, const Options *o, const char *word) {
                       : open(word, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         if (fd < 0)
                 form = ORIGIN(-errno);
-        else if (!is_input)
-                form = source_form_of(fd);
+        else if (!is_input) {
+                form = packed_open(&fd, PACKED_BYTES_MAX, &problem);
+                if (form == PACKED_E_REFUSED)
+                        return failed(STATUS_FAILED, "\"%s\" is %s.", word, problem);
+                form = form < 0 ? form : source_form_of(fd);
+        }
         if (form < 0)
                 return open_failure(word, form, NULL);
         if (form == SOURCE_SESSION)

@@ -160,7 +160,7 @@ int text_source_next(TextSource *s, Step *ret) {
                 return -failed(STATUS_FAILED, "%s: --keep-going reads what is not damaged.",
                                s->name);
         }
-        if (_unlikely_(r > 0 && ret->kind == STEP_LOST && ret->n_lost == 0))
+        if (_unlikely_(r > 0 && ret->kind == STEP_LOST && ret->n_lost == 0 && !ret->said))
                 s->n_uncounted++;
         return r;
 }
@@ -260,10 +260,16 @@ int text_source_finish(const TextSource *s, const Options *o) {
                             FORMAT_COUNT(c->n_lost), more);
         else if (c->n_losses > 0)
                 log_warning("%s: the tracer had lost events.", s->name);
+        if (c->n_remarks[TEXT_GAP] > 0)
+                log_warning("%s: lines that are not of a trace stand amid it in %s place%s, where "
+                            "some of it may be "
+                            "missing: calls that were open there are cut off.",
+                            s->name, FORMAT_COUNT(c->n_remarks[TEXT_GAP]),
+                            c->n_remarks[TEXT_GAP] == 1 ? "" : "s");
         say_damage(s);
-        return c->n_remarks[TEXT_DAMAGED] > 0 ? STATUS_FAILED
-               : c->n_losses > 0              ? STATUS_INCOMPLETE
-                                              : STATUS_OK;
+        return c->n_remarks[TEXT_DAMAGED] > 0                  ? STATUS_FAILED
+               : c->n_losses > 0 || c->n_remarks[TEXT_GAP] > 0 ? STATUS_INCOMPLETE
+                                                               : STATUS_OK;
 }
 
 void text_source_done(TextSource *s) {

@@ -648,6 +648,16 @@ static int pair(Pairing *p, Stack *stack, const Step *step) {
         return r;
 }
 
+static void end_all_unseen(Pairing *p) {
+        for (size_t i = 0; i < p->stacks.n; i++) {
+                Stack *stack = &p->stacks.items[i];
+                Held *h = stack->data;
+
+                while (h && h->n_open > 0)
+                        end_unseen(p, stack, h->open[h->n_open - 1], (Proof){});
+        }
+}
+
 int pairing_step(Pairing *p, const Step *step) {
         Stack *stack;
 
@@ -659,6 +669,8 @@ int pairing_step(Pairing *p, const Step *step) {
                 p->epoch++;
                 sched_lose(&p->sched, step->timestamp_ns);
         }
+        if (_unlikely_(step_cuts_all(step)))
+                end_all_unseen(p);
         if (!step_is_call(step))
                 return 0;
         stack = stacks_get(&p->stacks, step);
@@ -672,13 +684,7 @@ int pairing_step(Pairing *p, const Step *step) {
 int pairing_finish(Pairing *p) {
         int r = p->all ? pairing_finish(p->all) : 0;
 
-        for (size_t i = 0; i < p->stacks.n; i++) {
-                Stack *stack = &p->stacks.items[i];
-                Held *h = stack->data;
-
-                while (h && h->n_open > 0)
-                        end_unseen(p, stack, h->open[h->n_open - 1], (Proof){});
-        }
+        end_all_unseen(p);
         return r < 0 ? r : pairing_tell(p);
 }
 

@@ -286,6 +286,20 @@ static int wait_or_pass(Filter *f, SampledTree *tree, const Step *step) {
         return f->samples ? tail_sampler_push(&f->tail_sampler, tree, step, NULL) : 1;
 }
 
+/* What is open will not end any more. */
+static int end_trees(Filter *f) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < f->tasks.n; i++) {
+                FilterTask *t = f->tasks.items[i].data;
+
+                r = t ? end_tree(f, &t->ending, NULL) : 0;
+                if (r >= 0 && t)
+                        r = end_tree(f, &t->tree, NULL);
+        }
+        return r;
+}
+
 /* The same, or 0: it is not. */
 static int judge_step(Filter *f, Step *step) {
         TreePlace place = {};
@@ -294,6 +308,10 @@ static int judge_step(Filter *f, Step *step) {
 
         if (step->kind == STEP_TASK)
                 r = stacks_name_task(&f->tasks, step) ?: is_pruned(f, step);
+        if (_unlikely_(step_cuts_all(step))) {
+                r = end_trees(f) ?: is_pruned(f, step);
+                stacks_done(&f->tasks);
+        }
         if (is_kept_event(f, step))
                 return wait_or_pass(f, NULL, step);
         if (r < 0 || !passes_when_and_who(f->spec, step))
@@ -328,20 +346,6 @@ static int judge_step(Filter *f, Step *step) {
                 int e = end_tree(f, place.tree, step);
 
                 r = e < 0 ? e : r;
-        }
-        return r;
-}
-
-/* What is open will not end any more. */
-static int end_trees(Filter *f) {
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < f->tasks.n; i++) {
-                FilterTask *t = f->tasks.items[i].data;
-
-                r = t ? end_tree(f, &t->ending, NULL) : 0;
-                if (r >= 0 && t)
-                        r = end_tree(f, &t->tree, NULL);
         }
         return r;
 }

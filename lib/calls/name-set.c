@@ -90,6 +90,8 @@ int prune_hides(Prune *p, const Step *step) {
 
         if (step->kind == STEP_TASK)
                 return stacks_name_task(&p->stacks, step);
+        if (_unlikely_(step_cuts_all(step)))
+                stacks_done(&p->stacks);
         if (step->kind == STEP_LOST)
                 return 0;
         stack = stacks_get(&p->stacks, step);

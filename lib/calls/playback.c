@@ -111,6 +111,8 @@ static int open_events(Playback *p) {
 
         if (r < 0)
                 return r;
+        if (file && file->narrow_data_at > 0)
+                foreign_set_narrow(p->foreign);
         foreign_set_names(p->foreign, find_symbol, &p->functions);
         foreign_set_release(p->foreign, p->meta->kernel);
         r = add_printk(p);

@@ -78,7 +78,7 @@ typedef struct Step {
         uint64_t
                 n_left_out; /* calls of the task that a filter left out since the last step that it passed on */
         uint64_t n_lost;      /* LOST: how many events; 0: the kernel did not say */
-        const StepText *said; /* NULL: it is not of a text */
+        const StepText *said; /* NULL: it is not of a text; LOST: see step_cuts_all() */
 } Step;
 
 /* Tells tasks apart; the idle tasks are one for each CPU. */
@@ -88,6 +88,11 @@ static inline int64_t step_task_key(const Step *s) {
 
 static inline bool step_is_call(const Step *s) {
         return s->kind <= STEP_LEAVE;
+}
+
+/* Whether lines of a text are missing there, nobody knows which: what is open in any task has ended unseen. */
+static inline bool step_cuts_all(const Step *s) {
+        return s->kind == STEP_LOST && s->said;
 }
 
 static inline uint64_t step_duration_ns(const Step *s) {

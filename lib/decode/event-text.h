@@ -128,10 +128,12 @@ static inline const char *printk_find(const Printk *p, uint64_t address) {
 }
 /*
  * printk_put() - append the text of a format and its values
+ * @n_long:   bytes of a long and of an address: 8, or 4
  * @put_name: appends the name of what is at an address; @offset: with where in it
  *
  * Where the values end before the format does, so does the text.  An error is @out's.
  */
 void printk_put(Buf *out, const char *format, const uint8_t *values, size_t n, bool swap,
+                size_t n_long,
                 void (*put_name)(void *userdata, Buf *out, uint64_t address, bool offset),
                 void *userdata);

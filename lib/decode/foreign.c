@@ -79,6 +79,7 @@ struct Foreign {
         ForeignFind find;   /* NULL: addresses have no names */
         void *userdata;
         uint64_t now_ns;   /* of the event that is printed */
+        size_t n_long;     /* bytes of a long */
         const char *names; /* its PrintFormatNames that were not printed yet */
         char name[PLACE_MAX];
         Printk printk;
@@ -98,12 +99,18 @@ int foreign_new(Foreign **ret, bool big_endian) {
         f->tep = tep_alloc();
         if (!f->tep || f->seq.state != TRACE_SEQ__GOOD)
                 return -ENOMEM;
+        f->n_long = 8;
         tep_set_long_size(f->tep, 8);
         tep_set_file_bigendian(f->tep, big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
         if (tep_set_function_resolver(f->tep, resolve, f) < 0)
                 return -ENOMEM;
         *ret = TAKE_PTR(f);
         return 0;
+}
+
+void foreign_set_narrow(Foreign *f) {
+        f->n_long = 4;
+        tep_set_long_size(f->tep, 4);
 }
 
 static How find_how(const Foreign *f, const struct tep_event *event, const char *system,
@@ -303,10 +310,11 @@ static void put_stack(Foreign *f, const Known *known, const Event *e) {
         if (tep_find_any_field(known->event, "size"))
                 n_entries = (size_t) number_of(f, known, e, "size");
         buf_adds(&f->line, known->how == HOW_STACK ? "<stack trace >" : "<user stack trace >");
-        for (; p && n >= 8 && n_entries > 0; p += 8, n -= 8, n_entries--) {
-                uint64_t address = load_u64(p, f->swap);
+        for (; p && n >= f->n_long && n_entries > 0; p += f->n_long, n -= f->n_long, n_entries--) {
+                uint64_t address = f->n_long == 8 ? load_u64(p, f->swap) : load_u32(p, f->swap);
 
-                if (address == UINT64_MAX || (address == 0 && known->how == HOW_USER_STACK))
+                if (address == UINT64_MAX >> (64 - 8 * f->n_long) ||
+                    (address == 0 && known->how == HOW_USER_STACK))
                         return;
                 buf_adds(&f->line, " => ");
                 put_name(f, &f->line, address, false);
@@ -334,7 +342,7 @@ static void put_printk(Foreign *f, const Known *known, const Event *e) {
         if (!format)
                 buf_printf(&f->line, "0x%llx", (unsigned long long) address);
         else if (has_values && values)
-                printk_put(&f->line, format, values, n, f->swap, put_name, f);
+                printk_put(&f->line, format, values, n, f->swap, f->n_long, put_name, f);
         else
                 buf_adds(&f->line, format);
 }

@@ -35,6 +35,8 @@
 typedef struct Foreign Foreign;
 
 int foreign_new(Foreign **ret, bool big_endian);
+/* The recorded kernel is of 32 bits. */
+void foreign_set_narrow(Foreign *f);
 /* Who names addresses: false if there is no symbol.  Without one they are numbers. */
 typedef bool (*ForeignFind)(void *userdata, uint64_t address, uint64_t timestamp_ns, Symbol *ret);
 void foreign_set_names(Foreign *f, ForeignFind find, void *userdata);

@@ -171,7 +171,7 @@ int formats_parse(Formats *ret, const char *header_page, const char *entry, cons
         /* Words behind the last field, "unsigned long args[]" of size 0 (linux 7.2). */
         args = tep_find_field(event, "args");
         if (args && (args->flags & TEP_FIELD_IS_ARRAY) && args->offset >= (int) f.entry.n_bytes &&
-            args->offset <= RECORD_BYTES_MAX)
+            args->offset <= RECORD_BYTES_MAX && f.entry.func.size == 8)
                 f.entry.args = (Field){ .offset = (uint16_t) args->offset, .size = 8 };
         *ret_problem = "events/ftrace/funcgraph_exit/format lacks fields or contradicts itself";
         r = parse_event(tep, "funcgraph_exit", exit, wanted_exit, ELEMENTSOF(wanted_exit),

@@ -65,6 +65,7 @@ typedef struct Values {
         const uint8_t *data;
         size_t n, at;
         bool swap;
+        size_t n_long; /* bytes of a long */
         bool are_over; /* more was asked for than there is */
 } Values;
 
@@ -135,7 +136,7 @@ static const char *read_conversion(Conversion *c, const char *s, Values *v) {
         }
         n_long = strspn(s, "lLzZtjq");
         if (n_long > 0)
-                c->n_bytes = 8;
+                c->n_bytes = n_long > 1 || strchr("Ljq", *s) ? 8 : v->n_long;
         s += n_long;
         for (; *s == 'h'; s++)
                 c->n_bytes = MAX(c->n_bytes / 2, (size_t) 1);
@@ -176,9 +177,10 @@ static void put_text(Buf *out, const Conversion *c, const char *text, size_t n) 
 }
 
 void printk_put(Buf *out, const char *format, const uint8_t *values, size_t n, bool swap,
+                size_t n_long,
                 void (*put_name)(void *userdata, Buf *out, uint64_t address, bool offset),
                 void *userdata) {
-        Values v = { .data = values, .n = n, .swap = swap };
+        Values v = { .data = values, .n = n, .swap = swap, .n_long = n_long };
 
         while (*format) {
                 size_t n_plain = strcspn(format, "%"), n_text = 0;
@@ -195,7 +197,7 @@ void printk_put(Buf *out, const char *format, const uint8_t *values, size_t n, b
                     (c.kind == 'p' && c.extension && !strchr("sSfFBxKe", c.extension)))
                         text = take_text(&v, &n_text);
                 else if (c.kind == 'p')
-                        value = take(&v, 8);
+                        value = take(&v, n_long);
                 else if (c.kind && strchr("diuxXo", c.kind))
                         value = take(&v, c.n_bytes);
                 else if (c.kind == 'c')
@@ -225,7 +227,8 @@ void printk_put(Buf *out, const char *format, const uint8_t *values, size_t n, b
                         else if (c.extension && strchr("sSfFB", c.extension))
                                 put_name(userdata, out, value, strchr("SB", c.extension));
                         else
-                                buf_printf(out, "%016llx", (unsigned long long) value);
+                                buf_printf(out, "%0*llx", (int) (2 * n_long),
+                                           (unsigned long long) value);
                         break;
                 case '%':
                         buf_add(out, "%", 1);

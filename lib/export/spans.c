@@ -39,11 +39,6 @@ static uint32_t number_of(Spans *s, const Stack *stack) {
         return (uint32_t) s->n_tasks;
 }
 
-/* Which CPU's the idle or the unknown task of @key is. */
-static uint32_t cpu_of_key(int64_t key) {
-        return (uint32_t) (key <= INT32_MIN ? INT32_MIN - key : key - STEP_PID_UNKNOWN(0));
-}
-
 static uint64_t add_ns(uint64_t a, uint64_t b) {
         return b > SPANS_END_NS || a > SPANS_END_NS - b ? SPANS_END_NS : a + b;
 }
@@ -51,7 +46,7 @@ static uint64_t add_ns(uint64_t a, uint64_t b) {
 static int pass_on(Spans *s, Task *t, const Stack *stack, const Frame *frame, const Call *call) {
         SpansTask task = { .comm = stack->comm,
                            .pid = t->pid,
-                           .cpu = t->pid > 0 ? frame->cpu : cpu_of_key(t->key),
+                           .cpu = frame->cpu,
                            .index = (size_t) (t - s->tasks) };
         uint64_t at_ns = add_ns(call ? frame->end_ns : frame->begin_ns, t->shift_ns);
 

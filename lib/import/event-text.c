@@ -407,6 +407,8 @@ static int call(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
 }
 
 static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
+        int r;
+
         switch (l->kind) {
         case LINE_HEADING:
                 t->count.n_headers++;
@@ -425,6 +427,9 @@ static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
                         return text_another(t, line, ret);
                 text_note_time(t, l->timestamp_ns);
         }
+        r = text_go_on(t, line);
+        if (r < 0)
+                return r;
         (void) plain_undo(t->comm, sizeof(t->comm), l->task.comm, l->task.n_comm);
         *ret = (Step){
                 .cpu = l->cpu,

@@ -19,7 +19,7 @@
  * Blanks are what a text loses first on its way (mails, web pages) and gets more
  * of (quoting).  So how many there are between columns does not matter; only those
  * behind the last column do, being the depth, and if not even the bar's own two
- * are there, nobody can tell it from the line (is_depth_untold).
+ * are there, nobody can tell it from the line (is_depth_untold).  Of a text that lacks one of them (is_short) braces tell it.
  *
  * Source: linux 6.1 kernel/trace/trace_functions_graph.c; return values and
  * their comments of 6.5, 6.13 and 7.2: print_graph_retval() there.
@@ -29,6 +29,7 @@
 
 #define PROC_COLUMNS 14
 #define PROC_COMM_MAX 15 /* "%.7s"; longer ones are of who renamed a task */
+#define PROC_RENAMED_MAX 64
 #define SWITCH_COMM_MAX 16
 #define LATENCY_MIN 4 /* linux 3.x; 5 since 5.12 */
 #define LATENCY_MAX 8
@@ -202,8 +203,10 @@ typedef enum Found { FOUND_NOT, FOUND, FOUND_BROKEN } Found;
 static bool parse_bar(Scan *s, TextLine *l) {
         if (!scan_text(s, "|"))
                 return false;
-        if (!scan_text(s, "  "))
+        if (!scan_text(s, "  ")) {
                 l->is_depth_untold = s->p < s->end;
+                l->columns.is_short = l->is_depth_untold && *s->p == ' ';
+        }
         l->columns.duration = true;
         return true;
 }
@@ -252,6 +255,35 @@ static Found parse_duration(Scan *s, TextLine *l, const GraphColumns *expected) 
         l->has_duration = true;
         *s = t;
         return FOUND;
+}
+
+/* "kworker/u16:3+events_unbound-4242  |", "cat-<pid>  |": what somebody has renamed, or made unreadable, if a column of
+ * durations and a call follow it. */
+static bool parse_renamed_proc(Scan *s, TextLine *l) {
+        const char *bar = scan_find(s, "|"), *begin = s->p, *end = bar, *dash;
+        TextLine drawn = {};
+        TextTask task;
+
+        if (!bar || !l->columns.cpu || memmem(begin, (size_t) (bar - begin), "&lt;", 4))
+                return false;
+        while (begin < end && *begin == ' ')
+                begin++;
+        while (end > begin && end[-1] == ' ')
+                end--;
+        if (!parse_task(&task, begin, end, PROC_RENAMED_MAX)) {
+                dash = memrchr(begin, '-', (size_t) (end - begin));
+                if (!dash || dash == begin || dash + 1 == end || dash - begin > PROC_RENAMED_MAX ||
+                    memchr(dash, ' ', (size_t) (end - dash)))
+                        return false;
+                task = (TextTask){ begin, (uint32_t) (dash - begin), LINE_PID_UNTOLD };
+        }
+        graph_drawn_parse((Scan){ bar + 1, s->end }, &drawn);
+        if (drawn.kind < LINE_EVENT)
+                return false;
+        l->task = task;
+        l->columns.proc = true;
+        s->p = bar + 1;
+        return true;
 }
 
 static bool parse_marker(Scan *s, TextLine *l) {
@@ -306,14 +338,21 @@ static bool parse_note(Scan *s, TextLine *l) {
 
         if (s->p == s->end)
                 return true;
-        if (scan_text(&t, " ") && (scan_blanks(&t), scan_left(&t) > 1) &&
-            (scan_text(&t, "//") || scan_text(&t, "#") || scan_text(&t, "<") ||
-             (unsigned char) *t.p >= 0x80))
-                return true; /* somebody's annotation */
-        if (!scan_text(s, " /*") || !scan_has_suffix(s, " */"))
+        if (scan_blanks(&t) == 0)
                 return false;
-        l->said.note = s->p;
-        l->said.n_note = (uint32_t) (scan_left(s) - 3);
+        if (scan_left(&t) > 1 && (scan_text(&t, "//") || scan_text(&t, "#") || scan_text(&t, "<") ||
+                                  (unsigned char) *t.p >= 0x80))
+                return true; /* somebody's annotation */
+        if (!scan_text(&t, "/*") || !scan_has_suffix(&t, "*/"))
+                return false;
+        if (!scan_has_suffix(&t, " */"))
+                return true;
+        l->said.note = t.p;
+        l->said.n_note = (uint32_t) (scan_left(&t) - 3);
+        /* "ret=0x0", "<-caller", "= 0x0" are the kernel's, and one blank before them. */
+        l->is_remark = l->kind == LINE_CLOSE
+                               ? t.p - s->p > 3
+                               : l->said.n_note > 1 && is_letter(t.p[1]) && !scan_text(&t, " ret=");
         return true;
 }
 
@@ -335,14 +374,33 @@ static bool parse_close(Scan *s, TextLine *l) {
                         l->label = NULL; /* "ret=0x0" alone */
                         return true;
                 }
-                l->said.closing = CLOSING_NAMED;
                 (void) scan_text(&t, "()"); /* of who writes names so */
+                if (t.p < t.end && !scan_like(&(Scan){ t.p, t.end }, " <") &&
+                    !scan_like(&(Scan){ t.p, t.end }, " ret=") &&
+                    !scan_like(&(Scan){ t.p, t.end }, " = ")) {
+                        l->label = NULL; /* somebody's words */
+                        return *t.p == ' ';
+                }
+                l->said.closing = CLOSING_NAMED;
                 l->said.note = t.p;
                 l->said.n_note = (uint32_t) scan_left(&t);
-                return t.p == t.end || *t.p == ' ';
+                return true;
         }
         l->label = NULL;
         return true;
+}
+
+/* Where the blanks before a call's comment begin; NULL: there is none. */
+static const char *before_comment(const Scan *s) {
+        for (Scan t = *s; (t.p = scan_find(&t, " /*")); t.p++) {
+                const char *p = t.p;
+
+                while (p > s->p && p[-1] == ' ')
+                        p--;
+                if (p > s->p && (p[-1] == ';' || p[-1] == '{'))
+                        return p;
+        }
+        return NULL;
 }
 
 /* Where what somebody has written behind a call begins: "f(); // slow", "f() { <--"; or the end. */
@@ -358,7 +416,7 @@ static const char *annotation(const Scan *s) {
                         continue;
                 t = (Scan){ at + strlen(ends[i]), s->end };
                 scan_blanks(&t);
-                if (scan_text(&t, "//") ||
+                if (scan_text(&t, "//") || (scan_has_suffix(&t, "*/") && scan_text(&t, "/*")) ||
                     (scan_left(&t) > 0 &&
                      (memchr(opening, *t.p, sizeof(opening) - 1) || (unsigned char) *t.p >= 0x80)))
                         return at + strlen(ends[i]) - 1;
@@ -385,10 +443,9 @@ static bool parse_call(Scan *s, TextLine *l) {
                 return true;
         }
         if (scan_has_suffix(s, " */")) {
-                end = scan_find(s, "; /*") ?: scan_find(s, "{ /*");
+                end = before_comment(s);
                 if (!end)
                         return false;
-                end++;
                 t = (Scan){ end, s->end };
                 if (!parse_note(&t, l))
                         return false;
@@ -416,11 +473,12 @@ static bool parse_comment(Scan *s, TextLine *l) {
 }
 
 /* What is behind the columns. */
-static void parse_body(Scan *s, TextLine *l) {
+static void parse_body(Scan *s, TextLine *l, const GraphColumns *expected) {
         size_t n_blanks = scan_blanks(s);
 
         if (n_blanks / 2 > STEP_DEPTH_MAX)
                 return line_damaged(l, "it is indented deeper than any kernel's stack");
+        l->is_depth_untold |= n_blanks % 2 && expected && expected->is_short;
         l->depth = l->is_depth_untold ? 0 : (int32_t) (n_blanks / 2);
         if (n_blanks % 2 && !l->is_depth_untold)
                 return line_damaged(l, "its indentation is an odd number of blanks");
@@ -439,7 +497,7 @@ void graph_drawn_parse(Scan s, TextLine *l) {
 
         if (parse_duration(&s, l, &expected) != FOUND)
                 return line_damaged(l, "its duration is not a number");
-        parse_body(&s, l);
+        parse_body(&s, l, &expected);
 }
 
 /* What stands between calls. */
@@ -536,6 +594,14 @@ static bool is_prose(const Scan *s) {
                !memchr(t.p, '|', scan_left(&t));
 }
 
+/* "...", "[...]", or that in a comment: somebody has left something out. */
+static bool is_mark(const Scan *s) {
+        for (const char *p = s->p; p < s->end; p++)
+                if (is_letter(*p) || is_digit(*p) || *p == '}')
+                        return false;
+        return s->p < s->end;
+}
+
 /* "ret=3D0x7", in quoted-printable, would be a 3. */
 static bool is_coded(const char *text, size_t n) {
         return n > 0 && memmem(text, n, "=3D", 3);
@@ -559,14 +625,17 @@ void graph_line_parse(TextLine *ret, const char *text, size_t n_text,
         if (parse_marker(&s, ret))
                 return;
         duration = parse_duration(&s, ret, expected);
-        if (duration == FOUND_NOT) {
-                bool proc = parse_proc(&s, ret), latency = parse_latency(&s, ret);
+        if (duration != FOUND) {
+                bool proc = parse_proc(&s, ret) || parse_renamed_proc(&s, ret),
+                     latency = parse_latency(&s, ret);
 
                 if ((proc || latency) && parse_marker(&s, ret))
                         return;
                 if (proc || latency)
                         duration = parse_duration(&s, ret, expected);
         }
+        if (duration != FOUND && is_mark(&s))
+                return;
         if (duration == FOUND_BROKEN) {
                 /* "100 us: that is slow" */
                 if (ret->columns.cpu || ret->columns.abstime || ret->columns.proc)
@@ -581,7 +650,9 @@ void graph_line_parse(TextLine *ret, const char *text, size_t n_text,
                 return ret->columns.cpu == expected->cpu && ret->columns.cpu && !is_prose(&s)
                                ? line_damaged(ret, "it has no column of durations")
                                : (void) 0;
-        parse_body(&s, ret);
+        if (is_mark(&s))
+                return;
+        parse_body(&s, ret, expected);
         /* "1) first item" is a list's, if nothing else says that it is a trace's. */
         if (ret->kind == LINE_DAMAGED && duration == FOUND_NOT && (!expected || !has_any(expected)))
                 ret->kind = LINE_NONE;

@@ -155,6 +155,40 @@ static const GraphColumns *expected(const TextTrace *t) {
 
 static void parse(TextTrace *t, const Line *line, TextLine *ret) {
         graph_line_parse(ret, line->text, line->n_text, expected(t));
+        if (_unlikely_(t->is_numbered && ret->columns.cpu))
+                ret->cpu = t->list_cpu;
+}
+
+/* How deep what follows @l begins; and where @l, which follows that, stands. */
+static int32_t depth_behind(const TextLine *l) {
+        return l->depth + (l->kind == LINE_OPEN);
+}
+
+static int32_t depth_before(const TextLine *l) {
+        return l->depth + (l->kind == LINE_CLOSE);
+}
+
+/* Whether Markdown has made a list of the lines, which it numbers from the first one's CPU on: each CPU is the one
+ * behind the line before it, but the calls nest as one task's do. */
+static bool is_numbered_list(TextTrace *t, const Line *line, const TextLine *l) {
+        int n = 0, n_nested = 0;
+        TextLine before = *l;
+        Line next = *line;
+
+        for (; n < TEXT_PROBE_LINES && envelope_peek(&t->envelope, &next, &next); n++) {
+                TextLine m;
+
+                parse(t, &next, &m);
+                if (m.kind < LINE_EVENT)
+                        break;
+                if (!m.columns.cpu || m.cpu != before.cpu + 1 ||
+                    (m.kind != LINE_EVENT && before.kind != LINE_EVENT &&
+                     depth_before(&m) != depth_behind(&before)))
+                        return false;
+                n_nested += m.depth != before.depth || m.kind == LINE_CLOSE;
+                before = m;
+        }
+        return n >= 2 && n_nested > 0;
 }
 
 /* Behind "0) " it may be one in a program's source. */
@@ -222,6 +256,8 @@ static TextProbe probe(TextTrace *t, const Line *line, const TextLine *l) {
                 return TEXT_PROBE_TORN;
         t->layout.columns = l->columns;
         t->layout.has_times = l->has_time;
+        t->is_numbered = l->columns.cpu && is_numbered_list(t, line, l);
+        t->list_cpu = l->cpu;
         return TEXT_PROBE_CALL;
 }
 
@@ -262,12 +298,27 @@ static void keep_heading(TextTrace *t, const Line *line) {
         t->heading[t->n_heading] = 0;
 }
 
-static int call_line(TextTrace *t, const Line *line, const TextLine *l, Step *ret) {
+/* One that cannot be read is that of the CPU's task if it has the same name, else of one that has the CPU and this name. */
+static int32_t find_pid(const TextTrace *t, const TextLine *l) {
+        const TextCpu *cpu = l->cpu < t->n_cpus ? &t->cpus[l->cpu] : NULL;
+        char comm[sizeof(cpu->comm)];
+
+        (void) plain_undo(comm, sizeof(comm), l->task.comm, l->task.n_comm);
+        return cpu && cpu->known && streq(cpu->comm, comm)
+                       ? cpu->pid
+                       : -1 - (int32_t) (hash_bytes(l->cpu, comm, strlen(comm)) % INT32_MAX / 2);
+}
+
+static int call_line(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         int r;
 
+        if (_unlikely_(l->columns.proc && l->task.pid == LINE_PID_UNTOLD))
+                l->task.pid = find_pid(t, l);
         if (t->has_layout && _unlikely_(has_other_columns(t, line, l) || is_of_another_trace(t, l)))
                 return text_another(t, line, ret);
-        r = step_of(t, line, l, ret);
+        r = text_go_on(t, line);
+        if (r >= 0)
+                r = step_of(t, line, l, ret);
         if (l->columns.abstime)
                 note_time(t, l);
         return r;

@@ -262,9 +262,13 @@ static TextProbe probe(TextTrace *t, const Line *line, const TextLine *l) {
 static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         bool is_expected;
         Stack *stack;
+        int r;
 
         if (text_begins_another(t, l, 0, l->task.pid))
                 return text_another(t, line, ret);
+        r = text_go_on(t, line);
+        if (r < 0)
+                return r;
         (void) plain_undo(t->comm, sizeof(t->comm), l->task.comm, l->task.n_comm);
         *ret = (Step){
                 .pid = l->task.pid,

@@ -1,6 +1,6 @@
 # lib/import
 noinst_LIBRARIES += %D%/libimport.a
-%C%_libimport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_libimport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(ZLIB_CFLAGS)
 %C%_libimport_a_SOURCES = \
 	%D%/envelope.c \
 	%D%/event-text.c \
@@ -8,6 +8,8 @@ noinst_LIBRARIES += %D%/libimport.a
 	%D%/graph-text.c \
 	%D%/indent-text.c \
 	%D%/lines.c \
+	%D%/packed.c \
+	%D%/packed.h \
 	%D%/source-form.c \
 	%D%/source-form.h \
 	%D%/text-calls.c \

@@ -101,6 +101,7 @@ const char *text_remark_name(TextRemark remark) {
                 [TEXT_TIME_IMPOSSIBLE] = "shorter than what it called",
                 [TEXT_COLUMNS_CHANGED] = "other columns than before",
                 [TEXT_LOSS] = "loss",
+                [TEXT_GAP] = "behind a gap",
                 [TEXT_ANOTHER] = "another trace",
         };
 
@@ -112,6 +113,7 @@ int text_note(TextTrace *t, TextRemark remark, uint64_t line, const char *text, 
 
         if (t->is_trial && remark == TEXT_NOT_TRACE)
                 return TEXT_TRY;
+        t->after_gap |= remark == TEXT_NOT_TRACE && (n_text > 0 || t->is_dense);
         if (!text_is_wanted(t) && remark != TEXT_ANOTHER)
                 return 0;
         t->count.n_remarks[remark]++;
@@ -122,6 +124,33 @@ int text_note(TextTrace *t, TextRemark remark, uint64_t line, const char *text, 
                 return -ENOMEM;
         t->n_noted[remark]++;
         return 0;
+}
+
+void text_cut_open(TextTrace *t) {
+        for (size_t i = 0; i < t->stacks.n; i++)
+                for (uint32_t k = 0; k < t->stacks.items[i].n; k++) {
+                        const Frame *frame = &t->stacks.items[i].frames[k];
+
+                        if (frame->user)
+                                (void) text_note_frame(t, frame);
+                        else
+                                t->count.n_cut_calls++;
+                }
+}
+
+const StepText text_gap = { .text = "[...]", .n_text = 5 }, text_joint = {};
+
+int text_go_on(TextTrace *t, const Line *line) {
+        bool is_gap = TAKE(t->after_gap, false) && t->n_last_line > 0;
+
+        t->is_dense |= t->n_last_line > 0 && line->number == t->n_last_line + 1;
+        t->n_last_line = line->number;
+        if (!is_gap)
+                return 0;
+        text_cut_open(t);
+        stacks_done(&t->stacks);
+        t->cut = &text_gap;
+        return text_note(t, TEXT_GAP, line->number, line->text, line->n_text);
 }
 
 int text_damaged(TextTrace *t, const Line *line, const char *problem) {
@@ -196,8 +225,11 @@ static int make_way(TextTrace *t, Stack *stack, const Line *line, const Step *st
                 return r;
         }
         frame = stack->frames[stack->n - 1];
-        if (frame.depth == step->depth)
+        if (frame.depth == step->depth) {
+                for (uint32_t i = stack->n; i > 0 && stack->frames[i - 1].depth == step->depth; i--)
+                        stack->frames[i - 1].user = true; /* its return is late, or missing */
                 return text_note(t, TEXT_SIBLING, line->number, function->label, function->n_label);
+        }
         return frame.depth < step->depth - 1 ? text_note(t, TEXT_LEVEL_MISSING, line->number,
                                                          function->label, function->n_label)
                                              : 0;
@@ -375,21 +407,39 @@ static void take_from_line(const TextLine *l, Step *ret) {
         ret->preempt_count = l->preempt_depth;
 }
 
+/* Whether a return's comment names nothing that is open, but may be somebody's. */
+static bool is_remark(const TextTrace *t, const TextLine *l, const Stack *stack) {
+        bool is_open = false;
+
+        if (l->kind != LINE_CLOSE || !(l->is_remark || t->has_remarks))
+                return false;
+        for (uint32_t i = stack->n; i > 0; i--) {
+                const Frame *f = &stack->frames[i - 1];
+
+                is_open |= f->depth == l->depth;
+                if (f->depth == l->depth && f->function->n_label == l->n_label &&
+                    memcmp(f->function->label, l->label, l->n_label) == 0)
+                        return false;
+        }
+        return is_open;
+}
+
 int text_call(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, Step *ret) {
         Stack *stack;
 
         take_from_line(l, ret);
         t->said.has_time = !cpu || l->has_time;
-        if (l->label && !ret->function) {
+        stack = stacks_get(&t->stacks, ret);
+        if (!stack)
+                return -ENOMEM;
+        t->has_remarks |= l->is_remark && l->kind != LINE_CLOSE;
+        if (l->label && !ret->function && !is_remark(t, l, stack)) {
                 ret->function = text_function(t, l);
                 if (!ret->function)
                         return text_no_function(t, line);
         }
         if (!cpu && IS_NONSENSE(l->duration_ns))
                 return text_damaged(t, line, "its duration is longer than any");
-        stack = stacks_get(&t->stacks, ret);
-        if (!stack)
-                return -ENOMEM;
         if (l->is_depth_untold)
                 ret->depth = depth_of_braces(stack, l->kind == LINE_CLOSE);
         return ret->kind == STEP_LEAVE ? leave(t, line, l, cpu, stack, ret)

@@ -26,11 +26,26 @@ static const struct {
         ForeignText text;
         const char *patterns[13];
 } foreign_kinds[] = {
-        { {}, { "# tracer: function_graph", "*: funcgraph_e" } },
+        { {}, { "# tracer: function_graph" } },
+        { { "the text of funcgraph events", "neither a drawn call nor \"func=\" and \"depth=\" is "
+                                            "behind their names; print them with "
+                                            "\"trace-cmd report\"" },
+          { "*funcgraph_e" } },
+        { { "what retsnoop prints",
+            "that is not read; record with \"ftracectl run\" or trace-cmd" },
+          { "*TID/PID 9/9 (", "FUNCTION CALL* RESULT * DURATION", "\xe2\x86\x92 &$",
+            "\xe2\x86\x94 & *[*] *9.9us" } },
+        { { "what bpfsnoop prints",
+            "that is not read; record with \"ftracectl run\" or trace-cmd" },
+          { "*cpu=9 process=(9:" } },
+        { { "what funcslower prints",
+            "each line is a slow call by itself, without what it called; record with "
+            "\"ftracectl run --slower=\"" },
+          { "Tracing function calls slower than ", "*COMM *PID *LAT(" } },
         { { "the text of the function tracer",
             "it says when a function begins and not when it ends, so that there are no calls with "
             "durations in it; record with function_graph" },
-          { "# tracer: function^$", "*: * <-~", "* [9] *9.9: ~^$" } },
+          { "# tracer: function^$", "*: * <-~", "*: function: *&", "* [9] *9.9: ~^$" } },
         { { "the text of uftrace",
             "that is not read; record the kernel with \"ftracectl run\", trace-cmd or perf "
             "ftrace" },
@@ -79,14 +94,8 @@ const ForeignText *foreign_text_find(const char *text, size_t n_text) {
 
 /* --- several traces ---------------------------------------------------------------------------- */
 
-/* Whatever is open now has lost its end to the end. */
-static void count_cut(TextTrace *t) {
-        for (size_t i = 0; i < t->stacks.n; i++)
-                t->count.n_cut_calls += t->stacks.items[i].n;
-}
-
 void text_finish(TextTrace *t) {
-        count_cut(t);
+        text_cut_open(t);
         t->read = t->count;
         t->rest = t->change;
         t->is_done = true;
@@ -109,9 +118,10 @@ static int begin_another(TextTrace *t, const Line *line) {
         if (r < 0)
                 return r;
         if (t->wanted == TEXT_TRACE_ALL) {
-                count_cut(t);
+                text_cut_open(t);
                 t->is_joint = true;
         }
+        t->cut = t->wanted == TEXT_TRACE_ALL ? &text_joint : NULL;
         if (t->wanted != TEXT_TRACE_ALL && was_wanted)
                 text_finish(t);
         t->nth++;
@@ -121,7 +131,8 @@ static int begin_another(TextTrace *t, const Line *line) {
         stacks_done(&t->stacks);
         t->layout = (TextLayout){ .heading = t->heading };
         t->has_layout = t->is_bare = t->irq_begin = t->after_rule = t->after_talk = false;
-        t->after_command = false;
+        t->after_command = t->after_gap = t->is_dense = t->is_numbered = t->has_remarks = false;
+        t->n_last_line = 0;
         t->change.n = t->marker.n = 0;
         t->latest_ns = t->n_joined = t->n_marked = 0;
         t->width = 0;

@@ -23,7 +23,7 @@
 /* A line ends with "\n", and "\r" before that.  What it has beyond this is read and forgotten, piece by piece, so that
  * whoever reads a line without an end can stop. */
 #define LINES_MAX_BYTES ((size_t) 64 * 1024)
-#define LINES_AHEAD_BYTES 256
+#define LINES_AHEAD_BYTES 1024
 
 typedef struct Line {
         const char *text; /* not ended; valid until the next line is asked for */
@@ -184,9 +184,10 @@ bool envelope_is_command(const Line *line);
 
 /* --- what a line says -------------------------------------------------------------------------- */
 
-#define LINE_CPU_MAX 8191    /* NR_CPUS is 8192 where it is largest */
-#define LINE_PID_MAX 4194304 /* PID_MAX_LIMIT, include/linux/threads.h */
-#define LINE_LABEL_MAX 1023  /* KSYM_NAME_LEN is 512 (linux 6.1), a module's name 56 */
+#define LINE_CPU_MAX 8191         /* NR_CPUS is 8192 where it is largest */
+#define LINE_PID_MAX 4194304      /* PID_MAX_LIMIT, include/linux/threads.h */
+#define LINE_PID_UNTOLD INT32_MIN /* GRAPH: it cannot be read */
+#define LINE_LABEL_MAX 1023       /* KSYM_NAME_LEN is 512 (linux 6.1), a module's name 56 */
 
 typedef enum TextLineKind {
         LINE_NONE,     /* not of such a text */
@@ -234,7 +235,7 @@ typedef struct TextLine {
         bool has_duration;
         uint64_t duration_ns;
         int32_t depth;
-        bool is_depth_untold; /* the blanks that would tell it are lost: depth is 0 */
+        bool is_depth_untold; /* blanks that would tell it are lost: depth is 0 */
         const char *label;    /* OPEN, LEAF, and CLOSE if it has a name; NULL: it has none */
         uint32_t n_label, n_name;
         const char *text; /* EVENT: between the signs; EVENTS: "NAME: FIELDS" */
@@ -243,6 +244,7 @@ typedef struct TextLine {
                 number; /* LOST: how many, 0 is not said; OVERRUNS; EVENTS: HEADING: CPUs, likewise */
         bool has_retval;
         uint64_t retval;
+        bool is_remark; /* GRAPH: the comment behind it is somebody's: CLOSE: perhaps, and its name then none */
         bool is_spelled; /* EVENTS: in words: no call is a LEAF, whatever follows */
         StepText said;   /* INDENT: args: all that follows the function */
 } TextLine;
@@ -352,9 +354,15 @@ struct TextTrace {
         TextCount count;
         bool has_layout, stops_at_damage;
         Envelope envelope;
-        bool is_trial;        /* a line is only tried as something: see TEXT_TRY */
-        bool after_talk;      /* there were lines between the last step and this one */
-        bool after_command;   /* of which one has ended the trace */
+        bool is_trial;      /* a line is only tried as something: see TEXT_TRY */
+        bool after_talk;    /* there were lines between the last step and this one */
+        bool after_command; /* of which one has ended the trace */
+        bool after_gap; /* there were some that are not of a trace, or empty ones that tell of one */
+        bool is_dense;  /* two steps of this trace had lines next to each other */
+        uint64_t n_last_line; /* of this trace's last call or event; 0: there was none */
+        const StepText *cut;  /* all that was open was, before the step; NULL: it was not */
+        bool has_held;
+        Step held;            /* which is the next one */
         uint64_t nth, wanted; /* trace, from 1; TEXT_TRACE_ALL */
         bool keeps_times;     /* of all traces */
         bool is_joint;        /* the next step is another trace's first */
@@ -369,10 +377,13 @@ struct TextTrace {
         size_t width; /* of the longest line of this trace, out of its envelope */
         TextCpu *cpus;
         size_t n_cpus;
-        uint64_t now_ns;          /* the latest step's */
-        uint64_t latest_ns;       /* the latest time of day of this trace */
-        bool irq_begin;           /* GRAPH: the next call is an interrupt */
-        bool is_bare;             /* GRAPH: the heading has no columns */
+        uint64_t now_ns;    /* the latest step's */
+        uint64_t latest_ns; /* the latest time of day of this trace */
+        bool irq_begin;     /* GRAPH: the next call is an interrupt */
+        bool is_bare;       /* GRAPH: the heading has no columns */
+        bool has_remarks;   /* GRAPH: somebody has written comments behind calls */
+        bool is_numbered;   /* GRAPH: its CPUs are the numbers of a list: all are list_cpu */
+        uint32_t list_cpu;
         bool after_rule;          /* GRAPH: this line was one around a change of tasks */
         bool is_below_rule;       /* GRAPH: the last one was */
         char comm[17];            /* of the step */
@@ -404,6 +415,9 @@ static inline uint64_t text_time(uint64_t ns) {
         return MIN(ns, (uint64_t) INT64_MAX / 2);
 }
 
+/* What a step_cuts_all() says: one amid a trace, which is drawn, and one between two that are read as if they were one. */
+extern const StepText text_gap, text_joint;
+
 /* --- text-calls.c ------------------------------------------------------------------------------ */
 
 #define TEXT_IS_BINARY "it holds bytes that are not text"
@@ -416,6 +430,10 @@ int text_note_frame(TextTrace *t, const Frame *frame);
 /* What a return from @frame tells; NULL: it has no call. */
 int text_note_return(TextTrace *t, const Stack *stack, const Frame *frame, const Step *step,
                      uint64_t line);
+/* Whatever is open now has lost its end: to the end, to a gap, or before another call. */
+void text_cut_open(TextTrace *t);
+/* @line is a call or an event of this trace: what was open is cut if there is a gap before it.  0 or -ENOMEM. */
+int text_go_on(TextTrace *t, const Line *line);
 /* A damaged line: 0, TEXT_TRACE_E_DAMAGED if that is the end, -ENOMEM. */
 int text_damaged(TextTrace *t, const Line *line, const char *problem);
 /* @line says that @n events were lost, 0: it does not say how many.  1 and a step, or -ENOMEM. */

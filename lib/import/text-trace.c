@@ -92,6 +92,10 @@ static void join_times(TextTrace *t, Step *step) {
 
 /* The next step of the lines, without those that are pending. */
 static int read_step(TextTrace *t, Step *ret) {
+        if (_unlikely_(TAKE(t->has_held, false))) {
+                *ret = t->held;
+                return 1;
+        }
         for (;;) {
                 Line line;
                 int r = lines_next(&t->lines, &line);
@@ -107,6 +111,16 @@ static int read_step(TextTrace *t, Step *ret) {
                         if (_unlikely_(r > 0 && t->wanted == TEXT_TRACE_ALL))
                                 join_times(t, ret);
                         t->after_talk = false;
+                        if (_unlikely_(r > 0 && t->cut)) {
+                                t->held = *ret;
+                                t->has_held = true;
+                                *ret = (Step){ .kind = STEP_LOST,
+                                               .cpu = t->held.cpu,
+                                               .pid = t->held.pid,
+                                               .timestamp_ns = t->held.timestamp_ns,
+                                               .comm = t->held.comm,
+                                               .said = TAKE(t->cut, NULL) };
+                        }
                         return r;
                 }
                 if (_unlikely_(r > 0))
@@ -193,7 +207,9 @@ const char *text_trace_rest(const TextTrace *t, size_t *ret_n) {
 }
 
 const char *text_trace_envelope(const TextTrace *t) {
-        return t->envelope.is_prefixed ? "quoted, or a log's" : NULL;
+        return t->is_numbered            ? "a list, whose numbers are in place of the CPUs"
+               : t->envelope.is_prefixed ? "quoted, or a log's"
+                                         : NULL;
 }
 
 size_t text_trace_n_functions(const TextTrace *t) {

@@ -16,6 +16,9 @@
  * a prompt, with another kind of text or other columns, where the time of a CPU goes back, and where
  * it leaps to what cannot be inside the calls that are open.
  *
+ * Lines that are not of a trace and stand amid one are a gap, for nobody knows what they stand for: a
+ * step_cuts_all() says so.  An empty line is one if the text is not double-spaced.
+ *
  * A return whose brace has no name is its call's, found by task and depth.
  *
  * Times: durations are the text's.  Where it has no times of day, steps follow
@@ -58,7 +61,8 @@ typedef enum TextRemark {
         TEXT_TIME_IMPOSSIBLE,  /* it took less time than what it called */
         TEXT_COLUMNS_CHANGED,  /* other columns than before */
         TEXT_LOSS,             /* the tracer says that it has lost events */
-        TEXT_ANOTHER,          /* another trace begins */
+        TEXT_GAP,     /* a line behind some that are not of a trace: what was open there is cut */
+        TEXT_ANOTHER, /* another trace begins */
         TEXT_N_REMARKS,
 } TextRemark;
 
@@ -92,6 +96,7 @@ typedef struct TextCount {
 /* The columns of a text. */
 typedef struct GraphColumns {
         bool abstime, cpu, proc, latency, duration;
+        bool is_short;         /* of the bar's two blanks one is missing */
         uint32_t n_cpu_digits; /* how wide the CPU column is; 0: there is none */
 } GraphColumns;
 

@@ -5,12 +5,14 @@
  * are unpacked when they are asked for; formats are kept, by the path that they had in tracefs.
  */
 
+#include <inttypes.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/array.h"
 #include "pages/dat-private.h"
 #include "store/format.h"
+#include "store/page.h"
 
 #define CLOCK_OF_TICKS "tsc2nsec" /* ticks that the file says how to make nanoseconds of */
 
@@ -70,8 +72,9 @@ static int read_head(DatFile *f, DatBytes *b, char **ret_problem) {
                 return dat_fail(ret_problem, b->at, "the byte order is not known");
         f->big_endian = bytes[0];
         f->swap = b->swap = needs_swap(f->big_endian);
-        if (bytes[1] != 8)
-                return dat_fail(ret_problem, b->at - 1, "it is of a kernel that is not of 64 bits");
+        if (bytes[1] != 8 && bytes[1] != 4)
+                return dat_fail(ret_problem, b->at - 1,
+                                "its kernel is neither of 32 nor of 64 bits");
         f->page_bytes = dat_bytes_u32(b, "the file ends within its head");
         if (f->version == 7) {
                 r = read_compressor(f, b, ret_problem);
@@ -103,6 +106,51 @@ static int check(DatFile *f, char **ret_problem) {
         return r;
 }
 
+static const DatFormat *find_format(const DatFile *f, const char *path) {
+        for (size_t i = 0; i < f->n_formats; i++)
+                if (streq(f->formats[i].path, path))
+                        return &f->formats[i];
+        return NULL;
+}
+
+static bool read_place(const char *text, const char *field, uint32_t *ret_offset,
+                       uint32_t *ret_size) {
+        const char *p = strstr(text, field);
+
+        return p && sscanf(p + strlen(field), " offset:%" SCNu32 "; size:%" SCNu32 ";", ret_offset,
+                           ret_size) == 2;
+}
+
+/* What trace-cmd says of longs is its own, where it was built for another kernel: the kernel's word counts. */
+static int find_width(DatFile *f, char **ret_problem) {
+        const DatFormat *header = find_format(f, "events/header_page");
+        uint32_t at, n, data_at, n_data;
+
+        if (!header || !read_place(header->text, " commit;", &at, &n) || at != 8 || n != 4)
+                return 0;
+        if (!read_place(header->text, " data;", &data_at, &n_data) || data_at < 12 || data_at > 16)
+                return dat_fail(ret_problem, 0, "its header_page is not that of any kernel");
+        f->narrow_data_at = data_at;
+        return 0;
+}
+
+uint32_t dat_file_page_bytes(const DatFile *f) {
+        return dat_file_buffer(f)->page_bytes << (f->narrow_data_at > 0);
+}
+
+/* header_page of pages that are made wider. */
+static int write_header_page(const DatFile *f, char **ret, size_t *ret_n) {
+        int n = asprintf(ret,
+                         "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+                         "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+                         "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+                         "\tfield: char data;\toffset:16;\tsize:%" PRIu32 ";\tsigned:1;\n",
+                         dat_file_page_bytes(f) - PAGE_HEADER_BYTES);
+
+        *ret_n = (size_t) n;
+        return n < 0 ? -ENOMEM : 0;
+}
+
 const DatBuffer *dat_file_buffer(const DatFile *f) {
         return &f->buffers[f->i_chosen];
 }
@@ -124,7 +172,8 @@ int dat_file_take_fd(DatFile **ret, int fd, char **ret_problem) {
         r = read_head(f, &head, ret_problem);
         if (r == 0 && head.problem)
                 r = dat_fail(ret_problem, head.problem_at, head.problem);
-        r = r ?: dat_body_read(f, &head, ret_problem) ?: check(f, ret_problem);
+        r = r ?: dat_body_read(f, &head, ret_problem) ?: check(f, ret_problem)
+                   ?: find_width(f, ret_problem);
         if (r != 0)
                 return r;
         *ret = TAKE_PTR(f);
@@ -158,22 +207,24 @@ static int read_text(const DatFile *f, const DatText *t, size_t n_count, char **
 
 int dat_file_read_tracing(const void *file, const char *path, char **ret, size_t *ret_n) {
         const DatFile *f = file;
+        const DatFormat *format;
 
+        if (f->narrow_data_at > 0 && streq(path, "events/header_page"))
+                return write_header_page(f, ret, ret_n);
         if (streq(path, "saved_cmdlines"))
                 return read_text(f, &f->cmdlines, 8, ret, ret_n);
         if (streq(path, "printk_formats"))
                 return read_text(f, &f->printk, 4, ret, ret_n);
-        for (size_t i = 0; i < f->n_formats; i++)
-                if (streq(f->formats[i].path, path)) {
-                        /* There may be a NUL in it. */
-                        *ret = malloc(f->formats[i].n + 1);
-                        if (!*ret)
-                                return -ENOMEM;
-                        memcpy(*ret, f->formats[i].text, f->formats[i].n + 1);
-                        *ret_n = f->formats[i].n;
-                        return 0;
-                }
-        return ORIGIN(-ENOENT);
+        format = find_format(f, path);
+        if (!format)
+                return ORIGIN(-ENOENT);
+        /* There may be a NUL in it. */
+        *ret = malloc(format->n + 1);
+        if (!*ret)
+                return -ENOMEM;
+        memcpy(*ret, format->text, format->n + 1);
+        *ret_n = format->n;
+        return 0;
 }
 
 int dat_file_read_symbols(const void *file, char **ret, size_t *ret_n) {
@@ -204,7 +255,7 @@ int dat_file_meta(const void *file, SessionMeta **ret) {
         if (f->uname) /* "Linux HOST RELEASE MACHINE" */
                 (void) sscanf(f->uname, "%*s %ms %ms %ms", &m->host, &m->kernel, &m->machine);
         m->state = SESSION_SEALED;
-        m->page_bytes = b->page_bytes;
+        m->page_bytes = dat_file_page_bytes(f);
         m->big_endian = f->big_endian;
         m->n_possible_cpus = f->n_possible_cpus;
         if (b->n_accounts > 0) {

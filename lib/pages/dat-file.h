@@ -17,6 +17,8 @@
  *                       u32 n_cpus   { u32 cpu   u64 offset   u64 n }
  *      compressed pages of a CPU:   u32 n_chunks   { u32 stored   u32 plain   stored bytes }
  *
+ * A kernel of 32 bits is known by header_page; its long_size is 4, and its records say how long their fields are.
+ *
  * The file is taken as hostile.  What is said of metadata is checked when it is opened,
  * pages when they are read.  Of several buffers one is the recording: the top-level one if it has
  * pages, else the first that has some, or the one that is chosen.
@@ -149,6 +151,8 @@ typedef struct DatFile {
         bool big_endian, swap;
         unsigned version;
         uint32_t page_bytes;
+        uint32_t
+                narrow_data_at; /* of a kernel of 32 bits: where in a page its data begin; 0: it is of 64 bits */
         DatCompressor compressor; /* of whatever is packed */
         DatText kallsyms, printk, cmdlines;
         DatFormat *formats; /* header_page and header_event among them */
@@ -179,6 +183,8 @@ int dat_file_take_fd(DatFile **ret, int fd, char **ret_problem);
 DatFile *dat_file_free(DatFile *f);
 DEFINE_CLEANUP(DatFile *, dat_file_free);
 
+/* Of the pages that page_source_read() and header_page speak of: those of a kernel of 32 bits are made wider. */
+uint32_t dat_file_page_bytes(const DatFile *f);
 /* The one of them that is the recording. */
 const DatBuffer *dat_file_buffer(const DatFile *f);
 /* What is asked of @f from now on is asked of that one.  0, DAT_FILE_E_NO_BUFFER. */

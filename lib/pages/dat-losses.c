@@ -32,12 +32,12 @@ static CpuAccount *make_account(SessionMeta *m, uint32_t cpu) {
         return &cpus[i];
 }
 
-static int note_page(Walk *w, const void *page) {
+static int note_page(Walk *w, const void *page, uint32_t page_bytes) {
         uint64_t begin_ns, before_ns = w->last_ns;
         PageInfo info;
         Gap gap;
 
-        if (page_parse(&info, page, dat_file_buffer(w->f)->page_bytes, w->f->swap) != 0)
+        if (page_parse(&info, page, page_bytes, w->f->swap) != 0)
                 return 0;
         begin_ns = dat_times_apply(&w->f->times, w->cpu, info.timestamp);
         w->last_ns = begin_ns;
@@ -64,7 +64,7 @@ static int walk_cpu(Walk *w) {
 
                 r = page_source_read(s, i, (const void **) &pages, &n);
                 for (uint64_t k = 0; r == 0 && k < n; k++)
-                        r = note_page(w, pages + k * s->page_bytes);
+                        r = note_page(w, pages + k * s->page_bytes, s->page_bytes);
         }
         return MIN(r, 0);
 }

@@ -6,6 +6,7 @@
  * speak for themselves.
  */
 
+#include <byteswap.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -24,7 +25,7 @@ static PageSource *page_source_new(Damages *damages) {
 }
 
 static uint64_t page_at(const PageSource *s, uint64_t i) {
-        return s->begin + i * s->page_bytes;
+        return s->begin + i * s->n_stored;
 }
 
 static void look_at_segment(PageSource *s) {
@@ -38,7 +39,7 @@ static void look_at_segment(PageSource *s) {
 static void identify(PageSource *s, uint32_t cpu, uint32_t page_bytes, uint64_t sequence,
                      uint32_t previous) {
         s->cpu = cpu;
-        s->page_bytes = page_bytes;
+        s->page_bytes = s->n_stored = page_bytes;
         s->sequence = sequence;
         s->previous = (uint64_t) previous - 1;
 }
@@ -106,6 +107,13 @@ int page_source_open_dat(PageSource **ret, const DatFile *f, uint32_t cpu, Damag
                         return r;
                 s->n_pages = s->packed->n_pages;
                 s->n_torn = c->n_cut;
+        }
+        if (f->narrow_data_at > 0) {
+                s->narrow = f;
+                s->page_bytes = dat_file_page_bytes(f);
+                s->wide = malloc(s->page_bytes);
+                if (!s->wide)
+                        return -ENOMEM;
         }
         *ret = TAKE_PTR(s);
         return 0;
@@ -175,12 +183,12 @@ static int read_sealed(SealedReader *r, uint64_t i, const void **ret, uint64_t *
  * from @i on are in one; 0: none, and data_to is where one may be. */
 static _cold_ uint64_t n_in_hole(PageSource *s, uint64_t i) {
         uint64_t end = page_at(s, s->n_pages), at = page_at(s, i);
-        uint64_t n = fd_hole_bytes(s->fd, at, end) / s->page_bytes;
+        uint64_t n = fd_hole_bytes(s->fd, at, end) / s->n_stored;
 
         if (n == 0) {
                 s->data_from = i;
-                s->data_to = (fd_next_hole(s->fd, page_at(s, i + 1) - 1, end) - s->begin) /
-                             s->page_bytes;
+                s->data_to =
+                        (fd_next_hole(s->fd, page_at(s, i + 1) - 1, end) - s->begin) / s->n_stored;
                 s->data_to = MAX(s->data_to, i + 1);
                 return 0;
         }
@@ -197,7 +205,7 @@ static _cold_ uint64_t n_in_hole(PageSource *s, uint64_t i) {
 
 /* 1: there is nothing at @i any more. */
 static int fill_window(PageSource *s, uint64_t i) {
-        const size_t page_bytes = s->page_bytes;
+        const size_t page_bytes = s->n_stored;
         uint64_t n = MIN(WINDOW_BYTES / page_bytes, s->data_to - i);
         ssize_t n_read;
 
@@ -224,14 +232,41 @@ static int read_plain(PageSource *s, uint64_t i, const void **ret, uint64_t *ret
         if (i < s->first_in_window || i >= s->first_in_window + s->n_window)
                 r = fill_window(s, i);
         *ret_n = (r == 0 ? s->first_in_window + s->n_window : s->data_to) - i;
-        *ret = s->window + (i - s->first_in_window) * s->page_bytes;
+        *ret = s->window + (i - s->first_in_window) * s->n_stored;
         return r > 0 ? SEGMENT_E_LOST : r;
 }
 
+/* The page of a kernel of 32 bits as one of 64 bits would have it: its length is a word of 4 bytes, and so is the number
+ * of missed events behind the payload. */
+static const void *widen(PageSource *s, const uint8_t *page) {
+        bool swap = s->narrow->swap;
+        uint32_t begin = s->narrow->narrow_data_at, commit = load_u32(page + 8, swap);
+        uint64_t n_payload = commit & PAGE_LENGTH_MASK, n_room = s->n_stored - begin;
+        uint64_t wide = n_payload > n_room ? commit | PAGE_LENGTH_MASK : commit, n_missed;
+
+        memset(s->wide, 0, s->page_bytes);
+        memcpy(s->wide, page, 8);
+        memcpy(s->wide + PAGE_HEADER_BYTES, page + begin, n_room);
+        wide = swap ? bswap_64(wide) : wide;
+        memcpy(s->wide + 8, &wide, sizeof(wide));
+        if (n_payload > n_room || n_room - n_payload < 4)
+                return s->wide;
+        n_missed = load_u32(page + begin + n_payload, swap);
+        n_missed = swap ? bswap_64(n_missed) : n_missed;
+        memcpy(s->wide + PAGE_HEADER_BYTES + n_payload, &n_missed, sizeof(n_missed));
+        return s->wide;
+}
+
 int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n) {
-        return s->sealed   ? read_sealed(s->sealed, i, ret, ret_n)
-               : s->packed ? dat_pages_read(s->packed, i, ret, ret_n)
-                           : read_plain(s, i, ret, ret_n);
+        int r = s->sealed   ? read_sealed(s->sealed, i, ret, ret_n)
+                : s->packed ? dat_pages_read(s->packed, i, ret, ret_n)
+                            : read_plain(s, i, ret, ret_n);
+
+        if (_unlikely_(r == 0 && s->narrow)) {
+                *ret = widen(s, *ret);
+                *ret_n = 1;
+        }
+        return r;
 }
 
 /* When page @i begins.  1; 0: it does not say; -errno. */
@@ -299,9 +334,9 @@ int page_source_span(PageSource *s, bool swap, uint64_t *ret_first_ns, uint64_t 
         if (s->sealed)
                 return span_of_blocks(s->sealed, ret_first_ns, ret_last_ns);
         if (s->fd >= 0) /* there may be any number in a hole at the end */
-                last = (fd_data_end(s->fd, s->begin, page_at(s, last)) - s->begin + s->page_bytes -
+                last = (fd_data_end(s->fd, s->begin, page_at(s, last)) - s->begin + s->n_stored -
                         1) /
-                       s->page_bytes;
+                       s->n_stored;
         for (; first < last; first += n) {
                 int r = page_source_read(s, first, &page, &n);
 
@@ -325,5 +360,6 @@ PageSource *page_source_free(PageSource *s) {
         dat_pages_free(s->packed);
         sealed_reader_free(s->sealed);
         free(s->window);
+        free(s->wide);
         return mfree(s);
 }

@@ -37,6 +37,9 @@ typedef struct PageSource {
         uint8_t *window; /* n_window pages from first_in_window on */
         size_t n_window_room;
         uint64_t first_in_window, n_window;
+        uint32_t n_stored;     /* bytes that a page has there */
+        const DatFile *narrow; /* whose pages are of 32 bits; NULL: they are not */
+        uint8_t *wide;         /* one of them as one of 64 bits */
 } PageSource;
 
 /*

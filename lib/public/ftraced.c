@@ -13,6 +13,7 @@
 #include "calls/playback.h"
 #include "pages/dat-file.h"
 #include "pages/page-source.h"
+#include "import/packed.h"
 #include "import/source-form.h"
 #include "import/text-trace.h"
 #include "public/ftraced.h"
@@ -93,11 +94,16 @@ static int open_dat(ftraced_source **ret, int fd, const char *name) {
 }
 
 int ftraced_source_open(ftraced_source **ret, const char *path) {
-        const char *slash = strrchr(path, '/');
+        const char *slash = strrchr(path, '/'), *problem;
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        int form = fd < 0 ? ORIGIN(-errno) : source_form_of(fd), symbols_fd, r;
+        int form = fd < 0 ? ORIGIN(-errno) : packed_open(&fd, PACKED_BYTES_MAX, &problem),
+            symbols_fd, r;
         SessionDir *dir;
 
+        if (form == 0)
+                form = source_form_of(fd);
+        else
+                return form < 0 ? form : -EBADMSG;
         if (form < 0)
                 return form;
         switch ((SourceForm) form) {

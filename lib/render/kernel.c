@@ -508,6 +508,11 @@ static _cold_ void fill_column(const Kernel *k, CpuState *cpu, uint32_t number) 
 
 /* print_lost_events(), kernel/trace/trace.c: print_trace_line() */
 static _cold_ void draw_lost(Kernel *k, const Step *step) {
+        if (step_cuts_all(step)) {
+                if (step->said->text)
+                        buf_printf(k->out, "%s\n", step->said->text);
+                return;
+        }
         buf_printf(k->out, "CPU:%u [LOST ", step->cpu);
         if (step->n_lost > 0)
                 buf_printf(k->out, "%llu ", (unsigned long long) step->n_lost);

@@ -10,7 +10,6 @@
 #include "store/page.h"
 
 /* linux 6.1 kernel/trace/ring_buffer.c */
-#define COMMIT_LENGTH_MASK ((UINT64_C(1) << 27) - 1)
 #define COMMIT_MISSED_EVENTS (UINT64_C(1) << 31)
 #define COMMIT_MISSED_STORED (UINT64_C(1) << 30)
 
@@ -23,7 +22,7 @@ int page_parse(PageInfo *ret, const void *data, size_t n_data, bool swap) {
         const uint8_t *p = data;
         size_t n_room = n_data - PAGE_HEADER_BYTES;
         uint64_t timestamp = load_u64(p, swap), commit = load_u64(p + 8, swap);
-        uint64_t n_payload = commit & COMMIT_LENGTH_MASK;
+        uint64_t n_payload = commit & PAGE_LENGTH_MASK;
         uint64_t n_missed = 0;
 
         if (timestamp == 0 && commit == 0)

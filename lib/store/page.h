@@ -21,6 +21,8 @@
 #include <stdint.h>
 
 #define PAGE_HEADER_BYTES 16U
+#define PAGE_LENGTH_MASK                                                                           \
+        ((UINT64_C(1) << 27) - 1) /* of commit; linux 6.1 kernel/trace/ring_buffer.c */
 
 typedef struct PageInfo {
         uint64_t timestamp;

@@ -244,6 +244,40 @@ exits 'a recording is one' 2 ftracectl top --nth-trace=2 --store "$top_srcdir/te
 exits 'its number is a number' 2 ftracectl top --nth-trace=0 "$work/three.txt"
 exits 'a text is counted' 6 ftracectl verify --json "$work/three.txt"
 is 'with the traces that are not read' "$(jq -c '[.traces, .lines_elsewhere]' "$out")" '[3,10]'
+
+# What stands amid a trace may stand for anything.
+printf '%s\n' ' 0)               |  f_a() {' ' 0)               |    f_b() {' ' 0)   1.000 us    |      f_c();' '```' \
+        'and at the end of another one:' '```' ' 0)   5.000 us    |      f_d();' ' 0)   7.000 us    |    }' \
+        ' 0) + 20.000 us   |  }' >"$work/blocks.txt"
+exits 'two blocks of a page are not whole' 6 ftracectl verify --json "$work/blocks.txt"
+is 'calls that were open are cut there' "$(jq -c '[.complete, .gaps, .calls_cut, .returns_cut]' "$out")" '[false,1,2,2]'
+exits 'they are added up' 6 ftracectl top --json "$work/blocks.txt"
+is 'and no call is of both' "$(jq -c 'map([.function, .self_ns]) | sort' "$out")" \
+        '[["?",15000],["f_a",0],["f_b",0],["f_c",1000],["f_d",5000]]'
+says 'which is said' 'blocks.txt: lines that are not of a trace stand amid it in 1 place'
+exits 'a filter keeps to that' 6 ftracectl top --json --notrace=f_b "$work/blocks.txt"
+is 'too' "$(jq -c 'map([.function, .self_ns]) | sort' "$out")" '[["?",15000],["f_a",0],["f_d",5000]]'
+exits 'they are drawn' 6 ftracectl report "$work/blocks.txt"
+is 'with the gap' "$(sed -n 4p "$out")" '[...]'
+cp "$out" "$work/drawn.txt"
+exits 'what is drawn has it as well' 6 ftracectl verify "$work/drawn.txt"
+
+# As traces are attached, and whatever their names are.
+for name in gzip zstd; do
+        command -v $name >/dev/null || continue
+        $name -c "$graph" >"$work/packed"
+        exits "$name: a text is drawn" 0 ftracectl report "$work/packed"
+        ok "$name: as it was" cmp "$out" "$graph"
+        $name -c "$top_srcdir/tests/data/udp_sendmsg-6.12.dat" >"$work/packed"
+        exits "$name: a trace.dat is drawn" 0 ftracectl report "$work/packed"
+        ok "$name: as the kernel did" cmp "$out" "$top_srcdir/tests/data/udp_sendmsg-6.12.trace"
+        truncate -s -20 "$work/packed"
+        exits "$name: what is cut off is refused" 1 ftracectl report "$work/packed"
+        says "$name: which is said" "packed\" is compressed by $name, and cut off"
+done
+printf '\3757zXZ\0' >"$work/packed"
+exits 'xz is refused' 1 ftracectl report "$work/packed"
+says 'with the way out' 'packed" is compressed by xz, which is not read: "xz -dk" unpacks it'
 printf '\377\376 \0001\0' >"$work/utf16.txt"
 exits 'UTF-16 is refused' 1 ftracectl report "$work/utf16.txt"
 says 'by its name' 'is in UTF-16'

@@ -83,7 +83,7 @@ unit_programs += %D%/lib-calls
 
 unit_programs += %D%/lib-import
 %C%_lib_import_SOURCES = %D%/test-envelope.c %D%/test-event-line.c %D%/test-foreign-text.c %D%/test-graph-line.c \
-	%D%/test-indent-line.c %D%/test-labels.c %D%/test-lines.c %D%/test-source-form.c \
+	%D%/test-indent-line.c %D%/test-labels.c %D%/test-lines.c %D%/test-packed.c %D%/test-source-form.c \
 	%D%/test-text-pasted.c %D%/test-text-redraw.c %D%/test-text-same.c %D%/test-text-several.c %D%/test-text-trace.c
 %C%_lib_import_CFLAGS = $(unit_cflags)
 %C%_lib_import_LDADD = $(unit_libs) $(import_libs) $(drawing_libs) $(CHECK_LIBS)

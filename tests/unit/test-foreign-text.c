@@ -46,6 +46,17 @@ TEST(a_line_tells_whose_it_is) {
         expect("  166.256 us |   6 |       bget()", "OP-TEE");
         expect("main;f;g 12", "folded");
         expect("[   12.000001] Call Trace:", "call trace");
+        expect("  ls-2 [001]  12.000001: function:             f", "function tracer");
+        expect("  ls-2 [001]  12.000001: funcgraph_entry:      ip=0xffffffff81000000",
+               "funcgraph events");
+        expect("20:19:36.372607 -> 20:19:36.372682 TID/PID 8346/8346 (ls/ls):", "retsnoop");
+        expect("FUNCTION CALL TRACE           RESULT                DURATION", "retsnoop");
+        expect("    \xe2\x86\x94 bpf_prog_alloc     [0xffffc9000031e000]   5.539us", "retsnoop");
+        expect("\xe2\x86\x90 f args=((struct sk_buff *)skb=0x1) retval=(int)0 cpu=5 "
+               "process=(0:swapper/5)",
+               "bpfsnoop");
+        expect("Tracing function calls slower than 1 ms... Ctrl+C to quit.", "funcslower");
+        expect("COMM           PID    LAT(ms)             RVAL FUNC", "funcslower");
 }
 
 TEST(talk_is_nobodys) {

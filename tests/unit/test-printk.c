@@ -27,15 +27,30 @@ static void name(void *userdata, Buf *out, uint64_t address, bool offset) {
         buf_printf(out, "f%llx%s", (unsigned long long) address, offset ? "+0x4" : "");
 }
 
-static void expect(const char *format, const void *values, size_t n, const char *wanted) {
+static void expect_of(size_t n_long, const char *format, const void *values, size_t n,
+                      const char *wanted) {
         _cleanup_free_ uint8_t *at = malloc(n + 1); /* a sanitizer sees what reads beyond */
         _cleanup_free_ char *text = NULL;
         _cleanup_buf_ Buf b = BUF_INIT;
 
         memcpy(at, values, n);
-        printk_put(&b, format, at, n, false, name, NULL);
+        printk_put(&b, format, at, n, false, n_long, name, NULL);
         ck_assert_int_eq(buf_take_string(&b, &text), 0);
         ck_assert_str_eq(text, wanted);
+}
+
+static void expect(const char *format, const void *values, size_t n, const char *wanted) {
+        expect_of(8, format, values, n, wanted);
+}
+
+TEST(a_kernel_of_32_bits_has_shorter_longs) {
+        struct __attribute__((packed)) {
+                uint32_t ld, p, ps;
+                uint64_t lld;
+                uint32_t zu;
+        } v = { (uint32_t) -7, 0xff, 0xc0100004, (uint64_t) -8, 9 };
+
+        expect_of(4, "%ld %p %ps %lld %zu", &v, sizeof(v), "-7 000000ff fc0100004 -8 9");
 }
 
 TEST(values_are_printed_as_the_kernel_would) {

@@ -122,7 +122,7 @@ TEST(tasks_are_told_apart_by_the_hundred) {
         ck_assert_uint_eq(seen.n_tasks, 300);
 }
 
-/* Two calls of depth 0, and what the later of them calls. */
+/* Two calls of depth 0, and what the later of them calls.  Of the first one's time nothing was seen. */
 TEST(what_follows_a_call_whose_end_is_lost_is_not_in_it) {
         SEEN(seen);
 
@@ -130,7 +130,7 @@ TEST(what_follows_a_call_whose_end_is_lost_is_not_in_it) {
         call(&seen, STEP_LEAF, &step_child, 0, 2100, 1100, 1200);
         call(&seen, STEP_LEAF, &step_module, 1, 2300, 1300, 1400);
         ck_assert_int_eq(pairing_finish(seen.pairing), 0);
-        ck_assert_str_eq(seen.text, "+root 2000, -root 2100, +child 2100, -child 2200, "
+        ck_assert_str_eq(seen.text, "+root 2000, -root 2000, +child 2100, -child 2200, "
                                     "+leaf 2300, -leaf 2400");
 }
 

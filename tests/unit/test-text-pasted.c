@@ -103,3 +103,185 @@ TEST(a_torn_first_line_is_no_trace_of_its_own) {
                         text_trace_free(t);
                 }
 }
+
+/* Whatever somebody has put there, and in whatever language: nobody knows what it stands for. */
+TEST(what_stands_amid_a_trace_cuts_what_is_open) {
+        static const char *const gaps[] = {
+                "```\n\nand at the end of another one:\n\n```\n",
+                "[...]\n",
+                "...\n",
+                "\xe2\x80\xa6\n",
+                "\xef\xbc\x88\xe4\xb8\xad\xe7\x95\xa5\xef\xbc\x89\n",
+                "-- schnipp --\n",
+                "~~~\n",
+                "#\n",
+                "    ^^^ this is slow\n",
+                " 0)   ...\n",
+                " 0)               |      [...]\n",
+                " 0)               |      /* ... */\n",
+                "\n",
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(gaps); i++) {
+                _cleanup_free_ char *text = NULL, *calls = NULL;
+                TextTrace *t;
+
+                ck_assert(asprintf(&text,
+                                   " 0)               |  f_a() {\n"
+                                   " 0)               |    f_b() {\n"
+                                   " 0)   1.000 us    |      f_c();\n"
+                                   "%s"
+                                   " 0)   5.000 us    |      f_d();\n"
+                                   " 0)   7.000 us    |    } /* f_b */\n"
+                                   " 0) + 20.000 us   |  }\n",
+                                   gaps[i]) > 0);
+                calls = calls_of(text, &t);
+                ck_assert_msg(streq(calls, "0:f_a{ 1:f_b{ 2:f_c 1000; "
+                                           "2:f_d 5000; 1:}f_b 7000; 0:}? 20000; "),
+                              "%s is: %s", text, calls);
+                ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_GAP], 1);
+                ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_RETURN_CUT], 2);
+                ck_assert_uint_eq(text_trace_count(t)->n_cut_calls, 2);
+                text_trace_free(t);
+        }
+}
+
+TEST(a_gap_is_a_step_that_cuts_all) {
+        TextTrace *t = trace_of_text("     0 a(1): -> f\n"
+                                     "(mehr)\n"
+                                     "    10 a(1): <- f\n"
+                                     "(Ende)\n");
+        Step s;
+
+        ck_assert_int_eq(text_trace_next(t, &s), 1);
+        ck_assert(s.kind == STEP_ENTER && !step_cuts_all(&s));
+        ck_assert_int_eq(text_trace_next(t, &s), 1);
+        ck_assert(step_cuts_all(&s));
+        ck_assert_int_eq(text_trace_next(t, &s), 1);
+        ck_assert(s.kind == STEP_LEAVE && s.said->untimed);
+        ck_assert_int_eq(text_trace_next(t, &s), 0);
+        text_trace_free(t);
+}
+
+TEST(what_is_double_spaced_has_no_gaps) {
+        TextTrace *t;
+        _cleanup_free_ char *calls = calls_of(" 0)               |  f() {\n\n"
+                                              " 0)   1.000 us    |    g();\n\n"
+                                              " 0)   3.000 us    |  }\n\n",
+                                              &t);
+
+        ck_assert_str_eq(calls, "0:f{ 1:g 1000; 0:}f 3000; ");
+        ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_GAP], 0);
+        text_trace_free(t);
+}
+
+/* "0) f() {" is an item of a list, and Markdown counts on. */
+TEST(cpus_that_are_a_lists_numbers_are_none) {
+        static const char list[] = "2)               |  f() {\n"
+                                   "3)               |    g() {\n"
+                                   "4)   1.000 us    |      h();\n"
+                                   "5)   2.000 us    |    }\n"
+                                   "6)   4.000 us    |    i();\n"
+                                   "7) + 10.000 us   |  }\n";
+        TextTrace *t = trace_of_text(list);
+        Step s;
+
+        while (text_trace_next(t, &s) > 0)
+                ck_assert_uint_eq(s.cpu, 2);
+        ck_assert_ptr_nonnull(text_trace_envelope(t));
+        text_trace_free(t);
+        expect_calls(list, TEXT_GRAPH, "0:f{ 1:g{ 2:h 1000; 1:}g 2000; 1:i 4000; 0:}f 10000; ");
+
+        /* CPUs that happen to follow each other do other things. */
+        t = trace_of_text(" 0)   1.000 us    |  f();\n"
+                          " 1)   1.000 us    |    g();\n"
+                          " 2)   1.000 us    |  f();\n"
+                          " 3)   1.000 us    |      h();\n");
+        for (uint32_t cpu = 0; text_trace_next(t, &s) > 0; cpu++)
+                ck_assert_uint_eq(s.cpu, cpu);
+        text_trace_free(t);
+}
+
+TEST(a_comment_names_what_is_open_or_nothing) {
+        static const struct {
+                const char *note, *calls;
+        } texts[] = {
+                { "", "0:f{ 1:g 1000; 0:}f 9000; " },
+                { "   /* note */", "0:f{ 1:g 1000; 0:}f 9000; " },
+                { " /* note */", "0:f{ 1:g 1000; 0:}f 9000; " },
+                { " /* this is slow */", "0:f{ 1:g 1000; 0:}f 9000; " },
+                { "  /*slow*/", "0:f{ 1:g 1000; 0:}f 9000; " },
+                { "   <-- note", "0:f{ 1:g 1000; 0:}f 9000; " },
+        };
+        _cleanup_free_ char *other = NULL;
+        TextTrace *t;
+
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                _cleanup_free_ char *text = NULL;
+
+                ck_assert(asprintf(&text,
+                                   " 0)               |  f() {%s\n"
+                                   " 0)   1.000 us    |    g();%s\n"
+                                   " 0)   9.000 us    |  }%s\n",
+                                   texts[i].note, texts[i].note, texts[i].note) > 0);
+                expect_calls(text, TEXT_GRAPH, texts[i].calls);
+        }
+        /* The kernel's names are believed. */
+        other = calls_of(" 0)               |  f() {\n"
+                         " 0)   1.000 us    |    g();\n"
+                         " 0)   9.000 us    |  } /* h */\n",
+                         &t);
+        ck_assert_str_eq(other, "0:f{ 1:g 1000; 0:}h 9000; ");
+        text_trace_free(t);
+}
+
+TEST(a_tasks_column_may_be_changed) {
+        static const char *const tasks[] = {
+                " myprogram-42    ", "  kworker/u16:3+events_unbound-4242  ",
+                " cat-<pid>    ",    "  cat-XXXX     ",
+                " ping-123    ",
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(tasks); i++) {
+                _cleanup_free_ char *text = NULL;
+
+                ck_assert(asprintf(&text,
+                                   " 0) %s|               |  f() {\n"
+                                   " 0) %s|   1.250 us    |    g();\n"
+                                   " 0) %s|   4.500 us    |  }\n",
+                                   tasks[i], tasks[i], tasks[i]) > 0);
+                expect_calls(text, TEXT_GRAPH, "0:f{ 1:g 1250; 0:}f 4500; ");
+        }
+        /* Of two names on one CPU none is the other's. */
+        expect_calls(" 0)  cat-XXXX     |               |  f() {\n"
+                     " 0)  dog-XXXX     |   1.250 us    |  g();\n"
+                     " 0)  cat-XXXX     |   1.250 us    |    h();\n"
+                     " 0)  cat-XXXX     |   4.500 us    |  }\n",
+                     TEXT_GRAPH, "0:f{ 0:g 1250; 1:h 1250; 0:}f 4500; ");
+}
+
+TEST(where_a_blank_is_missing_braces_tell_the_depth) {
+        expect_calls(" 0)               | f() {\n"
+                     " 0)   1.000 us    |   g();\n"
+                     " 0)               |   h() {\n"
+                     " 0)   0.500 us    |     i();\n"
+                     " 0)   1.500 us    |   }\n"
+                     " 0)   9.000 us    | }\n",
+                     TEXT_GRAPH, "0:f{ 1:g 1000; 1:h{ 2:i 500; 1:}h 1500; 0:}f 9000; ");
+}
+
+/* It is not cut off by the text's end: another call shows that it is over. */
+TEST(a_call_whose_return_is_left_out_lacks_it) {
+        TextTrace *t;
+        _cleanup_free_ char *calls =
+                calls_of("a-1 [000] 1.000000: funcgraph_entry:            |  f() {\n"
+                         "a-1 [000] 2.000000: funcgraph_entry:            |  g() {\n"
+                         "a-1 [000] 3.000000: funcgraph_entry:   1.000 us |    h();\n"
+                         "a-1 [000] 3.000010: funcgraph_exit:  ! 1000010.000 us |  }\n",
+                         &t);
+
+        ck_assert_str_eq(calls, "0:f{ 0:g{ 1:h 1000; 0:}g 1000010000; ");
+        ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_CALL_UNMATCHED], 1);
+        ck_assert_uint_eq(text_trace_count(t)->n_cut_calls, 0);
+        text_trace_free(t);
+}

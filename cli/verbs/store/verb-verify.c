@@ -36,7 +36,7 @@ static const struct {
         { "traces", "traces", COUNT(n_traces) },
         { "lines_elsewhere", "lines of traces that were not read", COUNT(n_elsewhere) },
         { "roots", "outermost calls", COUNT(n_roots) },
-        { "calls_cut", "calls cut off by the end", COUNT(n_cut_calls) },
+        { "calls_cut", "calls cut off by the end, or a gap", COUNT(n_cut_calls) },
 };
 static const struct {
         const char *key;
@@ -53,6 +53,7 @@ static const struct {
         [TEXT_TIME_IMPOSSIBLE] = { "times_impossible", true },
         [TEXT_COLUMNS_CHANGED] = { "columns_changed", false },
         [TEXT_LOSS] = { "losses", true },
+        [TEXT_GAP] = { "gaps", true },
         [TEXT_ANOTHER] = { "other_traces", false },
 };
 
