@@ -21,7 +21,7 @@
 #include "daemon/symbols/kernel-symbols.h"
 
 #define MODULES_MAX ((size_t) 16 << 20)
-#define SKIP_SHIFT_MAX 5U /* 32 looks */
+#define SKIP_SHIFT_MAX 5U             /* 32 looks */
 #define TYPES_MAX ((size_t) 64 << 20) /* of one file; vmlinux's is 5.4 MB in Debian's 7.2 */
 
 static const char *const anchors[] = { " T _stext\n", " T _text\n", " T startup_64\n" };
@@ -194,10 +194,8 @@ int symbol_watch_look(SymbolWatch *w, KernelSymbols *k, int symbols_fd, SessionM
 
         if (!m->symbols)
                 return 0;
-        if (w->n_failures > 0 && w->n_skipped < 1U << MIN(w->n_failures, SKIP_SHIFT_MAX)) {
-                w->n_skipped++;
+        if (w->n_failures > 0 && w->n_skipped++ < 1U << MIN(w->n_failures, SKIP_SHIFT_MAX))
                 return 0;
-        }
         w->n_skipped = 0;
         r = look(w, k, symbols_fd, m, trace_ns);
         w->n_failures = r < 0 ? w->n_failures + 1 : 0;

@@ -42,16 +42,11 @@ static CallNode *look_up(CallTree *t, CallNode *parent, const Function *function
 }
 
 CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *function) {
-        CallNode *recent = parent->recent, *node;
+        CallNode *recent = parent->recent, *node = recent ? recent->after : NULL;
 
-        if (recent && recent->after && recent->after->function == function)
-                node = recent->after;
-        else if (recent && recent->function == function)
-                node = recent;
-        else
-                node = look_up(t, parent, function);
-        if (!node)
-                return NULL;
+        if (!node || node->function != function)
+                node = recent && recent->function == function ? recent
+                                                              : look_up(t, parent, function);
         if (recent)
                 recent->after = node;
         return parent->recent = node;
@@ -76,7 +71,6 @@ static void add_figures(CallNode *to, const CallNode *from) {
 static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         CallTree *t = userdata;
 
-        (void) stack;
         frame->data = call_tree_child(t, caller ? caller->data : &t->root, frame->function);
         return frame->data ? 0 : -ENOMEM;
 }
@@ -99,7 +93,6 @@ void call_node_add(CallNode *node, const Call *call) {
 }
 
 static int end(void *userdata, const Call *call) {
-        (void) userdata;
         call_node_add(call->frame->data, call);
         return 0;
 }
@@ -198,10 +191,10 @@ void call_tree_clear(CallTree *t) {
         for (size_t i = 0; i < t->nodes.n_slots; i++) {
                 CallNode *node = (void *) (uintptr_t) t->nodes.slots[i].value;
 
-                if (!node)
-                        continue;
-                node->next = t->spare;
-                t->spare = node;
+                if (node) {
+                        node->next = t->spare;
+                        t->spare = node;
+                }
         }
         if (t->nodes.n_slots > SLOTS_KEPT)
                 hash_done(&t->nodes);
@@ -213,11 +206,9 @@ CallTree *call_tree_free(CallTree *t) {
         if (!t)
                 return NULL;
         call_tree_clear(t);
-        while (t->spare) {
-                CallNode *node = t->spare;
-
-                t->spare = node->next;
-                free(node);
+        for (CallNode *next; t->spare; t->spare = next) {
+                next = t->spare->next;
+                free(t->spare);
         }
         hash_done(&t->nodes);
         return mfree(t);
