@@ -489,6 +489,7 @@ int live_top_new(LiveTop **ret, const Options *o) {
         if (status != STATUS_OK)
                 return status;
         r = counting_init(&t->counting, true)
+                    ?: floor_new(&t->counting.floor, t->counting.pairing)
                     ?: breakdown_new(&t->breakdown, t->by, t->counting.pairing);
         if (r < 0)
                 return counting_status(r);

@@ -355,7 +355,7 @@ static int apply(const PlanStep *s, const Tracefs *fs) {
         case PLAN_SET:
                 r = write_and_look(s, fs, s->text ?: s->value);
                 if (r != 0 && s->text && !streq(s->text, s->value) && control_is_list(s->file))
-                        r = r < 0 ? write_and_look(s, fs, s->value) : mend(s, fs);
+                        r = r < 0 || mend(s, fs) != 0 ? write_and_look(s, fs, s->value) : 0;
                 return r == PLAN_E_OTHER ? -EIO : r;
         case PLAN_LINE:
                 r = strv_split(&lines, s->value, "\n");

@@ -337,6 +337,55 @@ int held_wait(Held *h, uint32_t call, const HeldWait *wait) {
         return 0;
 }
 
+/*
+ * Whether a softirq in which @h's task wakes somebody is its own.  One that is worked off when softirqs are
+ * switched on again has preemption off once more than the call that it is below, and one at the end of
+ * an interrupt only if that call has a lock.  Nothing is known if none of the softirq's calls is recorded.
+ *
+ * Source: linux 6.12 kernel/softirq.c, __local_bh_enable_ip() and __irq_exit_rcu().
+ */
+static bool is_own_softirq(const Held *h) {
+        for (uint32_t i = 0; i < h->n_open; i++) {
+                const HeldCall *c = &h->calls[h->open[i]];
+
+                if (role_enters_softirq(c->function))
+                        return true;
+                if (c->in_softirq)
+                        return i > 0 && c->preempt_depth > h->calls[h->open[i - 1]].preempt_depth;
+        }
+        return false;
+}
+
+void held_waker(const Held *h, const Step *step, Waker *w) {
+        uint32_t n = h ? h->n_open : 0;
+
+        w->is_irq = step->flags & FLAG_HARDIRQ || (n > 0 && h->calls[h->open[n - 1]].in_irq);
+        w->in_softirq = !w->is_irq && step->flags & FLAG_SOFTIRQ && !(n > 0 && is_own_softirq(h));
+        if (step->comm)
+                memcpy(w->comm, step->comm, strnlen(step->comm, sizeof(w->comm) - 1));
+        if (n == 0)
+                return;
+        for (uint32_t i = n; i > 0 && (w->is_irq || w->in_softirq) && !w->what; i--)
+                w->what = role_tells(h->calls[h->open[i - 1]].function, false);
+        for (uint32_t i = n; i > 0 && !w->released; i--)
+                if (role_releases_lock(h->calls[h->open[i - 1]].function))
+                        w->released = h->calls[h->open[i - 1]].function;
+        while (n > 1 && role_passes_wakes_on(h->calls[h->open[n - 1]].function))
+                n--;
+        w->function = h->calls[h->open[n - 1]].function;
+}
+
+void held_tell_waker(const Held *h, Waker *w) {
+        for (uint32_t i = h->n_open; i > 0 && (w->is_irq || w->in_softirq); i--) {
+                const Function *f = h->calls[h->open[i - 1]].function;
+
+                w->what = w->what ?: role_tells(f, true);
+                if (w->in_softirq && w->pid > 0 && !w->function && !w->receiver &&
+                    strstr(f->label, "_recvmsg"))
+                        w->receiver = f;
+        }
+}
+
 int held_new(Held **ret) {
         _cleanup_(held_freep) Held *h = calloc(1, sizeof(*h));
 

@@ -29,6 +29,10 @@
 
 #include "analyze/sched.h"
 
+/* linux 6.12 include/linux/trace_events.h: TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ */
+#define FLAG_HARDIRQ 0x08
+#define FLAG_SOFTIRQ 0x10
+
 #define HELD_TASK 0 /* the call that all outermost calls are below; also: none */
 
 typedef struct HeldCall {
@@ -126,6 +130,10 @@ void held_let_go(Held *h, uint32_t call);
 /* @call has ended: what came after its end follows it. */
 void held_expel(Held *h, uint32_t call);
 int held_wait(Held *h, uint32_t call, const HeldWait *wait);
+/* Whom @h's task wakes with @step is woken by @ret; @h may be NULL. */
+void held_waker(const Held *h, const Step *step, Waker *ret);
+/* Adds to @w what @h's task waited for, if no task woke it. */
+void held_tell_waker(const Held *h, Waker *w);
 /* Final shares, and the order of all calls.  0 or -ENOMEM. */
 int held_settle(Held *h);
 /* Whether those that are open call each other, and nothing has come behind them. */

@@ -377,11 +377,7 @@ static void end_seen(Pairing *p, Held *h, uint32_t call, const Step *step) {
         held_close(h, call);
 }
 
-/* linux 6.12 include/linux/trace_events.h: TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ; since 5.13 the upper
- * half of preempt_count is of migration */
-#define FLAG_HARDIRQ 0x08
-#define FLAG_SOFTIRQ 0x10
-#define PREEMPT_DEPTH 0x0f
+#define PREEMPT_DEPTH 0x0f /* since 5.13 the upper half of preempt_count is of migration */
 
 /* A new call; NULL without memory. */
 static HeldCall *put_down(Pairing *p, Stack *stack, const Step *step) {
@@ -483,81 +479,24 @@ static bool is_anothers(const Pairing *p, const HeldCall *c, const Step *step) {
 
 /* --- tasks that leave the CPU ----------------------------------------------------------------- */
 
-/*
- * Whether a softirq in which @h's task wakes somebody is its own.  One that is worked off when softirqs are
- * switched on again has preemption off once more than the call that it is below, and one at the end of
- * an interrupt only if that call has a lock.  Nothing is known if none of the softirq's calls is recorded.
- *
- * Source: linux 6.12 kernel/softirq.c, __local_bh_enable_ip() and __irq_exit_rcu().
- */
-static bool is_own_softirq(const Held *h) {
-        for (uint32_t i = 0; i < h->n_open; i++) {
-                const HeldCall *c = &h->calls[h->open[i]];
-
-                if (role_enters_softirq(c->function))
-                        return true;
-                if (c->in_softirq)
-                        return i > 0 && c->preempt_depth > h->calls[h->open[i - 1]].preempt_depth;
-        }
-        return false;
-}
-
-/* What only passes a wake-up on. */
-static bool is_plumbing(const Function *f) {
-        static const char *const names[] = { "try_to_wake_up",
-                                             "ttwu_",
-                                             "default_wake_function",
-                                             "autoremove_wake_function",
-                                             "woken_wake_function",
-                                             "receiver_wake_function",
-                                             "__wake_up",
-                                             "wake_up_",
-                                             "__wake_q",
-                                             "pollwake",
-                                             "select_task_rq" };
-
-        for (size_t i = 0; i < ELEMENTSOF(names); i++)
-                if (startswith(f->label, names[i]))
-                        return true;
-        return false;
-}
-
 Waker pairing_waker(const Pairing *p, const Step *step) {
         const Stack *stack = stacks_find(&p->stacks, step);
-        const Held *h = stack ? stack->data : NULL;
         Waker w = { .pid = step->pid };
-        uint32_t n = h ? h->n_open : 0;
 
-        if (p->waker && p->waker(p->waker_userdata, step, &w))
-                return w;
-
-        w.is_irq = step->flags & FLAG_HARDIRQ || (n > 0 && h->calls[h->open[n - 1]].in_irq);
-        w.in_softirq = !w.is_irq && step->flags & FLAG_SOFTIRQ && !(n > 0 && is_own_softirq(h));
-        if (step->comm)
-                memcpy(w.comm, step->comm, strnlen(step->comm, sizeof(w.comm) - 1));
-        if (n == 0)
-                return w;
-        for (uint32_t i = n; i > 0 && (w.is_irq || w.in_softirq) && !w.what; i--)
-                w.what = role_tells(h->calls[h->open[i - 1]].function, false);
-        for (uint32_t i = n; i > 0 && !w.released; i--)
-                if (role_releases_lock(h->calls[h->open[i - 1]].function))
-                        w.released = h->calls[h->open[i - 1]].function;
-        while (n > 1 && is_plumbing(h->calls[h->open[n - 1]].function))
-                n--;
-        w.function = h->calls[h->open[n - 1]].function;
+        if (!p->waker || !p->waker(p->waker_userdata, step, &w))
+                held_waker(stack ? stack->data : NULL, step, &w);
         return w;
 }
 
-/* What @h's task waited for, if no task woke it. */
-static void tell_waker(const Held *h, Waker *w) {
-        for (uint32_t i = h->n_open; i > 0 && (w->is_irq || w->in_softirq); i--) {
-                const Function *f = h->calls[h->open[i - 1]].function;
+/* What the task calls goes on until here; behind a loss nobody knows. */
+static void note_presence(const Pairing *p, Stack *stack, uint64_t at_ns) {
+        Held *h = stack ? stack->data : NULL;
 
-                w->what = w->what ?: role_tells(f, true);
-                if (w->in_softirq && w->pid > 0 && !w->function && !w->receiver &&
-                    strstr(f->label, "_recvmsg"))
-                        w->receiver = f;
-        }
+        if (!h)
+                return;
+        if (_unlikely_(h->epoch != p->epoch))
+                held_doubt(h, stack->last_ns, p->epoch);
+        stack->last_ns = MAX(stack->last_ns, at_ns);
 }
 
 static int come_back(Pairing *p, const SchedEvent *e, const Step *step) {
@@ -576,22 +515,19 @@ static int come_back(Pairing *p, const SchedEvent *e, const Step *step) {
                 if (!stack || !stack->last_root || !p->between || p->waker || w.wait.state != 'R' ||
                     !w.wait.is_sure)
                         return 0;
-                return p->between(p->between_userdata,
-                                  &(CallWait){ .wait = &w.wait,
-                                               .stack = stack,
-                                               .cpu = w.cpu,
-                                               .after = stack->last_root });
+                return p->between(p->between_userdata, &(CallWait){ .wait = &w.wait,
+                                                                    .stack = stack,
+                                                                    .cpu = w.cpu,
+                                                                    .after = stack->last_root });
         }
-        if (_unlikely_(h->epoch != p->epoch))
-                held_doubt(h, stack->last_ns, p->epoch);
+        note_presence(p, stack, step->timestamp_ns);
         call = h->open[h->n_open - 1];
         if (w.wait.woken_ns > 0)
-                tell_waker(h, &w.wait.waker);
+                held_tell_waker(h, &w.wait.waker);
         since_ns = MAX(w.wait.left_ns, h->calls[call].start_ns);
         w.away_ns = w.wait.back_ns - MIN(w.wait.back_ns, since_ns);
         w.away_ns = MIN(w.away_ns, PAIRING_NS_MAX - p->away_ns);
         p->away_ns += w.away_ns;
-        stack->last_ns = MAX(stack->last_ns, step->timestamp_ns);
         return held_wait(h, call, &w);
 }
 
@@ -605,6 +541,9 @@ static int note_sched(Pairing *p, const Step *step) {
                 sched_wake(&p->sched, &e, step->timestamp_ns, &waker);
         } else if (e.kind == SCHED_SWITCH) {
                 p->has_sched = true;
+                note_presence(
+                        p, stacks_find(&p->stacks, &(Step){ .pid = e.left_pid, .cpu = step->cpu }),
+                        step->timestamp_ns);
                 r = sched_leave(&p->sched, &e, step->cpu, step->timestamp_ns);
                 return r < 0 ? r : come_back(p, &e, step);
         }

@@ -128,6 +128,25 @@ bool role_releases_lock(const Function *function) {
         return is_one_of(function, releases);
 }
 
+bool role_passes_wakes_on(const Function *function) {
+        static const char *const names[] = { "try_to_wake_up",
+                                             "ttwu_",
+                                             "default_wake_function",
+                                             "autoremove_wake_function",
+                                             "woken_wake_function",
+                                             "receiver_wake_function",
+                                             "__wake_up",
+                                             "wake_up_",
+                                             "__wake_q",
+                                             "pollwake",
+                                             "select_task_rq" };
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (startswith(function->label, names[i]))
+                        return true;
+        return false;
+}
+
 const char *role_tells(const Function *function, bool by_waiting) {
         for (size_t i = 0; i < ELEMENTSOF(tells); i++)
                 if (is_one_of(function, by_waiting ? tells[i].waits : tells[i].wakes))

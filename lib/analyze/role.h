@@ -30,6 +30,8 @@ const char *role_tells(const Function *function, bool by_waiting);
 bool role_enters_softirq(const Function *function);
 /* Whether it lets go of a lock that others sleep for, so that whom it wakes waited for its caller. */
 bool role_releases_lock(const Function *function);
+/* Whether it only passes a wake-up on. */
+bool role_passes_wakes_on(const Function *function);
 
 /*
  * Alike: which functions of two recordings are the same

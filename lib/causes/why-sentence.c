@@ -68,51 +68,53 @@ static const CallNode *find_caller(const CallNode *node) {
         return caller;
 }
 
-/* Whether "@node below @caller below @from" could be said of another place; @from may be NULL. */
+/* From where on, above @caller, the path is at no other place; NULL: that is so from there, or nowhere below the root. */
+static const CallNode *find_from(const CallNode *node, const CallNode *caller) {
+        const CallNode *from = caller;
+
+        while (from->level > 1 && is_elsewhere(node, from))
+                from = from->parent;
+        return from == caller || from->level <= 1 ? NULL : from;
+}
+
+/* Whether "@node below @caller below @from" is said of another place, too. */
 static bool is_ambiguous(const CallNode *node, const CallNode *caller, const CallNode *from) {
         const CallNode *top = caller;
 
         while (top->level > 1)
                 top = top->parent;
         for (const CallNode *n = top; n; n = call_node_next(top, n)) {
-                const CallNode *above;
+                const CallNode *other, *its_from;
 
                 if (n == node || n->function != node->function || n->level < 2 || n->is_irq)
                         continue;
-                above = find_caller(n);
-                if (above->function != caller->function)
+                other = find_caller(n);
+                if (other->function != caller->function)
                         continue;
-                while (from && above->level > 1 && above->parent->function != from->function)
-                        above = above->parent;
-                if (!from || above->level > 1)
+                its_from = find_from(n, other);
+                if ((from ? from->function : NULL) == (its_from ? its_from->function : NULL))
                         return true;
         }
         return false;
 }
 
 /* Nobody calls an interrupt.  Where the caller is called from tells the place, if it is at others, too: delay_tsc is below
- * __const_udelay in many.  If no function tells alone, the path does. */
+ * __const_udelay in many.  If that is not enough, the path is told as far as it is at no other place. */
 static void add_below(Buf *out, const CallNode *node, const char *separator) {
         const CallNode *caller, *from;
 
         if (node->is_irq || node->level < 2)
                 return;
         caller = find_caller(node);
-        from = is_ambiguous(node, caller, NULL) ? caller->parent : NULL;
-        while (from && from->level > 1 && is_ambiguous(node, caller, from))
-                from = from->parent;
-        if (from && from->level <= 1) {
-                from = caller = node->parent;
-                while (from->level > 1 && is_elsewhere(node, from))
-                        from = from->parent;
-                /* What is left is the one that has nothing more to tell. */
-                from = from->level > 1 ? from : NULL;
-                for (; from && caller != from; caller = caller->parent) {
+        from = find_from(node, caller);
+        if (is_ambiguous(node, caller, from)) {
+                caller = node->parent;
+                from = find_from(node, caller);
+                for (; from && caller->parent != from; caller = caller->parent) {
                         buf_printf(out, "%s below ", separator);
                         add_name(out, caller->function);
                         separator = "";
                 }
-                from = NULL;
         }
         buf_printf(out, "%s below ", separator);
         add_name(out, caller->function);
