@@ -136,7 +136,7 @@ typedef struct Checked {
         Spans *spans;
         SpanCheck **tasks;
         size_t n_tasks;
-        uint64_t n;
+        uint64_t n, n_left_out;
 } Checked;
 
 static int check_span(void *userdata, const SpansTask *task, const Frame *span, uint64_t at_ns,
@@ -157,6 +157,7 @@ static int check_call(void *userdata, const Call *call) {
         const Frame *f = call->frame;
 
         FUZZ_CHECK(call->duration_ns <= PAIRING_NS_MAX && call->self_ns <= call->duration_ns);
+        ((Checked *) userdata)->n_left_out += f->n_left_out;
         FUZZ_CHECK(f->parent < f->number && f->is_root == (f->parent == 0));
         FUZZ_CHECK(!f->is_root == (call->caller && call->caller->number == f->parent));
         return 0;
@@ -185,7 +186,7 @@ static void sums_init(Sums *s) {
         for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
                 FUZZ_CHECK(pairing_new(&s->pairings[i]) == 0);
         FUZZ_CHECK(spans_new(&s->checked.spans, s->pairings[0], check_span, &s->checked) == 0);
-        pairing_add_sink(s->pairings[0], NULL, check_call, NULL);
+        pairing_add_sink(s->pairings[0], NULL, check_call, &s->checked);
         FUZZ_CHECK(floor_new(&s->floor, s->pairings[0]) == 0);
         FUZZ_CHECK(heat_map_new(&s->roots, s->pairings[0], NULL, false) == 0);
         FUZZ_CHECK(call_tree_new(&s->tree, s->pairings[1]) == 0);
@@ -429,7 +430,8 @@ static void sums_finish(Sums *s) {
         FUZZ_CHECK(s->checked.n == s->pairings[0]->n_calls);
         FUZZ_CHECK(call_tree_finish(s->tree) == 0);
         FUZZ_CHECK(call_tree_root(s->tree)->total_ns == total_ns);
-        FUZZ_CHECK(call_tree_root(s->tree)->n_below == s->pairings[0]->n_calls);
+        FUZZ_CHECK(call_tree_root(s->tree)->n_below ==
+                   s->pairings[0]->n_calls + s->checked.n_left_out);
         FUZZ_CHECK(call_tree_callers(&callers, s->tree, any, NULL) == 0);
         FUZZ_CHECK(call_tree_root(callers)->self_ns == total_ns);
         overhead = overhead_of(s->floor);

@@ -26,7 +26,7 @@
 
 #define REAL(name) ((typeof(&name)) dlsym(RTLD_NEXT, #name))
 
-static atomic_int n_held; /* calls that do not return */
+static atomic_int n_held; /* calls of the kernel's that do not return */
 
 /* The first line of $SLOW_FILE, and whether the second says "all". */
 static int read_slow(char text[static 256]) {
@@ -63,10 +63,8 @@ static void say_reached(void) {
 
 static void wait_for_release(const char *name) {
         say_reached();
-        (void) atomic_fetch_add(&n_held, 1);
         while (is_slow(name))
                 (void) nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
-        (void) atomic_fetch_sub(&n_held, 1);
 }
 
 /* Where @fd is, relative to $SLOW_DIR: "" for that itself; NULL: elsewhere. */
@@ -90,8 +88,11 @@ static void hold(int fd) {
         char path[PATH_MAX];
         const char *name = find_below(fd, path);
 
-        if (name && is_slow(name))
-                wait_for_release(name);
+        if (!name || !is_slow(name))
+                return;
+        (void) atomic_fetch_add(&n_held, 1);
+        wait_for_release(name);
+        (void) atomic_fetch_sub(&n_held, 1);
 }
 
 static void wait_for_lock(int dir_fd, const char *name) {

@@ -256,7 +256,7 @@ is 'and no call is of both' "$(jq -c 'map([.function, .self_ns]) | sort' "$out")
         '[["?",15000],["f_a",0],["f_b",0],["f_c",1000],["f_d",5000]]'
 says 'which is said' 'blocks.txt: lines that are not of a trace stand amid it in 1 place'
 exits 'a filter keeps to that' 6 ftracectl top --json --notrace=f_b "$work/blocks.txt"
-is 'too' "$(jq -c 'map([.function, .self_ns]) | sort' "$out")" '[["?",15000],["f_a",0],["f_d",5000]]'
+is 'too' "$(jq -c 'map([.function, .self_ns]) | sort' "$out")" '[["?",15000],["f_a",1000],["f_d",5000]]'
 exits 'they are drawn' 6 ftracectl report "$work/blocks.txt"
 is 'with the gap' "$(sed -n 4p "$out")" '[...]'
 cp "$out" "$work/drawn.txt"

@@ -352,7 +352,7 @@ TEST(after_a_loss_who_calls_runs) {
         feed(&f, step_leaf(&ready, 1, 100), 17, "t17", 0, 1800);
         feed(&f, step_leave(&recv, 0, 1100), 17, "t17", 0, 2100);
         finish(&f, &p);
-        ck_assert_ptr_nonnull(strstr(text_of(&p), BEFORE "600 unknown t17 schedule, "));
+        ck_assert_ptr_nonnull(strstr(text_of(&p), BEFORE "600 unknown t17 udp_recvmsg, "));
         for (size_t i = 3; i < p.n; i++)
                 ck_assert_int_eq(p.segments[i].kind, PATH_RAN);
 }
