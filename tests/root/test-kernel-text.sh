@@ -21,6 +21,7 @@ compare() { # NAME PAIRS START-OPTION...
         cp "$buffer/trace" "$work/$name.kernel"
         kill -CONT "$ftraced_pid"
         stops "$name: stop works" "$name" # what the test itself did to tracing_on is a gap
+        echo 1 >"$buffer/tracing_on" 2>/dev/null # which stays as it was left, where that is the top-level buffer
         report_unmarked "$name" >"$work/$name.all" 2>"$err"
         grep -vE "$without_loss" "$work/$name.all" >"$work/$name.ours"
         ok "$name: the kernel drew more than a header" test "$(grep -vc '^#' "$work/$name.kernel")" -gt 10
@@ -78,6 +79,7 @@ compare_options() { # NAME PAIRS "COMBINATION..." START-OPTION...
         set_options "$dir"
         kill -CONT "$ftraced_pid"
         stops "$name: stop works" "$name" # what the test itself did to tracing_on is a gap
+        echo 1 >"$buffer/tracing_on" 2>/dev/null # which stays as it was left, where that is the top-level buffer
         for n in $combinations; do
                 words=$(combine "$n" | sed 's/^no/nofuncgraph-/; /^no/!s/^/funcgraph-/' | paste -sd,)
                 ftracectl report ${words:+-O "$words"} "$name" >"$work/$name.ours" 2>"$err"

@@ -159,7 +159,7 @@ exits 'it ends' 0 ftracectl -H one stop going
 mkdir "$work/hung"
 printf 'one\nhung\n' >"$work/hung/hosts"
 status=0
-timeout 200 "$top_builddir/ftracectl" collect --hosts "$work/hung/hosts" -n second -o "$work/hung" >"$work/hung/said" 2>&1 &
+SSH_LOG=/dev/null timeout 200 "$top_builddir/ftracectl" collect --hosts "$work/hung/hosts" -n second -o "$work/hung" >"$work/hung/said" 2>&1 &
 hung_pid=$!
 touch "$HOSTS_DIR/room.none"
 without_room() { # WORD...
