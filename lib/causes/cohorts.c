@@ -3,10 +3,17 @@
 /* Calls are put in the order of their durations to be chosen, and in that of their beginnings
  * afterwards. */
 
+#include <math.h>
+
 #include "base/array.h"
 #include "causes/why-private.h"
 
 #define SLOWEST_MIN 8
+#define HUMPS_CALLS_MIN 40
+/* Of the spread of either hump, all as logarithms: of 1,000 samples of 40 calls each, log-normal, exponential or even,
+ * none has a gap of more than 1.0, and of two humps of 72 us and 400 us that vary by a fifth, all have 1.7 or more. */
+#define HUMPS_GAP_MIN 1.5
+#define HUMPS_FACTOR_MIN 1.5
 
 static int compare_roots(const void *x, const void *y) {
         const CohortsRoot *a = x, *b = y;
@@ -74,6 +81,7 @@ static int by_beginning(const void *x, const void *y, void *calls) {
 static bool is_slow(const AnatomyCall *c, const CohortsSpec *spec, uint32_t last_source) {
         switch (spec->by) {
         case COHORTS_BY_DURATION:
+        case COHORTS_BY_HUMP:
                 return c->duration_ns >= spec->slower_ns;
         case COHORTS_BY_WINDOW:
                 return c->start_ns >= spec->from_ns &&
@@ -83,6 +91,45 @@ static bool is_slow(const AnatomyCall *c, const CohortsSpec *spec, uint32_t last
         default:
                 return c->source == last_source;
         }
+}
+
+static double log_duration(const Cohorts *c, const Anatomy *a, size_t i) {
+        return log((double) MAX(a->calls[c->all[i]].duration_ns, UINT64_C(1)));
+}
+
+/*
+ * Where the upper one of two humps begins; 0: there are none.  A hump is from its first to its last tenth, of at least a
+ * fifth of the calls; @c->all is in the order of durations.
+ *
+ *      ....:::::::.....                    ....::::::....
+ *        |  hump  |---------- gap ----------|   hump  |
+ */
+static uint64_t find_hump(const Cohorts *c, const Anatomy *a) {
+        size_t n = c->n_all, low = 0, high = 0, at;
+        double best = HUMPS_GAP_MIN;
+
+        if (n < HUMPS_CALLS_MIN)
+                return 0;
+        for (size_t i = (n + 4) / 5; i < n - n / 5; i++) {
+                size_t first = i / 10, last = i * 9 / 10, next = i + (n - i) / 10,
+                       end = i + (n - i) * 9 / 10;
+                double gap = log_duration(c, a, next) - log_duration(c, a, last);
+                double spread = (log_duration(c, a, last) - log_duration(c, a, first) +
+                                 log_duration(c, a, end) - log_duration(c, a, next)) /
+                                2;
+
+                if (gap < log(HUMPS_FACTOR_MIN) || gap < best * spread)
+                        continue;
+                best = spread > 0 ? gap / spread : INFINITY;
+                low = last;
+                high = next;
+        }
+        at = high;
+        for (size_t i = low + 1; i < high; i++)
+                if (log_duration(c, a, i) - log_duration(c, a, i - 1) >
+                    log_duration(c, a, at) - log_duration(c, a, at - 1))
+                        at = i;
+        return high > 0 ? a->calls[c->all[at]].duration_ns : 0;
 }
 
 /* @c->all is in the order of durations. */
@@ -106,8 +153,7 @@ static void divide(Cohorts *c, const Anatomy *a, const CohortsSpec *spec) {
         }
 }
 
-int cohorts_choose(Cohorts *ret, const Anatomy *a, const CohortsRoot *root,
-                   const CohortsSpec *spec) {
+int cohorts_choose(Cohorts *ret, const Anatomy *a, const CohortsRoot *root, CohortsSpec *spec) {
         size_t n = root->n_calls;
 
         *ret = (Cohorts){ .slow = calloc(n, sizeof(size_t)),
@@ -118,6 +164,8 @@ int cohorts_choose(Cohorts *ret, const Anatomy *a, const CohortsRoot *root,
                 return -ENOMEM;
         memcpy(ret->all, root->calls, n * sizeof(size_t));
         qsort_r(ret->all, ret->n_all, sizeof(size_t), by_duration, a->calls);
+        if (spec->by == COHORTS_BY_SLOWEST && (spec->slower_ns = find_hump(ret, a)) > 0)
+                spec->by = COHORTS_BY_HUMP;
         divide(ret, a, spec);
         qsort_r(ret->slow, ret->n_slow, sizeof(size_t), by_beginning, a->calls);
         qsort_r(ret->usual, ret->n_usual, sizeof(size_t), by_beginning, a->calls);

@@ -11,9 +11,8 @@ typedef struct Cohorts {
         size_t n_slow, n_usual, n_all;
 } Cohorts;
 
-/* Either may be empty.  0 or -ENOMEM; then, too, cohorts_done() it. */
-int cohorts_choose(Cohorts *ret, const Anatomy *a, const CohortsRoot *root,
-                   const CohortsSpec *spec);
+/* Either may be empty; @spec says afterwards whether they are two humps.  0 or -ENOMEM; then, too, cohorts_done() it. */
+int cohorts_choose(Cohorts *ret, const Anatomy *a, const CohortsRoot *root, CohortsSpec *spec);
 void cohorts_done(Cohorts *c);
 #define _cleanup_cohorts_ _cleanup_(cohorts_done)
 

@@ -100,62 +100,67 @@ static bool is_ambiguous(const CallNode *node, const CallNode *caller, const Cal
 
 /* Nobody calls an interrupt.  Where the caller is called from tells the place, if it is at others, too: delay_tsc is below
  * __const_udelay in many.  If that is not enough, the path is told as far as it is at no other place. */
-static void add_below(Buf *out, const CallNode *node, const char *separator) {
+static bool add_below(Buf *out, const CallNode *node, const char *first) {
         const CallNode *caller, *from;
 
         if (node->is_irq || node->level < 2)
-                return;
+                return false;
         caller = find_caller(node);
         from = find_from(node, caller);
+        buf_adds(out, first);
         if (is_ambiguous(node, caller, from)) {
                 caller = node->parent;
                 from = find_from(node, caller);
                 for (; from && caller->parent != from; caller = caller->parent) {
-                        buf_printf(out, "%s below ", separator);
                         add_name(out, caller->function);
-                        separator = "";
+                        buf_adds(out, " below ");
                 }
         }
-        buf_printf(out, "%s below ", separator);
         add_name(out, caller->function);
-        if (!from)
-                return;
-        buf_adds(out, " below ");
-        add_name(out, from->function);
+        if (from) {
+                buf_adds(out, " below ");
+                add_name(out, from->function);
+        }
+        return true;
 }
 
 static void add_place(Buf *out, const CallNode *node) {
         buf_adds(out, node->is_irq ? "the interrupt " : "");
         add_name(out, node->function);
-        add_below(out, node, "");
+        (void) add_below(out, node, " below ");
 }
 
 /* Of what is a function's own, or, as far as the recording tells, of something below it. */
-static void add_own_place(Buf *out, const CallNode *node, const char *alone) {
-        if (unhooked_is_none(node->n_unhooked)) {
+static void add_own_place(Buf *out, const CallNode *node, bool is_running) {
+        bool is_known = unhooked_is_none(node->n_unhooked);
+
+        if (!is_running && is_known) {
                 add_place(out, node);
-                buf_adds(out, alone);
                 return;
         }
+        buf_adds(out, is_known ? "own time of " : "");
         buf_adds(out, node->is_irq ? "the interrupt " : "");
         add_name(out, node->function);
         buf_adds(out, UNHOOKED_TEXT(node->n_unhooked));
-        add_below(out, node, ",");
+        if (add_below(out, node, is_known ? " (called by " : ", below ") && is_known)
+                buf_adds(out, ")");
 }
 
 const char *why_others(const Why *w) {
-        return w->spec.by == COHORTS_BY_SOURCE ? "the earlier ones" : "the usual ones";
+        return w->spec.by == COHORTS_BY_SOURCE ? "the earlier ones"
+               : w->spec.by == COHORTS_BY_HUMP ? "the lower ones"
+                                               : "the usual ones";
 }
 
 /* Figures are left out where columns have them. */
 static void describe_cause(Buf *out, const Why *w, const WhyCause *c, bool with_figures) {
         switch (c->kind) {
         case WHY_RUNNING:
-                add_own_place(out, c->node, " itself");
+                add_own_place(out, c->node, true);
                 break;
         case WHY_WAITING:
                 buf_adds(out, "waiting in ");
-                add_own_place(out, c->node, "");
+                add_own_place(out, c->node, false);
                 break;
         case WHY_CALLS:
                 buf_adds(out, c->slow_n >= c->usual_n ? "more calls of " : "fewer calls of ");
@@ -258,6 +263,10 @@ static void add_cohort(Buf *out, const Why *w) {
         switch (w->spec.by) {
         case COHORTS_BY_SLOWEST:
                 buf_printf(out, ": the slowest %s",
+                           PERCENT((double) w->n_slow / (double) w->n_all));
+                break;
+        case COHORTS_BY_HUMP:
+                buf_printf(out, ": durations have two humps, and the upper %s",
                            PERCENT((double) w->n_slow / (double) w->n_all));
                 break;
         case COHORTS_BY_DURATION:

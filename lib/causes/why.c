@@ -297,7 +297,7 @@ int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsS
         w->root = root->node;
         w->spec = *spec;
         w->p = 1;
-        r = cohorts_choose(&c, a, root, spec);
+        r = cohorts_choose(&c, a, root, &w->spec);
         if (r < 0)
                 return r;
         s = mean_of(a, c.slow, c.n_slow);
@@ -319,7 +319,7 @@ int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsS
         if (r >= 0 && w->is_enough) {
                 w->evenness = find_evenness(w, a, s, u);
                 r = why_add_factors(w, a, &c) ?: why_test(w, a, &c);
-                if (r >= 0 && cohorts_are_by_time(spec->by))
+                if (r >= 0 && cohorts_are_by_time(w->spec.by))
                         r = why_allow_for_choice(w, a, &c, u);
                 if (r >= 0 && cohorts_are_stretches(spec->by))
                         r = why_find_bursts(w, a, &c, s, u);

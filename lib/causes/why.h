@@ -36,10 +36,11 @@
 #include "causes/anatomy.h"
 
 /*
- * Cohorts: which outermost calls of a root are slow, and which are usual; only of the first two were calls chosen by how
- * long they took
+ * Cohorts: which outermost calls of a root are slow, and which are usual; only the slowest and slower ones were chosen by
+ * how long they took: what has two humps is divided where it divides itself
  *
  *      slowest    the slowest hundredth, but at least 8 of 80 and more; usual: the middle half
+ *      hump       the upper one of two humps that the durations have, if one wants the slowest; usual: the lower one
  *      slower     at least so long; usual: the middle half of all, without these
  *      window     begun within it; usual: all others
  *      failed     returned an error; usual: those that returned something else
@@ -49,6 +50,7 @@
 
 typedef enum CohortsBy {
         COHORTS_BY_SLOWEST,
+        COHORTS_BY_HUMP,
         COHORTS_BY_DURATION,
         COHORTS_BY_WINDOW,
         COHORTS_BY_FAILURE,
@@ -57,7 +59,7 @@ typedef enum CohortsBy {
 
 typedef struct CohortsSpec {
         CohortsBy by;
-        uint64_t slower_ns;      /* DURATION */
+        uint64_t slower_ns;      /* DURATION, HUMP */
         uint64_t from_ns, to_ns; /* WINDOW: both included, trace clock; to_ns 0: no end */
 } CohortsSpec;
 

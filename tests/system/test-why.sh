@@ -29,8 +29,8 @@ make 0 >"$work/before.txt"
 
 exits 'a planted cause is named' 0 ftracectl why "$work/planted.txt"
 says 'in one sentence' \
-        '^send: the slowest 2 % take 45\.. us instead of 5\... us; (99 %|all) of that is lookup below send itself: 42\.. us instead of 2\... us\.$' "$out"
-says 'with its share and its p' '^(99\.[0-9]|100\.0)% +\+.* <=0\.001 +lookup below send itself$' "$out"
+        '^send: the slowest 2 % take 45\.. us instead of 5\... us; (99 %|all) of that is own time of lookup \(called by send\): 42\.. us instead of 2\... us\.$' "$out"
+says 'with its share and its p' '^(99\.[0-9]|100\.0)% +\+.* <=0\.001 +own time of lookup \(called by send\)$' "$out"
 says 'and the sum' '^100\.0% +\+.* all of the difference$' "$out"
 exits 'in JSON' 0 ftracectl why "$work/planted.txt" --json
 is 'the causes add up' \
@@ -49,7 +49,7 @@ says 'which is said' 'give one of them\.$'
 exits 'a text has no return values' 0 ftracectl why "$work/planted.txt" --keep-failed
 says 'which is said' '^send: what its calls returned was not recorded; "ftracectl start --retval" does\.$' "$out"
 exits 'another function can be the root' 0 ftracectl why "$work/planted.txt" lookup
-says 'of its own calls' '^lookup: the slowest 2 % take .* is lookup itself: ' "$out"
+says 'of its own calls' '^lookup: the slowest 2 % take .* is own time of lookup: ' "$out"
 exits 'one that is not there' 3 ftracectl why "$work/planted.txt" tcp_sendmsg
 says 'is named' 'there are no calls of "tcp_sendmsg"'
 exits 'as much is shown as asked for' 0 ftracectl why "$work/planted.txt" --limit=1
@@ -67,13 +67,13 @@ for i in range(400):
         print("%12.6f | %3d)  client-17     |%s|  %s%s" % (1 + i / 1000 + k * 1e-5, i % 4, column, "  " * depth, text))
 END
 exits 'what two call is one of two' 0 ftracectl why "$work/twice.txt"
-says 'by the caller that tells which' ' of that is lock below wait below copy itself: 42\.. us instead of 2\... us\.$' "$out"
+says 'by the caller that tells which' ' of that is own time of lock \(called by wait below copy\): 42\.. us instead of 2\... us\.$' "$out"
 
 # What the slow ones were given and returned stands in the text.
 sed -E 's/send\(\) \{/send(len=0x10) {/; /lookup\(\)/ { s/ ([0-9])\.([0-9]+) us(.*)\(\);/ \1.\2 us\3(n=0x1\2); \/* ret=0x\2 *\//; s/4([0-9])\.([0-9]+) us(.*)\(\);/4\1.\2 us\3(n=0x9); \/* ret=-105 *\// }' \
         "$work/planted.txt" >"$work/values.txt"
 exits 'values that slow calls have are named' 0 ftracectl why "$work/values.txt"
-says 'behind the cause' ' is lookup below send itself: .*; 100 % of them have n < [0-9]* in lookup below send, 0 % of the usual ones\.$' "$out"
+says 'behind the cause' ' is own time of lookup \(called by send\): .*; 100 % of them have n < [0-9]* in lookup below send, 0 % of the usual ones\.$' "$out"
 says 'others follow' '^100 % of them have ret < [0-9-]* in lookup below send, 0 % of the usual ones\.$' "$out"
 exits 'in JSON' 0 ftracectl why "$work/values.txt" --json
 is 'with their numbers' "$(jq -c '[.named, (.value | .name, .relation, .slow_part), (.values | length)]' "$out")" '["cause","n","below",1,2]'
@@ -89,7 +89,7 @@ awk 'BEGIN {
         }
 }' >"$work/two.txt"
 exits 'two causes at once' 0 ftracectl why "$work/two.txt"
-says 'are both named' '; 51 % of that is lookup below send itself: 22\.. us instead of 2\... us; 49 % is copy below send itself\.$' "$out"
+says 'are both named' '; 51 % of that is own time of lookup \(called by send\): 22\.. us instead of 2\... us; 49 % is own time of copy \(called by send\)\.$' "$out"
 
 # Of calls that last as long as each other, none is slow.
 awk 'BEGIN { for (i = 0; i < 100; i++) printf "%12.6f | %3d)  client-17     |   2.000 us    |  same();\n", 1 + i / 1000, i % 4 }' >"$work/same.txt"

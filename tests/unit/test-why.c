@@ -188,12 +188,13 @@ TEST(what_was_made_slow_is_named) {
                 const char *says, *also;
         } cases[] = {
                 { queue_takes_longer, COHORTS_BY_SLOWEST, 10, WHY_RUNNING, 4, 4,
-                  "send: the slowest 1 % take ", " of that is queue below route itself: " },
+                  "send: the slowest 1 % take ", " of that is own time of queue (called by route): " },
                 { queue_is_called_in_a_loop, COHORTS_BY_SLOWEST, 10, WHY_CALLS, 4, 4,
                   "more calls of queue below route: 12 instead of 1", "" },
                 { only_slow_calls_queue, COHORTS_BY_SLOWEST, 10, WHY_ONLY, 4, 5,
                   "queue below route, which the usual ones do not have, mostly flush", "" },
-                { copying_is_slow_on_one_cpu, COHORTS_BY_SLOWEST, 10, WHY_RUNNING, 1, 1, "", "" },
+                { copying_is_slow_on_one_cpu, COHORTS_BY_SLOWEST, 254, WHY_RUNNING, 1, 1,
+                  "durations have two humps, and the upper 25 % take ", "own time of copy (called by send): " },
                 { locks_take_longer_later, COHORTS_BY_SOURCE, 500, WHY_RUNNING, 3, 3, "", "" },
                 { what_fails_does_not_queue, COHORTS_BY_FAILURE, 50, WHY_NEVER, 4, 4,
                   "send: the 50 calls that failed take ",
@@ -214,6 +215,22 @@ TEST(what_was_made_slow_is_named) {
                         ck_assert_ptr_eq(w->cause->hottest->function, &functions[cases[i].hottest]);
                 ck_assert(says(w, cases[i].says) && says(w, cases[i].also));
         }
+}
+
+static void half_of_all_queue_long(Fed *f, int i, Shape *s) {
+        (void) f;
+        s->own_ns[4] *= i % 2 ? 60 : 1;
+}
+TEST(two_humps_are_told_as_two) {
+        _cleanup_fed_ Fed f = fed();
+        _cleanup_(why_freep) Why *w =
+                explain_calls(&f, 400, half_of_all_queue_long, COHORTS_BY_SLOWEST);
+
+        ck_assert_int_eq(w->spec.by, COHORTS_BY_HUMP);
+        ck_assert_uint_eq(w->n_slow, 200);
+        ck_assert_uint_eq(w->n_usual, 200);
+        ck_assert(says(w, "send: durations have two humps, and the upper 50 % take "));
+        ck_assert(says(w, "all of that is own time of queue (called by route)"));
 }
 
 static void one_cpu_is_slow(Fed *f, int i, Shape *s) {
