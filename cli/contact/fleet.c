@@ -239,7 +239,7 @@ static void pump_file(Member *m, const char *data, size_t n) {
         struct statvfs fs;
 
         m->n_bytes += n;
-        if (memcmp(data, DAT_MAGIC + n_before, n_magic) != 0)
+        if (memcmp(data, &DAT_MAGIC[n_before], n_magic) != 0)
                 buf_adds(give_up(m), "what it sends is no trace.dat\n");
         else if (m->max_bytes > 0 && m->n_bytes > m->max_bytes)
                 buf_printf(give_up(m), "it sends more than the %s that its recording may have\n",

@@ -93,6 +93,12 @@ static bool is_slow(const AnatomyCall *c, const CohortsSpec *spec, uint32_t last
         }
 }
 
+static size_t n_slowest(size_t n) {
+        size_t least = MIN((n + 9) / 10, (size_t) SLOWEST_MIN);
+
+        return MAX((n + 99) / 100, least);
+}
+
 static double log_duration(const Cohorts *c, const Anatomy *a, size_t i) {
         return log((double) MAX(a->calls[c->all[i]].duration_ns, UINT64_C(1)));
 }
@@ -101,10 +107,10 @@ static double log_duration(const Cohorts *c, const Anatomy *a, size_t i) {
  * Where the upper one of two humps begins; 0: there are none.  A hump is from its first to its last tenth, of at least a
  * fifth of the calls; @c->all is in the order of durations.
  *
- *      ....:::::::.....                    ....::::::....
- *        |  hump  |---------- gap ----------|   hump  |
+ *      ....:::::::.....                    ....::::::....              ..
+ *        |  hump  |---------- gap ----------|   hump  |           the slowest, if they pass it by more than its width
  */
-static uint64_t find_hump(const Cohorts *c, const Anatomy *a) {
+static uint64_t find_hump(const Cohorts *c, const Anatomy *a, bool *ret_is_passed) {
         size_t n = c->n_all, low = 0, high = 0, at;
         double best = HUMPS_GAP_MIN;
 
@@ -121,6 +127,8 @@ static uint64_t find_hump(const Cohorts *c, const Anatomy *a) {
                 if (gap < log(HUMPS_FACTOR_MIN) || gap < best * spread)
                         continue;
                 best = spread > 0 ? gap / spread : INFINITY;
+                *ret_is_passed = log_duration(c, a, n - (n_slowest(n) + 1) / 2) >
+                                 2 * log_duration(c, a, end) - log_duration(c, a, next);
                 low = last;
                 high = next;
         }
@@ -135,12 +143,10 @@ static uint64_t find_hump(const Cohorts *c, const Anatomy *a) {
 /* @c->all is in the order of durations. */
 static void divide(Cohorts *c, const Anatomy *a, const CohortsSpec *spec) {
         size_t n = c->n_all;
-        size_t least = MIN((n + 9) / 10, (size_t) SLOWEST_MIN),
-               n_slowest = MAX((n + 99) / 100, least);
 
         for (size_t i = 0; i < n; i++) {
                 const AnatomyCall *call = &a->calls[c->all[i]];
-                bool slow = spec->by == COHORTS_BY_SLOWEST ? i >= n - n_slowest
+                bool slow = spec->by == COHORTS_BY_SLOWEST ? i >= n - n_slowest(n)
                                                            : is_slow(call, spec, a->n_sources - 1);
                 bool middle = i >= n / 4 && i < n - n / 4;
 
@@ -155,6 +161,7 @@ static void divide(Cohorts *c, const Anatomy *a, const CohortsSpec *spec) {
 
 int cohorts_choose(Cohorts *ret, const Anatomy *a, const CohortsRoot *root, CohortsSpec *spec) {
         size_t n = root->n_calls;
+        bool is_passed = false;
 
         *ret = (Cohorts){ .slow = calloc(n, sizeof(size_t)),
                           .usual = calloc(n, sizeof(size_t)),
@@ -164,8 +171,10 @@ int cohorts_choose(Cohorts *ret, const Anatomy *a, const CohortsRoot *root, Coho
                 return -ENOMEM;
         memcpy(ret->all, root->calls, n * sizeof(size_t));
         qsort_r(ret->all, ret->n_all, sizeof(size_t), by_duration, a->calls);
-        if (spec->by == COHORTS_BY_SLOWEST && (spec->slower_ns = find_hump(ret, a)) > 0)
-                spec->by = COHORTS_BY_HUMP;
+        if (spec->by == COHORTS_BY_SLOWEST) {
+                spec->slower_ns = find_hump(ret, a, &is_passed);
+                spec->by = spec->slower_ns > 0 && !is_passed ? COHORTS_BY_HUMP : COHORTS_BY_SLOWEST;
+        }
         divide(ret, a, spec);
         qsort_r(ret->slow, ret->n_slow, sizeof(size_t), by_beginning, a->calls);
         qsort_r(ret->usual, ret->n_usual, sizeof(size_t), by_beginning, a->calls);

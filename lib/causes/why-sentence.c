@@ -262,11 +262,10 @@ static void add_cohort(Buf *out, const Why *w) {
         add_name(out, w->root->function);
         switch (w->spec.by) {
         case COHORTS_BY_SLOWEST:
-                buf_printf(out, ": the slowest %s",
-                           PERCENT((double) w->n_slow / (double) w->n_all));
-                break;
         case COHORTS_BY_HUMP:
-                buf_printf(out, ": durations have two humps, and the upper %s",
+                buf_printf(out, ": %sthe %s %s",
+                           w->spec.slower_ns > 0 ? "durations have two humps, and " : "",
+                           w->spec.by == COHORTS_BY_HUMP ? "upper" : "slowest",
                            PERCENT((double) w->n_slow / (double) w->n_all));
                 break;
         case COHORTS_BY_DURATION:

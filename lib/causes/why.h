@@ -40,7 +40,8 @@
  * how long they took: what has two humps is divided where it divides itself
  *
  *      slowest    the slowest hundredth, but at least 8 of 80 and more; usual: the middle half
- *      hump       the upper one of two humps that the durations have, if one wants the slowest; usual: the lower one
+ *      hump       the upper one of two humps that the durations have, if one wants the slowest and these are of it;
+ *                 usual: the lower one
  *      slower     at least so long; usual: the middle half of all, without these
  *      window     begun within it; usual: all others
  *      failed     returned an error; usual: those that returned something else
@@ -59,7 +60,7 @@ typedef enum CohortsBy {
 
 typedef struct CohortsSpec {
         CohortsBy by;
-        uint64_t slower_ns;      /* DURATION, HUMP */
+        uint64_t slower_ns;      /* DURATION; where the upper hump begins, 0: there is one or none */
         uint64_t from_ns, to_ns; /* WINDOW: both included, trace clock; to_ns 0: no end */
 } CohortsSpec;
 

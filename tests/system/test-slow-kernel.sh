@@ -42,6 +42,7 @@ all_are_answered() { # NAME: while it is live, three clients at once, for longer
 
         for client in 1 2 3; do
                 for verb in status list "show $1" functions; do
+                        # shellcheck disable=SC2086  # words
                         answers $verb >/dev/null || exit 1
                         sleep 1
                 done &
