@@ -257,6 +257,32 @@ static bool is_no_single(const Why *w) {
                (w->spec.by == COHORTS_BY_SLOWEST || w->spec.by == COHORTS_BY_DURATION);
 }
 
+static bool is_the_error(const Why *w, const WhyValue *v) {
+        return w->first_error && v->relation == WHY_EQUAL && streq(v->name, "ret") &&
+               v->bound.is_negative && v->bound.magnitude == w->error.magnitude;
+}
+
+/* " returned -90 (EMSGSIZE) in 12, another error in 3 of 300 calls, first in ip_make_skb below udp_sendmsg: these" */
+static void add_error(Buf *out, const Why *w) {
+        size_t n_others = w->n_slow - w->n_error;
+
+        if (w->n_error == 0) {
+                add_calls(out, w->n_slow, " that failed");
+                return;
+        }
+        buf_adds(out, " returned ");
+        add_bound(out, &(WhyValue){ .relation = WHY_EQUAL, .bound = w->error });
+        buf_printf(out, " in %zu", w->n_error);
+        if (n_others > 0)
+                buf_printf(out, ", other errors in %zu", n_others);
+        buf_printf(out, " of %zu calls", w->n_all);
+        if (w->first_error) {
+                buf_adds(out, ", first in ");
+                add_place(out, w->first_error->node);
+        }
+        buf_adds(out, w->n_slow == 1 ? ": this one" : ": these");
+}
+
 static void add_cohort(Buf *out, const Why *w) {
         buf_adds(out, is_no_single(w) ? "no single cause stands out in " : "");
         add_name(out, w->root->function);
@@ -276,7 +302,7 @@ static void add_cohort(Buf *out, const Why *w) {
                 add_calls(out, w->n_slow, " within the window");
                 break;
         case COHORTS_BY_FAILURE:
-                add_calls(out, w->n_slow, " that failed");
+                add_error(out, w);
                 break;
         case COHORTS_BY_SOURCE:
                 buf_adds(out, ": its calls");
@@ -408,7 +434,7 @@ void why_sentence(Buf *out, const Why *w) {
         }
         if (w->factor && !w->is_factor_first)
                 add_factor(out, w, w->factor);
-        if (w->value) {
+        if (w->value && !is_the_error(w, w->value)) {
                 buf_adds(out, "; ");
                 why_describe_parts(out, w, w->value);
         }

@@ -409,3 +409,40 @@ void why_conditions_done(WhyConditions *v) {
         free(v->met);
         *v = (WhyConditions){};
 }
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+int why_find_error(Why *w, const Anatomy *a, const Cohorts *c) {
+        _cleanup_free_ ValueNumber *errors = calloc(c->n_slow + 1, sizeof(*errors));
+        const VariableValue *value;
+        uint32_t ret = 0;
+        size_t n = 0;
+
+        if (!errors)
+                return -ENOMEM;
+        while (ret < a->n_variables && (a->variables[ret].node != w->root->id ||
+                                        !streq(a->variables[ret].name, "ret")))
+                ret++;
+        for (size_t i = 0; i < c->n_slow; i++)
+                if (values_of(&value, a, &a->calls[c->slow[i]], ret) > 0)
+                        errors[n++] = number_of(value);
+        SORT(errors, n, compare_numbers);
+        for (size_t i = 0, k; i < n; i = k) {
+                for (k = i + 1; k < n && compare_numbers(&errors[i], &errors[k]) == 0;)
+                        k++;
+                if (k - i > w->n_error) {
+                        w->n_error = k - i;
+                        w->error = errors[i];
+                }
+        }
+        for (size_t i = 0; i < w->n_values; i++) {
+                const WhyValue *v = &w->values[i];
+
+                if (v->relation == WHY_EQUAL && streq(v->name, "ret") &&
+                    compare_numbers(&v->bound, &w->error) == 0 &&
+                    v->slow_part * (double) w->n_slow >= 0.9 * (double) w->n_error &&
+                    (!w->first_error || v->node->level > w->first_error->node->level))
+                        w->first_error = v;
+        }
+        return 0;
+}

@@ -321,6 +321,8 @@ int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsS
                 r = why_add_factors(w, a, &c) ?: why_test(w, a, &c);
                 if (r >= 0 && cohorts_are_by_time(w->spec.by))
                         r = why_allow_for_choice(w, a, &c, u);
+                if (r >= 0 && spec->by == COHORTS_BY_FAILURE)
+                        r = why_find_error(w, a, &c);
                 if (r >= 0 && cohorts_are_stretches(spec->by))
                         r = why_find_bursts(w, a, &c, s, u);
         }

@@ -176,6 +176,11 @@ typedef struct Why {
         const WhyFactor *factor; /* all paths take longer there */
         bool is_factor_first;    /* it explains more than any cause */
         const WhyValue *value;   /* that enough more of the slow calls have */
+
+        /* Of calls that failed: */
+        ValueNumber error;          /* what most of them returned */
+        size_t n_error;             /* how many; 0: not known */
+        const WhyValue *first_error; /* which of those below returns it first; NULL: not known */
 } Why;
 
 /* @a: borrowed for its life.  0 or -ENOMEM. */

@@ -82,7 +82,7 @@ exits 'a capture records and ends' 0 capture --keep=2 udp_sendmsg
 lists_last sealed
 is 'its session has the schedule'"'"'s name' "$(kept)" s-1
 is 'the log says so' "$(captures s '.captures[0] | [.session, .result] | join(" ")')" 's-1 sealed'
-ftracectl start -n s-2 --duration=300ms --quiet udp_sendmsg >/dev/null # a stranger in our names
+exits 'a stranger in our names' 0 ftracectl start -n s-2 --duration=300ms udp_sendmsg
 exits 'the next one waits for who is there' 0 capture --keep=2 --wait udp_sendmsg
 exits 'so does a third' 0 capture --keep=2 --wait udp_sendmsg
 is 'the oldest was removed, and no stranger' "$(kept)" 's-2 s-3 s-4'

@@ -189,7 +189,7 @@ static int open_lanes(Merge *m, const Options *o) {
 /* What the lane has drawn, a prefix before each line; the columns' names are moved out of its way. */
 static void pass_on(Merge *m, Lane *l) {
         static const char title[] = "# tracer:";
-        const char *at = l->drawn.data, *end = at + l->drawn.n_data;
+        const char *at = l->drawn.data, *end = at ? at + l->drawn.n_data : NULL;
         time_t t = (time_t) (l->realtime_ns / NSEC_PER_SEC);
         char seconds[16] = "??:??:??";
         struct tm tm;
