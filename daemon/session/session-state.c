@@ -43,16 +43,20 @@ void session_enter(Session *s, SessionState state, const char *reason) {
 
 /* --- what is written of it --------------------------------------------------------------------- */
 
+/* While the disk takes it, it is still draining for whoever asks, and has ended if nobody comes to say so. */
 int session_write_meta(Session *s) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        SessionState state = s->meta->state;
         int r = s->dir ? 0 : store_open_session(s->context->store, s->meta->name, &dir);
 
         if (r < 0)
                 return r;
+        s->meta->state = s->sync.is_syncing ? s->sync.end_state : state;
         /* Of this one a crash is expected, which else can leave a file of zeros: ext4, a rename before the data. */
-        return s->meta->spec.black_box && session_is_live(s)
-                       ? session_dir_write_meta(s->dir ?: dir, s->meta, true)
-                       : session_dir_write_meta(s->dir ?: dir, s->meta, false);
+        r = session_dir_write_meta(s->dir ?: dir, s->meta,
+                                   s->meta->spec.black_box && session_is_live(s));
+        s->meta->state = state;
+        return r;
 }
 
 void session_save(Session *s) {

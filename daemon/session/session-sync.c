@@ -53,14 +53,6 @@ static void note_failure(Session *s, const SyncerFailure *f) {
                             strerror(f->error));
 }
 
-/* It is still draining for whoever asks, and has ended if nobody comes to say so. */
-static void save(Session *s) {
-        SessionState state = TAKE(s->meta->state, s->sync.end_state);
-
-        session_save(s);
-        s->meta->state = state;
-}
-
 static void note_failures(Session *s) {
         SyncerFailure f;
 
@@ -102,7 +94,7 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
         note_failures(s);
         log_warning("Session '%s': its disk has not written all of it %u s after its end.",
                     s->meta->name, SYNC_WAIT_S);
-        save(s);
+        session_save(s);
         if (s->sync.is_told)
                 session_tell_wishes(s, &s->sync.wishes, 0);
         else
@@ -124,7 +116,7 @@ void session_when_synced(Session *s, SessionDone done, void *userdata) {
 static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
         Session *s = userdata;
 
-        save(s);
+        session_save(s);
         if (!s->is_saved)
                 return sd_event_source_set_time_relative(source, RETRY_USEC);
         log_notice("Session '%s': session.json is written now.", s->meta->name);
@@ -186,7 +178,7 @@ static void on_moved(void *userdata) {
                 return;
         }
         if (!TAKE(s->sync.is_synced, true)) {
-                save(s);
+                session_save(s);
                 syncer_end(s->sync.syncer);
                 return;
         }
@@ -229,7 +221,7 @@ void session_sync_end(Session *s) {
         s->sync.end_state = m->state;
         s->sync.is_syncing = true;
         m->pages_unsynced = m->spec.ring ? session_meta_total(m).n_pages : syncer_look(s->sync.syncer).n_left;
-        save(s);
+        session_save(s);
         m->state = SESSION_DRAINING;
         if (m->spec.ring)
                 syncer_add_all(s->sync.syncer, m->pages_unsynced);
@@ -258,7 +250,7 @@ void session_sync_settle(Session *s) {
         if (!s->sync.is_told)
                 (void) on_deadline(NULL, 0, s);
         if (s->sync.retry)
-                save(s); /* for the last time */
+                session_save(s); /* for the last time */
 }
 
 void session_sync_leave(Session *s) {

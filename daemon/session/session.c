@@ -23,7 +23,7 @@ void session_refresh(Session *s) {
 }
 
 bool session_add_neighbour(Session *s, const char *name) {
-        if (!session_is_live(s) || strv_contains(&s->meta->neighbours, name) ||
+        if (!session_is_live(s) || s->sync.is_syncing || strv_contains(&s->meta->neighbours, name) ||
             strv_add(&s->meta->neighbours, name) < 0)
                 return false;
         session_save(s);

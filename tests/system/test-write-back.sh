@@ -152,12 +152,28 @@ says 'and says what is not on the disk yet' '3 pages not on the disk yet' "$out"
 disk good
 ok 'when it is, that is told' wait_until 10 eval '[[ $(session round ".pages_unsynced // 0") == 0 ]]'
 
-begin killed 3
+begin behind 3
 disk w1
-ftracectl stop killed >/dev/null 2>&1 &
+ftracectl stop behind >/dev/null 2>&1 &
+asking=$!
 is_written_down() { # NAME STATE PAGES
         [[ $(jq -r '"\(.state) \(.pages_unsynced)"' "$store/sessions/$1/session.json") == "$2 $3" ]]
 }
+ok 'while the disk takes one that has ended' wait_until 10 is_written_down behind sealed 3
+exits 'another begins' 0 ftracectl start -n beside udp_sendmsg
+ok 'which is not written down as if the first still recorded' is_written_down behind sealed 3
+is 'nor beside it' "$(jq -c .neighbours "$store/sessions/behind/session.json")" '[]'
+disk good
+wait "$asking"
+exits 'both are listed' 0 ftracectl list --json
+is 'as they are' "$(jq -r '.[] | select(.name == "behind" or .name == "beside") | "\(.name) \(.state)"' "$out" | sort | paste -sd' ')" \
+        'behind sealed beside recording'
+exits 'the first is shown' 0 ftracectl show behind
+exits 'the other one ends' 0 ftracectl stop beside
+
+begin killed 3
+disk w1
+ftracectl stop killed >/dev/null 2>&1 &
 ok 'one that ends is written down before it is synced' wait_until 10 is_written_down killed sealed 3
 kill -KILL "$ftraced_pid"
 wait
