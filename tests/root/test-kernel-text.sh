@@ -9,6 +9,12 @@
 . "$(dirname "$0")/../functions.sh"
 require_kernel
 
+# What the test itself did to tracing_on is a gap, and in the top-level buffer it stays as it was left.
+stops_switched_off() { # NAME BUFFER
+        stops "$1: stop works" "$1"
+        [[ $2 != "$tracefs" ]] || echo 1 >"$2/tracing_on"
+}
+
 compare() { # NAME PAIRS START-OPTION...
         local name=$1 pairs=$2 buffer
 
@@ -20,8 +26,7 @@ compare() { # NAME PAIRS START-OPTION...
         echo 0 >"$buffer/tracing_on"
         cp "$buffer/trace" "$work/$name.kernel"
         kill -CONT "$ftraced_pid"
-        stops "$name: stop works" "$name" # what the test itself did to tracing_on is a gap
-        echo 1 >"$buffer/tracing_on" 2>/dev/null # which stays as it was left, where that is the top-level buffer
+        stops_switched_off "$name" "$buffer"
         report_unmarked "$name" >"$work/$name.all" 2>"$err"
         grep -vE "$without_loss" "$work/$name.all" >"$work/$name.ours"
         ok "$name: the kernel drew more than a header" test "$(grep -vc '^#' "$work/$name.kernel")" -gt 10
@@ -78,8 +83,7 @@ compare_options() { # NAME PAIRS "COMBINATION..." START-OPTION...
         done
         set_options "$dir"
         kill -CONT "$ftraced_pid"
-        stops "$name: stop works" "$name" # what the test itself did to tracing_on is a gap
-        echo 1 >"$buffer/tracing_on" 2>/dev/null # which stays as it was left, where that is the top-level buffer
+        stops_switched_off "$name" "$buffer"
         for n in $combinations; do
                 words=$(combine "$n" | sed 's/^no/nofuncgraph-/; /^no/!s/^/funcgraph-/' | paste -sd,)
                 ftracectl report ${words:+-O "$words"} "$name" >"$work/$name.ours" 2>"$err"
