@@ -257,12 +257,8 @@ static bool is_no_single(const Why *w) {
                (w->spec.by == COHORTS_BY_SLOWEST || w->spec.by == COHORTS_BY_DURATION);
 }
 
-static bool is_the_error(const Why *w, const WhyValue *v) {
-        return w->first_error && v->relation == WHY_EQUAL && streq(v->name, "ret") &&
-               v->bound.is_negative && v->bound.magnitude == w->error.magnitude;
-}
-
-/* " returned -90 (EMSGSIZE) in 12, another error in 3 of 300 calls, first in ip_make_skb below udp_sendmsg: these" */
+/* " returned -90 (EMSGSIZE) in 12, other errors in 3 of 300 calls, and so did ip_make_skb below udp_sendmsg in 80 % of
+ * them: these" */
 static void add_error(Buf *out, const Why *w) {
         size_t n_others = w->n_slow - w->n_error;
 
@@ -276,9 +272,10 @@ static void add_error(Buf *out, const Why *w) {
         if (n_others > 0)
                 buf_printf(out, ", other errors in %zu", n_others);
         buf_printf(out, " of %zu calls", w->n_all);
-        if (w->first_error) {
-                buf_adds(out, ", first in ");
-                add_place(out, w->first_error->node);
+        if (w->deepest_error) {
+                buf_adds(out, ", and so did ");
+                add_place(out, w->deepest_error->node);
+                buf_printf(out, " in %s of them", PERCENT(w->deepest_error->slow_part));
         }
         buf_adds(out, w->n_slow == 1 ? ": this one" : ": these");
 }
@@ -434,7 +431,7 @@ void why_sentence(Buf *out, const Why *w) {
         }
         if (w->factor && !w->is_factor_first)
                 add_factor(out, w, w->factor);
-        if (w->value && !is_the_error(w, w->value)) {
+        if (w->value && !(w->deepest_error && why_value_is_error(w, w->value))) {
                 buf_adds(out, "; ");
                 why_describe_parts(out, w, w->value);
         }

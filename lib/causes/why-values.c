@@ -412,6 +412,11 @@ void why_conditions_done(WhyConditions *v) {
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
+bool why_value_is_error(const Why *w, const WhyValue *v) {
+        return v->relation == WHY_EQUAL && streq(v->name, "ret") &&
+               compare_numbers(&v->bound, &w->error) == 0;
+}
+
 int why_find_error(Why *w, const Anatomy *a, const Cohorts *c) {
         _cleanup_free_ ValueNumber *errors = calloc(c->n_slow + 1, sizeof(*errors));
         const VariableValue *value;
@@ -435,14 +440,13 @@ int why_find_error(Why *w, const Anatomy *a, const Cohorts *c) {
                         w->error = errors[i];
                 }
         }
-        for (size_t i = 0; i < w->n_values; i++) {
+        for (size_t i = 0; w->n_error > 0 && i < w->n_values; i++) {
                 const WhyValue *v = &w->values[i];
 
-                if (v->relation == WHY_EQUAL && streq(v->name, "ret") &&
-                    compare_numbers(&v->bound, &w->error) == 0 &&
+                if (why_value_is_error(w, v) &&
                     v->slow_part * (double) w->n_slow >= 0.9 * (double) w->n_error &&
-                    (!w->first_error || v->node->level > w->first_error->node->level))
-                        w->first_error = v;
+                    (!w->deepest_error || v->node->level > w->deepest_error->node->level))
+                        w->deepest_error = v;
         }
         return 0;
 }

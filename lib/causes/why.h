@@ -180,7 +180,7 @@ typedef struct Why {
         /* Of calls that failed: */
         ValueNumber error;          /* what most of them returned */
         size_t n_error;             /* how many; 0: not known */
-        const WhyValue *first_error; /* which of those below returns it first; NULL: not known */
+        const WhyValue *deepest_error; /* of the functions below that return it as well; NULL: none is known */
 } Why;
 
 /* @a: borrowed for its life.  0 or -ENOMEM. */
@@ -190,6 +190,8 @@ int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsS
 int why_new_of_two(Why **ret, CallTree *slow, CallTree *usual);
 /* How much more often slow calls have it than if they did as usual ones do that call its function: 0 to 1. */
 double why_value_surplus(const WhyValue *v);
+/* Of calls that failed: whether it is that a function returns what most of them do. */
+bool why_value_is_error(const Why *w, const WhyValue *v);
 Why *why_free(Why *w);
 DEFINE_CLEANUP(Why *, why_free);
 
