@@ -224,12 +224,7 @@ static bool parse_drawn(Scan s, TextLine *l) {
 }
 
 static bool take_label(Scan *s, TextLine *l) {
-        const char *end = word_end(s);
-
-        l->label = s->p;
-        l->n_label = (uint32_t) (end - s->p);
-        s->p = end;
-        return l->n_label > 0 && l->n_label <= LINE_LABEL_MAX;
+        return graph_label_parse(s, l) && (s->p == s->end || *s->p == ' ');
 }
 
 static bool set_times(TextLine *l, uint64_t begin_ns, uint64_t end_ns) {

@@ -306,8 +306,7 @@ static const bool is_in_name[256] = {
         ['<'] = true, ['>' ... 'z'] = true, ['~'] = true,
 };
 
-/* "udp_sendmsg", "ovl_open [overlay]"; up to what cannot be in it. */
-static bool parse_label(Scan *s, TextLine *l) {
+bool graph_label_parse(Scan *s, TextLine *l) {
         const char *begin = s->p, *p = begin, *name_end;
 
         while (p < s->end && is_in_name[(unsigned char) *p])
@@ -368,7 +367,7 @@ static bool parse_close(Scan *s, TextLine *l) {
         t = (Scan){ l->said.note, l->said.note + l->said.n_note };
         if (!scan_text(&t, " "))
                 return false;
-        if (scan_left(&t) > 0 && *t.p != ' ' && *t.p != '<' && parse_label(&t, l)) {
+        if (scan_left(&t) > 0 && *t.p != ' ' && *t.p != '<' && graph_label_parse(&t, l)) {
                 if (t.p < t.end && *t.p == '=' && l->n_label == 3 &&
                     memcmp(l->label, "ret", 3) == 0) {
                         l->label = NULL; /* "ret=0x0" alone */
@@ -429,7 +428,7 @@ static bool parse_call(Scan *s, TextLine *l) {
         const char *end = s->end;
         Scan t;
 
-        if (!parse_label(s, l) || !scan_text(s, "("))
+        if (!graph_label_parse(s, l) || !scan_text(s, "("))
                 return false;
         if (scan_has_suffix(s, " */ {")) { /* trace-cmd's, which has the comment before the brace */
                 end = scan_find(s, ") /*");

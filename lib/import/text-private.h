@@ -262,6 +262,8 @@ void event_line_parse(TextLine *ret, const char *text, size_t n_text);
 void indent_line_parse(TextLine *ret, const char *text, size_t n_text);
 /* A duration, a bar, and a call or a return, or a comment, in the line of another kind. */
 void graph_drawn_parse(Scan s, TextLine *l);
+/* "udp_sendmsg", "ovl_open [overlay]"; up to what cannot be in it. */
+bool graph_label_parse(Scan *s, TextLine *l);
 
 static inline void line_damaged(TextLine *l, const char *problem) {
         l->kind = LINE_DAMAGED;

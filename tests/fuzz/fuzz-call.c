@@ -10,6 +10,7 @@
 
 #include "daemon/api/api.h"
 #include "daemon/server/server-private.h"
+#include "fuzz-mutate.h"
 #include "fuzz.h"
 #include "wire/frame.h"
 
@@ -80,4 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         }
         json_decref(message);
         return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed) {
+        return fuzz_mutate_json(data, n, max, seed);
 }

@@ -31,6 +31,7 @@
 #include "fuzz-repair.h"
 #include "fuzz-session.h"
 #include "fuzz-steps.h"
+#include "fuzz-mutate.h"
 #include "fuzz.h"
 #include "import/text-trace.h"
 #include "pages/page-source.h"
@@ -658,4 +659,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         exports_finish(&exports, sums.n_bytes);
         sums_done(&sums);
         return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed) {
+        if (n >= FUZZ_PAGE)
+                return fuzz_mutate_pages(data, n, max, 0, seed);
+        return fuzz_mutate_lines(data, n, max, seed);
 }

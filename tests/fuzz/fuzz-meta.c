@@ -5,6 +5,7 @@
  * writings must be equal.
  */
 
+#include "fuzz-mutate.h"
 #include "fuzz.h"
 #include "meta/meta.h"
 
@@ -35,4 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         rewritten = session_meta_to_json(again);
         FUZZ_CHECK(rewritten && json_equal(written, rewritten));
         return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed) {
+        return fuzz_mutate_json(data, n, max, seed);
 }

@@ -8,6 +8,7 @@
  */
 
 #include "daemon/session/rescue.h"
+#include "fuzz-mutate.h"
 #include "fuzz-scratch.h"
 #include "pages/page-source.h"
 #include "store/page.h"
@@ -51,4 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         if (n > 0)
                 check_pages(dir, data + 1, n_data - 1, n);
         return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed) {
+        return fuzz_mutate_pages(data, n, max, 1, seed);
 }

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 
+#include "fuzz-mutate.h"
 #include "fuzz.h"
 #include "store/page.h"
 #include "store/segment.h"
@@ -73,4 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
                 check_recovery(data, n_data);
         check_reader(fd, n_data);
         return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed) {
+        return fuzz_mutate_pages(data, n, max, 0, seed);
 }

@@ -6,6 +6,7 @@
  */
 
 #include "calls/name-set.h"
+#include "fuzz-mutate.h"
 #include "fuzz.h"
 #include "import/text-trace.h"
 #include "render/renderer.h"
@@ -95,4 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         FUZZ_CHECK(text_trace_count(t)->n_remarks[TEXT_DAMAGED] == 0);
         text_trace_free(t);
         return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed) {
+        return fuzz_mutate_lines(data, n, max, seed);
 }

@@ -10,6 +10,7 @@
 
 #include "cli/files/files.h"
 #include "decode/stream.h"
+#include "fuzz-mutate.h"
 #include "fuzz.h"
 #include "pages/dat-private.h"
 #include "pages/page-source.h"
@@ -111,4 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         for (size_t i = 0; i < ELEMENTSOF(paths); i++)
                 free(texts[i]);
         return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed) {
+        return fuzz_mutate_pages(data, n, max, 0, seed);
 }

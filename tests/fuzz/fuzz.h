@@ -15,6 +15,10 @@
 #include "base/io.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data);
+/* Changes @n bytes in place, which may become @max; how many there are then.  The second a target may have, see
+ * fuzz-mutate.h; the first is libFuzzer's. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t max);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed);
 
 #ifndef FUZZ_REPLAYS
 /* Most of the time of what allocates much would be the sanitizer's: its quarantine, and the stacks of

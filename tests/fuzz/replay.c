@@ -4,7 +4,7 @@
  * The main of a fuzz target where there is no libFuzzer: gives it each file named on the command
  * line, or, without any, each file of its corpus, which it finds by its own name: fuzz-segment has
  * tests/fuzz/corpus/segment/.  Prints TAP.  Each file runs in a child, so that one that crashes is
- * one failure.
+ * one failure; a target that has a mutator gets some mutants of it besides, the same each time.
  */
 
 #include <dirent.h>
@@ -19,6 +19,44 @@
 #include "fuzz.h"
 
 #define INPUT_BYTES_MAX ((size_t) 64 << 20)
+#define N_MUTANTS 20U
+#define MUTANT_BYTES_MORE 4096
+
+#pragma weak LLVMFuzzerCustomMutator
+
+/* One bit and one byte, of which the mutators know where they are to be. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t max) {
+        if (n > 0) {
+                data[(size_t) rand() % n] ^= 1U << (rand() & 7);
+                data[(size_t) rand() % n] = (uint8_t) rand();
+        }
+        return MIN(n, max);
+}
+
+/* Of the exact size, so that a sanitizer sees one byte too many. */
+static void run_input(const void *data, size_t n) {
+        _cleanup_free_ uint8_t *copy = fuzz_copy(data, n);
+
+        (void) LLVMFuzzerTestOneInput(copy, n);
+}
+
+/* The last one is left in the file FUZZ_MUTANT, if that is in the environment. */
+static void run_mutants(const void *data, size_t n) {
+        size_t max = n + MUTANT_BYTES_MORE, n_mutant;
+        const char *path = getenv("FUZZ_MUTANT");
+        _cleanup_free_ uint8_t *mutant = malloc(max);
+
+        FUZZ_CHECK(mutant);
+        for (unsigned seed = 0; seed < N_MUTANTS; seed++) {
+                if (n > 0)
+                        memcpy(mutant, data, n);
+                srand(seed);
+                n_mutant = LLVMFuzzerCustomMutator(mutant, n, max, seed);
+                if (path)
+                        FUZZ_CHECK(file_replace(AT_FDCWD, path, mutant, n_mutant, 0600) == 0);
+                run_input(mutant, n_mutant);
+        }
+}
 
 static int list_corpus(Strv *ret, const char *program) {
         const char *source = getenv("top_srcdir"), *slash = strrchr(program, '/');
@@ -58,19 +96,14 @@ static int run(const char *path) {
         if (pid < 0)
                 return 1;
         if (pid == 0) {
-                _cleanup_free_ char *text = NULL, *data = NULL;
+                _cleanup_free_ char *text = NULL;
                 size_t n;
 
                 if (file_read(AT_FDCWD, path, &text, &n, INPUT_BYTES_MAX) < 0)
                         exit(2);
-                /* Of the exact size, so that a sanitizer sees one byte too many. */
-                data = malloc(n);
-                if (n > 0 && !data)
-                        exit(3);
-                if (n > 0)
-                        memcpy(data, text, n);
-                (void) LLVMFuzzerTestOneInput((const uint8_t *) data, n);
-                free(TAKE_PTR(data));
+                run_input(text, n);
+                if (LLVMFuzzerCustomMutator)
+                        run_mutants(text, n);
                 free(TAKE_PTR(text));
                 exit(0);
         }

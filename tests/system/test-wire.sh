@@ -90,6 +90,20 @@ show_file "$err"
 echo 'List = Busy' | python3 "$top_srcdir/tests/varlink-conform.py" "$FTRACED_SOCKET" org.ftraced >"$out"
 says 'what does not conform is told' '^not ok List' "$out"
 
+# --- what nobody thought of ---------------------------------------------------------------------
+
+# From the grammar itself, so that a method or a member that is new is asked, too.
+n_calls=300
+[[ ! ${FTRACED_LONG:-} ]] || n_calls=20000
+seed=${FTRACED_SEED:-$RANDOM}
+python3 "$top_srcdir/tests/varlink-conform.py" "$FTRACED_SOCKET" org.ftraced "$n_calls" "$seed" >"$out" 2>"$err"
+is "$n_calls invented calls are made (seed $seed)" "$(awk '$1 == "call" { n += $3 } END { print n + 0 }' "$out")" "$n_calls"
+show_file "$err"
+ok 'each answer is as declared' not grep '^not ok' "$out"
+is 'each method is called' "$(grep -c '^call ' "$out")" "$(grep -c '^method ' "$top_srcdir/lib/wire/org.ftraced.varlink")"
+says 'some succeed' '^answer answered [1-9]' "$out"
+exits 'the daemon still answers' 0 ftracectl status
+
 # --- systemd's client ---------------------------------------------------------------------------
 
 # Of systemd 255 and later; VARLINKCTL names one that is somewhere else.
