@@ -10,6 +10,9 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 			print "{ \"" $$1 "\", " (n ? n - 1 : 0) ", " kind " }," }' $< >$@
 %D%/lean/trees-text.h %D%/lean/loads-text.h: %D%/lean/trees %D%/lean/loads %D%/local.mk
 	$(AM_V_GEN)mkdir -p %D%/lean && sed '/^#/d; s/.*/"&\\n"/' $(srcdir)/$(@:-text.h=) >$@
+# What is made alone, as a fuzz target is, has no BUILT_SOURCES.
+%D%/lean/libdaemon_a-thinning.$(OBJEXT): %D%/lean/waiting-names.h %D%/lean/loads-text.h
+%D%/lean/libdaemon_a-lean-tree.$(OBJEXT): %D%/lean/trees-text.h
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS) $(SECCOMP_CFLAGS) -pthread
 %C%_libdaemon_a_SOURCES = \
 	%D%/admission/admission.c \
