@@ -17,7 +17,6 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "wire/frame.h"
 
 #define LEAVE_NS (10 * NSEC_PER_SEC) /* for a private daemon to put everything back */
 

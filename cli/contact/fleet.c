@@ -22,7 +22,6 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/terminal/terminal.h"
 #include "pages/dat-file.h"
 
 #define GIVEN_UP_NS (5 * NSEC_PER_SEC) /* for ssh to end by itself */

@@ -7,7 +7,6 @@
 
 #include <xxhash.h>
 
-#include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/unit.h"

@@ -6,12 +6,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 
-#include "base/cleanup.h"
 #include "base/unit.h"
 #include "calls/playback.h"
 #include "cli/files/files.h"
 #include "cli/source/source.h"
-#include "cli/terminal/terminal.h"
 #include "pages/page-source.h"
 
 /* --- last words ------------------------------------------------------------------------------- */

@@ -6,7 +6,6 @@
 
 #include <getopt.h>
 
-#include "base/array.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/options.h"

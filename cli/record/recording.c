@@ -11,7 +11,6 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/contact/contact.h"
 #include "cli/record/record.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"

@@ -9,7 +9,6 @@
 
 #include "base/io.h"
 #include "base/name.h"
-#include "cli/contact/contact.h"
 #include "cli/record/record.h"
 #include "cli/terminal/terminal.h"
 

@@ -14,7 +14,6 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/options.h"
 #include "cli/schedule/schedule.h"
 #include "wire/manager-bus.h"
 

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 
 #include "base/io.h"
-#include "base/name.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "meta/brief.h"

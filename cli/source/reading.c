@@ -5,7 +5,6 @@
  * place that asks the one or the other.
  */
 
-#include "base/name.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 

@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <sys/statvfs.h>
 
-#include "base/array.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "retention/outlook.h"

@@ -9,8 +9,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/name.h"
-#include "cli/contact/contact.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "meta/brief.h"

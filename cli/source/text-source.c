@@ -2,9 +2,7 @@
 
 /* Whatever the text, its good lines are read; what was wrong is said at the end, with its place. */
 
-#include "base/buf.h"
 #include "base/io.h"
-#include "base/name.h"
 #include "base/unit.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"

@@ -3,7 +3,6 @@
 /* The clock is looked at once for thousands of steps, and the line written when it is due. */
 
 #include "base/io.h"
-#include "base/unit.h"
 #include "cli/terminal/terminal.h"
 
 void progress_begin(Progress *ret, const Options *o, const char *what) {

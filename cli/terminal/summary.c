@@ -10,10 +10,7 @@
 #include <time.h>
 
 #include "base/name.h"
-#include "base/unit.h"
-#include "calls/function.h"
 #include "cli/terminal/terminal.h"
-#include "meta/brief.h"
 #include "meta/clock.h"
 #include "store/format.h"
 

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <fcntl.h>
 
-#include "base/unit.h"
 #include "cli/terminal/terminal.h"
 
 void talk(const Options *o, const char *format, ...) {

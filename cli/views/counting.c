@@ -3,7 +3,6 @@
 /* What tracing costs is found along the way, by one more that is told of the calls. */
 
 #include "base/unit.h"
-#include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
 int counting_status(int r) {

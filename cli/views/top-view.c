@@ -11,7 +11,6 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
 #define DEFAULT_COLUMNS "self,share,total,count,p99,name"
