@@ -31,7 +31,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/schedule/schedule.c \
 	%D%/schedule/schedule.h \
 	%D%/record/selection.c \
-	%D%/terminal/signals.c \
 	%D%/source/source.c \
 	%D%/source/source.h \
 	%D%/terminal/summary.c \
