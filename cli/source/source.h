@@ -143,13 +143,6 @@ int damage_describe_files(const SessionDir *dir, const SessionMeta *m, Strv *ret
 /* The same of one CPU's pages, on a way through all or some of them. */
 int damage_describe_cpu(const SessionMeta *m, uint32_t cpu, const PageCount *c, const Damages *d,
                         bool live, Strv *ret);
-/*
- * damage_describe_pairs() - calls and returns that have no partner, though nothing tells of a loss
- * @c:  finished, of all of the recording
- *
- * Return: 0, or -ENOMEM.  Adds nothing if all is well, or if something explains them.
- */
-int damage_describe_pairs(const Census *c, const SessionMeta *m, Strv *ret);
 /* How many of the returns that are missing the kernel is known not to record (calls/census.c). */
 uint64_t damage_dropped(const Census *c, const SessionMeta *m);
 
