@@ -97,11 +97,7 @@ static int make_temporary(ExportFiles *f) {
         struct stat st;
         int r;
 
-        if (asprintf(&path, "%s/.ftraced-XXXXXX", f->path) < 0) {
-                path = NULL;
-                return -ENOMEM;
-        }
-        r = make_parents(path);
+        r = text_format(&path, "%s/.ftraced-XXXXXX", f->path) ?: make_parents(path);
         if (r < 0)
                 return r;
         /* A link in its place is followed by the kernel, or not (cli/terminal/terminal.h). */
@@ -121,11 +117,8 @@ static int open_part(ExportFiles *f, ExportFile *file, const char *path) {
                 return r;
         if (f->is_unknown && access(path, F_OK) >= 0)
                 return ORIGIN(-EEXIST);
-        if (asprintf(&temporary, "%s/%zu", f->temporary, f->n) < 0) {
-                temporary = NULL;
-                return -ENOMEM;
-        }
-        return outfile_open_as(&file->file, path, temporary, f->mode);
+        return text_format(&temporary, "%s/%zu", f->temporary, f->n)
+                       ?: outfile_open_as(&file->file, path, temporary, f->mode);
 }
 
 int export_files_open(const ExportInfo *info, const char *name, const Function *root, Buf **ret) {

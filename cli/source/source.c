@@ -19,11 +19,7 @@
 #include "store/store.h"
 
 static Source *source_new(void) {
-        Source *s = calloc(1, sizeof(*s));
-
-        if (s)
-                s->readers_fd = -EBADF;
-        return s;
+        return NEW(Source, .readers_fd = -EBADF);
 }
 
 Source *source_free(Source *s) {
@@ -224,8 +220,7 @@ static json_t *newest_of(Listed *items, size_t n, uint64_t n_newest) {
         size_t n_left_out = n_newest > 0 && n > n_newest ? n - (size_t) n_newest : 0;
         json_t *list = json_array();
 
-        if (n > 0)
-                qsort(items, n, sizeof(*items), by_start);
+        SORT(items, n, by_start);
         for (size_t i = 0; i < n_left_out; i++)
                 json_decref(items[i].json);
         for (size_t i = n_left_out; i < n; i++)

@@ -118,22 +118,10 @@ static int name_recording(char **ret, const Options *o, const SessionMeta *m, co
 
         if (id == content && !streq(word, "-")) {
                 if (o->buffer || o->nth_trace > 1)
-                        r = asprintf(&part, "%d %s", o->nth_trace, o->buffer ?: "");
-                if (r < 0) {
-                        part = NULL;
-                        return -ENOMEM;
-                }
-                r = content_id(content, word, part);
-                if (r < 0)
-                        return r;
-                if (r > 0)
-                        content[0] = 0;
+                        r = text_format(&part, "%d %s", o->nth_trace, o->buffer ?: "");
+                r = r ?: content_id(content, word, part);
         }
-        if (asprintf(ret, "%s%s%s", title, *id ? "-" : "", id) < 0) {
-                *ret = NULL;
-                return -ENOMEM;
-        }
-        return 0;
+        return r < 0 ? r : text_format(ret, "%s%s%s", title, *id ? "-" : "", id);
 }
 
 static int describe(Part *p, const Exporting *e, const char *word) {
@@ -208,17 +196,15 @@ static int cause_of(char **ret, const Options *o, const char *word) {
 /* Rows of one recording that are there twice would be taken for two of its calls. */
 static int check_once(Exporting *e, const ExportInfo *info, const char *word) {
         _cleanup_free_ char *name = NULL;
-        int r = asprintf(&name, "%s/%s", info->host ?: "", info->recording);
+        int r = text_format(&name, "%s/%s", info->host ?: "", info->recording);
 
-        if (r < 0)
-                name = NULL;
-        else if (strv_contains(&e->recordings, name))
+        if (r >= 0 && strv_contains(&e->recordings, name))
                 return failed(
                         STATUS_USAGE,
                         "%s is the same recording as another SOURCE: %s, and each can be there "
                         "once.",
                         NAME_QUOTED(word), NAME_QUOTED(info->recording));
-        r = r < 0 ? -ENOMEM : strv_add(&e->recordings, name);
+        r = r ?: strv_add(&e->recordings, name);
         return r < 0 ? failure(e, r) : STATUS_OK;
 }
 
