@@ -217,18 +217,15 @@ static int unknown_verb(const char *name) {
         const char *names[ELEMENTSOF(verbs)], *like;
         const char *quoted = NAME_QUOTED(name), *instead = gone_instead(GONE_VERB, name);
 
-        if (instead) {
-                log_error("the verb \"%s\" is gone: %s.", quoted, instead);
-                return STATUS_USAGE;
-        }
+        if (instead)
+                return failed(STATUS_USAGE, "the verb \"%s\" is gone: %s.", quoted, instead);
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
                 names[i] = verbs[i].name;
         like = typo_nearest(name, names, ELEMENTSOF(names));
         if (like)
-                log_error("unknown verb \"%s\". Did you mean \"%s\"?", quoted, like);
-        else
-                log_error("unknown verb \"%s\"; see \"ftracectl --help\".", quoted);
-        return STATUS_USAGE;
+                return failed(STATUS_USAGE, "unknown verb \"%s\". Did you mean \"%s\"?", quoted,
+                              like);
+        return failed(STATUS_USAGE, "unknown verb \"%s\"; see \"ftracectl --help\".", quoted);
 }
 
 /* Whether the exit status is to be a verdict, however wrong the rest of the command line is. */
