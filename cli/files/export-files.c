@@ -124,18 +124,16 @@ static int open_part(ExportFiles *f, ExportFile *file, const char *path) {
 int export_files_open(const ExportInfo *info, const char *name, const Function *root, Buf **ret) {
         ExportFiles *f = info->files;
         _cleanup_free_ char *path = path_of(f, info, name, root);
-        ExportFile *file = path ? malloc(sizeof(*file)) : NULL;
+        ExportFile *file = path ? NEW(ExportFile, .file = OUTFILE_INIT, .next = f->files) : NULL;
         int r;
 
         if (!file)
                 return -ENOMEM;
-        *file = (ExportFile){ .file = OUTFILE_INIT, .next = f->files };
         f->is_unknown = streq(info->recording, info->title);
         r = f->is_dir ? open_part(f, file, path) : outfile_open(&file->file, path, f->mode);
         if (r < 0) {
                 free(file);
-                free(f->failed);
-                f->failed = TAKE_PTR(path);
+                (void) text_replace(&f->failed, path);
                 return r;
         }
         file->out = BUF_TO_FD(file->file.fd);
@@ -162,10 +160,8 @@ int export_files_commit(ExportFiles *f) {
                         r = make_parents(file->file.path);
                 if (r >= 0)
                         r = outfile_commit(&file->file);
-                if (r < 0) {
-                        free(f->failed);
-                        f->failed = strdup(file->file.path);
-                }
+                if (r < 0)
+                        (void) text_replace(&f->failed, file->file.path);
         }
         return r;
 }

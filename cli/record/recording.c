@@ -187,8 +187,7 @@ static int interrupted(void) {
 }
 
 /* One call; an exit status, and with another one than STATUS_OK perhaps a @refusal that nobody was told. */
-static int ask_once(json_t **ret, const Options *o, Client *c, json_t *parameters, int wake_fd,
-                    Wait *w, Refusal *refusal) {
+static int ask_once(json_t **ret, Client *c, json_t *parameters, int wake_fd, Refusal *refusal) {
         int r = client_send(c, "Start", json_incref(parameters), false);
 
         while (r == 0 || r == CLIENT_E_INTERRUPTED) {
@@ -241,7 +240,7 @@ static int call_start(json_t **ret, const Options *o, Client *c, json_t *paramet
                 struct pollfd poll_fd = { .fd = wake_fd, .events = POLLIN };
                 uint64_t waited, left_ms;
                 _cleanup_refusal_ Refusal refusal = {};
-                int status = ask_once(ret, o, c, parameters, wake_fd, &w, &refusal);
+                int status = ask_once(ret, c, parameters, wake_fd, &refusal);
 
                 if (status == STATUS_OK || !refusal.parameters)
                         return status;
@@ -282,7 +281,6 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
 int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
-        const char *script;
         json_t *parameters;
         int status = describe(&parameters, o, c, functions)
                              ?: contact_call(c, "DryRun", parameters, &reply, NULL);
@@ -293,8 +291,7 @@ int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
                 (void) json_object_del(reply, "script");
                 return stdout_json(o, json_incref(reply));
         }
-        script = json_string_value(json_object_get(reply, "script")) ?: "";
-        buf_adds(&out, script);
+        buf_adds(&out, json_text(reply, "script"));
         return stdout_end(&out);
 }
 
@@ -307,11 +304,10 @@ int recording_list_live(Strv *ret, Client *c) {
         int status = contact_call(c, "GetStatus", json_pack("{s:b}", "brief", 1), &reply, NULL);
 
         json_array_foreach (json_object_get(reply, "sessions"), i, session) {
-                const char *name = json_string_value(json_object_get(session, "name"));
-                const char *text = json_string_value(json_object_get(session, "state"));
-                int state = text ? session_state_from_name(text) : -EINVAL;
+                const char *name = json_text(session, "name");
+                int state = session_state_from_name(json_text(session, "state"));
 
-                if (name && state >= 0 && session_state_is_live((SessionState) state) &&
+                if (*name && state >= 0 && session_state_is_live((SessionState) state) &&
                     strv_add(ret, name) < 0)
                         return out_of_memory();
         }

@@ -235,6 +235,7 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
         _cleanup_vacuum_ Vacuum vacuum = {};
         bool is_whole = true;
         uint64_t n_bytes;
+        json_t *json;
         size_t n = 0;
         int status = open_store(&store, o), r;
 
@@ -243,9 +244,6 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
         r = store_list(store, &names);
         if (r < 0)
                 return store_failure(o, "the sessions", r);
-        items = calloc(names.n + 1, sizeof(*items));
-        if (!items)
-                return out_of_memory();
         for (size_t i = 0; i < names.n; i++) {
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
@@ -264,9 +262,9 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
                 }
                 mend_state(meta, store);
                 n_bytes = footprint_measure(dir).n_bytes;
-                items[n].start_ns = meta->start.realtime_ns;
-                items[n].json = listed_json(meta, n_bytes, is_brief);
-                if (!items[n++].json || vacuum_add_session(&vacuum, meta, n_bytes) < 0)
+                json = listed_json(meta, n_bytes, is_brief);
+                if (!json || !ARRAY_ADD(items, n, (Listed){ meta->start.realtime_ns, json }) ||
+                    vacuum_add_session(&vacuum, meta, n_bytes) < 0)
                         return out_of_memory();
         }
         /* Of another store no daemon removes anything by itself. */

@@ -104,15 +104,13 @@ static void count_ended(Count *count, const json_t *reply) {
 }
 
 static void first_line(Buf *out, const Options *o, const json_t *reply, const Count *count) {
-        const char *version = json_string_value(json_object_get(reply, "version"));
-        const char *kernel = json_string_value(json_object_get(reply, "kernel"));
         struct utsname u = {};
 
         (void) uname(&u);
         terminal_add(out, o, COLOUR_GOOD, terminal_is_utf8() ? "●" : "*");
-        buf_printf(out, " ftraced %s on %s (%s): %zu recording%s, %zu kept", version ?: "?",
-                   u.nodename, kernel ?: "?", count->n_live, count->n_live == 1 ? "" : "s",
-                   count->n_kept);
+        buf_printf(out, " ftraced %s on %s (%s): %zu recording%s, %zu kept",
+                   json_text(reply, "version"), u.nodename, json_text(reply, "kernel"),
+                   count->n_live, count->n_live == 1 ? "" : "s", count->n_kept);
         if (count->n_failed > 0)
                 buf_printf(out, ", %zu failed", count->n_failed);
         buf_printf(out, "; store %s, %s lost\n", FORMAT_BYTES(json_number(reply, "store_bytes")),
