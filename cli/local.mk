@@ -22,7 +22,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/options/options.h \
 	%D%/terminal/outfile.c \
 	%D%/views/path-view.c \
-	%D%/terminal/progress.c \
 	%D%/source/reading.c \
 	%D%/record/record.h \
 	%D%/record/recording.c \
