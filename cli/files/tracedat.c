@@ -162,8 +162,7 @@ static int read_formats(Work *w) {
 
         for (size_t i = 0; r == 0 && file && i < file->n_formats; i++)
                 r = add_format(w, file->formats[i].path, false);
-        if (w->n_formats > 0)
-                qsort(w->formats, w->n_formats, sizeof(*w->formats), compare_systems);
+        SORT(w->formats, w->n_formats, compare_systems);
         return r;
 }
 
@@ -175,12 +174,9 @@ static int read_texts(Work *w) {
                     ?: read_formats(w)
                     ?: read_symbols(w);
 
-        if (r == 0 && asprintf(&w->uname, "Linux %s %s %s", w->meta->host ?: "-",
-                               w->meta->kernel ?: "-", w->meta->machine ?: "-") < 0) {
-                w->uname = NULL;
-                r = -ENOMEM;
-        }
-        return r;
+        return r
+                       ?: text_format(&w->uname, "Linux %s %s %s", w->meta->host ?: "-",
+                                      w->meta->kernel ?: "-", w->meta->machine ?: "-");
 }
 
 /* --- what occurs ------------------------------------------------------------------------------ */
@@ -208,21 +204,21 @@ static int read_layout(Work *w) {
         return r;
 }
 
-static bool has_window(const Filtering *f) {
-        return f->from.kind != MOMENT_NONE || f->to.kind != MOMENT_NONE;
-}
-
 /* "+20ms" is counted from the first event of all CPUs, also of those that are left out. */
 static int resolve_window(Work *w) {
         _cleanup_(stream_freep) Stream *stream = NULL;
+        Filtering *window = w->spec->window;
         const char *problem = NULL;
         uint64_t begin_ns = 0;
-        int r = stream_open(&stream, w->dir, &w->layout);
+        int r;
 
+        if (window->from.kind == MOMENT_NONE && window->to.kind == MOMENT_NONE)
+                return 0;
+        r = stream_open(&stream, w->dir, &w->layout);
         if (r < 0)
                 return r;
         (void) stream_begin(stream, &begin_ns);
-        r = filtering_resolve(w->spec->window, w->meta, begin_ns, &problem);
+        r = filtering_resolve(window, w->meta, begin_ns, &problem);
         return r == FILTERING_E_UNKNOWN ? unreadable(w, "%s", problem) : r;
 }
 
@@ -380,9 +376,7 @@ int tracedat_write(TracedatResult *ret, const SessionDir *dir, const SessionMeta
 
         if (meta->page_bytes == 0)
                 return unreadable(&w, "nothing was ever recorded");
-        r = read_texts(&w) ?: read_layout(&w);
-        if (r == 0 && has_window(spec->window))
-                r = resolve_window(&w);
+        r = read_texts(&w) ?: read_layout(&w) ?: resolve_window(&w);
         if (r == 0)
                 r = occurrence_new(&w.occurrence, &w.layout, TAKE_PTR(w.symbols.data), w.symbols.n);
         if (r == 0)

@@ -261,17 +261,9 @@ _Static_assert(ELEMENTSOF(options) <= 128, "Options.given has 128 bits");
 #define LONG_BASE 256 /* getopt's value of entry i is LONG_BASE + i, beyond all letters */
 
 static int add_word(Options *o, const char *word) {
-        int r = 0;
+        int r = o->verb ? strv_add(&o->words, word) : text_replace(&o->verb, word);
 
-        if (!o->verb) {
-                o->verb = strdup(word);
-                if (!o->verb)
-                        r = -ENOMEM;
-        } else
-                r = strv_add(&o->words, word);
-        if (r < 0)
-                return failed_errno(r, "Failed to read the arguments: %m");
-        return STATUS_OK;
+        return r < 0 ? failed_errno(r, "Failed to read the arguments: %m") : STATUS_OK;
 }
 
 /* What getopt complained of, as it was spelt: @at is the argument it had come to. */

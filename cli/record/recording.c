@@ -177,8 +177,7 @@ static uint64_t waited_ns(const Wait *w) {
 static void say_waiting(const Options *o, Wait *w, const char *message) {
         if (streq_ptr(w->told, message))
                 return;
-        free(w->told);
-        w->told = strdup(message);
+        (void) text_replace(&w->told, message);
         talk(o, "Waiting: %s", message);
 }
 

@@ -18,8 +18,7 @@ static int next_text_step(void *data, uint64_t until_ns, Step *ret) {
 
         if (e > 0 && _unlikely_(!r->has_begun)) {
                 r->has_begun = true;
-                r->begin_ns = ret->timestamp_ns;
-                if (filtering_resolve(&r->filtering, NULL, r->begin_ns, &problem) != 0) {
+                if (filtering_resolve(&r->filtering, NULL, ret->timestamp_ns, &problem) != 0) {
                         log_error("%s cannot be read: %s.", r->text.name, problem);
                         e = -STATUS_FAILED;
                 }

@@ -378,10 +378,9 @@ static int choose_buffer(DatFile *f, const Options *o, const char *path, char **
         if (!names)
                 return -ENOMEM;
         if (r != 0)
-                return asprintf(ret_problem, "has no buffer \"%s\", but %s", NAME_QUOTED(o->buffer),
-                                *names ? names : "none at all") < 0
-                               ? -ENOMEM
-                               : r;
+                return text_format(ret_problem, "has no buffer \"%s\", but %s",
+                                   NAME_QUOTED(o->buffer), *names ? names : "none at all")
+                               ?: r;
         if (!o->buffer && *names)
                 talk(o, "%s: of its buffers \"%s\" is read; --buffer=NAME reads another: %s.", path,
                      source_buffer_name(text, dat_file_buffer(f)), names);

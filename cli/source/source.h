@@ -274,8 +274,7 @@ typedef struct Reading {
         Filtering filtering;
         Whole *whole;   /* NULL: nothing is left out, or nobody adds calls up */
         Filter *filter; /* a text's; a playback has its own; NULL: all of it is passed on */
-        uint64_t begin_ns;
-        bool has_begun; /* begin_ns is known */
+        bool has_begun; /* of a text: what depends on its first step is resolved */
         int failure;    /* what the text could not do, as text_source_next() said it */
 } Reading;
 

@@ -455,12 +455,11 @@ static void take_keys(LiveTop *t) {
 }
 
 int live_top_new(LiveTop **ret, const Options *o) {
-        _cleanup_(live_top_freep) LiveTop *t = calloc(1, sizeof(*t));
+        _cleanup_(live_top_freep) LiveTop *t = NEW(LiveTop, .o = o);
         int r, status;
 
         if (!t)
                 return out_of_memory();
-        t->o = o;
         status = top_view_check(o, &t->by);
         if (status != STATUS_OK)
                 return status;
