@@ -17,8 +17,6 @@
  */
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "base/array.h"
 #include "base/buf.h"

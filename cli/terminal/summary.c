@@ -252,22 +252,16 @@ static void add_advice(Buf *out, const SessionMeta *m, const CpuAccount *c) {
 }
 
 static void loss_line(Buf *out, const SessionMeta *m, const CpuAccount *c) {
-        char things[SUMMARY_MAX] = "";
-        const char *separator = "";
+        char things[SUMMARY_MAX] = "", why[SUMMARY_MAX] = "";
 
         add_things(things, cpu_account_events_lost(c), c->pages_lost);
-        buf_printf(out, "CPU %" PRIu32 ": %s lost (", c->cpu, things);
-        if (c->overrun + c->dropped_events > 0) {
-                buf_adds(out, "buffer full");
-                separator = ", ";
-        }
-        if (c->commit_overrun > 0) {
-                buf_printf(out, "%sbuffer wrapped within an interrupt", separator);
-                separator = ", ";
-        }
+        if (c->overrun + c->dropped_events > 0)
+                add(why, ", buffer full");
+        if (c->commit_overrun > 0)
+                add(why, ", buffer wrapped within an interrupt");
         if (c->pages_lost > 0)
-                buf_printf(out, "%spages not stored", separator);
-        buf_adds(out, ")");
+                add(why, ", pages not stored");
+        buf_printf(out, "CPU %" PRIu32 ": %s lost (%s)", c->cpu, things, why + strlen(", "));
         add_advice(out, m, c);
 }
 

@@ -11,9 +11,6 @@
  */
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/signalfd.h>
 #include <sys/types.h>
 
