@@ -234,7 +234,7 @@ void row_count(Row r, const char *title, const char *key, uint64_t n);
 /* NULL: null, and a blank. */
 void row_string(Row r, const char *title, const char *key, const char *s);
 /* "nf_conntrack_in [nf_conntrack]", quoted where a terminal wants it, and its mark; in JSON "function", "module" (a
- * string or null) and "not_hooked_below" (a number; null: not known). */
+ * string or null) and "not_hooked_below" (a number; null: not known).  NULL: "(not recorded)"; all are null. */
 void row_function(Row r, const char *title, const Function *f);
 /* "client", "client-812"; in JSON "task" and "pid".  @pid: negative: not known. */
 void row_task(Row r, const char *title, const char *comm, int64_t pid);

@@ -302,14 +302,6 @@ static void tell_what(Row r, const PathSegment *s) {
         }
 }
 
-/* In the text alone. */
-static void tell_function(Row r, const char *title, const Function *f) {
-        if (r.is_text && f)
-                row_function(r, title, f);
-        else
-                row_cell(r, title, "(not recorded)");
-}
-
 static void tell_time(Row r, const PathView *v, uint64_t ns) {
         row_cell(r, "1>TIME", "%s",
                  FIGURE_ROUND(is_of_one(v) ? ns : (ns + v->n_calls / 2) / v->n_calls));
@@ -319,15 +311,10 @@ static void tell_time(Row r, const PathView *v, uint64_t ns) {
 static void tell(Row r, const PathView *v, const PathSegment *s, bool has_locks) {
         static const char *const kinds[_PATH_KIND_N] = { "ran", "queued", "interrupt", "softirq",
                                                          "unknown" };
-        static const char *const of_function[] = { "function", "module", "not_hooked_below" };
         bool is_one = is_of_one(v);
         char pid[16] = "";
 
-        tell_function(r, "4IN", s->function);
-        if (!r.is_text && s->function)
-                row_function(r, NULL, s->function);
-        for (size_t i = 0; i < ELEMENTSOF(of_function) && !s->function; i++)
-                row_known_int(r, of_function[i], false, 0);
+        row_function(r, "4IN", s->function);
         row_cell(r, is_one ? "?>AT" : NULL, "%s", FIGURE_ROUND(s->begin_ns - v->start_ns));
         row_known_int(r, "start_ns", is_one, (int64_t) s->begin_ns);
         tell_time(r, v, s->duration_ns);
@@ -350,8 +337,8 @@ static void tell(Row r, const PathView *v, const PathSegment *s, bool has_locks)
         row_known_int(r, "cpu_had_pid", s->had >= 0, s->had);
         row_string(r, NULL, "what", s->what);
         row_label(r, "awaited_in", s->awaited);
-        if (s->depth > 0)
-                tell_function(r, "5?WHILE AWAITED IN", s->awaited);
+        if (r.is_text && s->depth > 0)
+                row_function(r, "5?WHILE AWAITED IN", s->awaited);
         else
                 row_cell(r, "5?WHILE AWAITED IN", " ");
         row_label(r, "lock_released_in", s->released);
