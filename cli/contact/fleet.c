@@ -158,13 +158,6 @@ static void end_member(Fleet *f, Member *m, int status) {
         m->out = m->err = BUF_INIT;
 }
 
-static void fail_member(Fleet *f, Member *m, const char *why) {
-        m->err.n_data = 0;
-        m->is_given_up = true;
-        buf_printf(&m->err, "%s\n", why);
-        end_member(f, m, STATUS_FAILED);
-}
-
 /* --- one process ------------------------------------------------------------------------------ */
 
 char *fleet_path(const char *dir, const char *prefix, const char *host) {
@@ -356,8 +349,11 @@ void fleet_work(Fleet *f) {
                         Member *m = &f->members[next];
                         int r = m->is_chosen ? begin(f, m) : 0;
 
-                        if (r < 0)
-                                fail_member(f, m, origin_text(r));
+                        if (r < 0) {
+                                m->is_given_up = true;
+                                buf_printf(&m->err, "%s\n", origin_text(r));
+                                end_member(f, m, STATUS_FAILED);
+                        }
                         n_running += m->pid_fd >= 0;
                 }
                 if (n_running > 0)

@@ -131,13 +131,6 @@ static int add_words(Options *o, const Option *option, Strv *list, const char *v
         return STATUS_OK;
 }
 
-static int set_name(Options *o, const Option *option, char **at, const char *value) {
-        if (!option->is_valid(value))
-                return option_usage(o->verb, "--%s: \"%s\" is no %s", option->name,
-                                    NAME_QUOTED(value), option->noun);
-        return text_replace(at, value) < 0 ? out_of_memory() : STATUS_OK;
-}
-
 static int set_captures(Options *o, const char *value) {
         const char *rest = strchrnul(value, '/');
         _cleanup_free_ char *number = strndup(value, (size_t) (rest - value));
@@ -267,7 +260,10 @@ int option_set_value(Options *o, const Option *option, const char *value) {
         case OPTION_NAMES:
                 return add_words(o, option, at, value, NULL);
         case OPTION_NAME:
-                return set_name(o, option, at, value);
+                if (!option->is_valid(value))
+                        return option_usage(o->verb, "--%s: \"%s\" is no %s", option->name,
+                                            NAME_QUOTED(value), option->noun);
+                return text_replace(at, value) < 0 ? out_of_memory() : STATUS_OK;
         case OPTION_ON:
                 return add_on(at, value) < 0 ? out_of_memory() : STATUS_OK;
         case OPTION_DO:

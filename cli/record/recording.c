@@ -173,14 +173,6 @@ static uint64_t waited_ns(const Wait *w) {
         return now_ns(CLOCK_MONOTONIC) - w->since_ns;
 }
 
-/* If that is news. */
-static void say_waiting(const Options *o, Wait *w, const char *message) {
-        if (streq_ptr(w->told, message))
-                return;
-        (void) text_replace(&w->told, message);
-        talk(o, "Waiting: %s", message);
-}
-
 static int interrupted(void) {
         return failed(128 + SIGINT, "interrupted before anything was recorded.");
 }
@@ -245,7 +237,9 @@ static int call_start(json_t **ret, const Options *o, Client *c, json_t *paramet
                         return status;
                 if (!may_wait(o, c, &w, &refusal))
                         return refuse(&w, &refusal);
-                say_waiting(o, &w, refusal_message(&refusal));
+                if (!streq_ptr(w.told, refusal_message(&refusal)))
+                        talk(o, "Waiting: %s", refusal_message(&refusal));
+                (void) text_replace(&w.told, refusal_message(&refusal));
                 waited = waited_ns(&w);
                 left_ms = AGAIN_MS;
                 if (w.wait_ns > waited)

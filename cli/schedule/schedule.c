@@ -49,16 +49,13 @@ static int make_path(char **ret, const char *root, const char *name, const char 
                            file ? "/" : "", file ?: "");
 }
 
-static bool is_plain(const char *word) {
-        return *word && word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                          "0123456789_@,.:/=+*?[]^-")] == 0;
-}
-
 char *schedule_quote(const char *word) {
+        static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                    "0123456789_@,.:/=+*?[]^-";
         _cleanup_buf_ Buf out = BUF_INIT;
         char *text = NULL;
 
-        if (is_plain(word))
+        if (*word && word[strspn(word, plain)] == 0)
                 return strdup(word);
         buf_adds(&out, "\"");
         for (const char *c = word; *c; c++) {
