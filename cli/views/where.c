@@ -236,12 +236,12 @@ static bool find_argument(const char *args, const char *name, Number *ret) {
         return false;
 }
 
-static bool find_number(const WhereCall *c, const char *name, Number *ret) {
+static bool find_number(const Call *c, const char *name, Number *ret) {
         if (streq(name, "ret")) {
                 *ret = number_of(retval_number(c->retval));
                 return c->has_retval;
         }
-        if (find_argument(c->args, name, ret))
+        if (find_argument(c->frame->args, name, ret))
                 return true;
         if (is_time(name)) {
                 *ret = *name == 'd' ? c->duration_ns : c->self_ns;
@@ -249,13 +249,13 @@ static bool find_number(const WhereCall *c, const char *name, Number *ret) {
         }
         if (streq(name, "cpu")) {
                 *ret = c->cpu;
-                return c->has_cpu;
+                return c->has_end;
         }
-        *ret = c->pid;
-        return streq(name, "pid") && c->pid >= 0;
+        *ret = c->stack->pid;
+        return streq(name, "pid") && c->stack->pid >= 0;
 }
 
-static bool compare(Node *n, const WhereCall *c) {
+static bool compare(Node *n, const Call *c) {
         Number v;
 
         if (!find_number(c, n->name, &v))
@@ -267,7 +267,7 @@ static bool compare(Node *n, const WhereCall *c) {
 }
 
 /* Nodes before @i are known: no recursion, whatever the depth. */
-bool where_matches(Where *w, const WhereCall *call) {
+bool where_matches(Where *w, const Call *call) {
         bool is[NODES_MAX];
 
         for (unsigned i = 0; i < w->n; i++) {

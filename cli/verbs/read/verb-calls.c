@@ -183,17 +183,6 @@ static int print_json(Listing *l, const Call *call, const Note *note) {
         return 0;
 }
 
-static bool is_where(const Listing *l, const Call *call) {
-        return where_matches(l->where, &(WhereCall){ .args = call->frame->args,
-                                                     .has_retval = call->has_retval,
-                                                     .retval = call->retval,
-                                                     .duration_ns = call->duration_ns,
-                                                     .self_ns = call->self_ns,
-                                                     .has_cpu = call->has_end,
-                                                     .cpu = call->cpu,
-                                                     .pid = call->stack->pid });
-}
-
 static int end(void *userdata, const Call *call) {
         _cleanup_(note_freep) Note *note = call->frame->data;
         Listing *l = userdata;
@@ -204,7 +193,7 @@ static int end(void *userdata, const Call *call) {
         if (l->o->limit > 0 && l->n >= l->o->limit)
                 return 0;
         l->n_looked_at++;
-        if (l->where && !is_where(l, call))
+        if (l->where && !where_matches(l->where, call))
                 return 0;
         l->n++;
         if (l->o->json != JSON_OFF)
