@@ -155,4 +155,3 @@ int export_files_close(const ExportInfo *info, Buf *out);
 /* All of them are there now.  0 or -errno. */
 int export_files_commit(ExportFiles *f);
 void export_files_done(ExportFiles *f);
-#define _cleanup_export_files_ _cleanup_(export_files_done)

@@ -162,7 +162,6 @@ bool signals_next(int fd, struct signalfd_siginfo *ret);
 bool signals_want_end(int fd);
 /* Signals do again what they usually do; what came until now is forgotten. */
 void signals_close(int *fd);
-#define _cleanup_signals_ _cleanup_(signals_close)
 
 /*
  * Table: rows that are drawn as text, or become a list of JSON objects

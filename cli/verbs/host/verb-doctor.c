@@ -22,12 +22,10 @@
 #define TRIED "emergency_sync"
 #define TRIED_BUFFER (64 << 10)
 
-typedef struct Mark {
+static const struct Mark {
         const char *state, *utf8, *ascii;
         Colour colour;
-} Mark;
-
-static const Mark marks[] = {
+} marks[] = {
         { "good", "✓", "+", COLOUR_GOOD },
         { "warning", "!", "!", COLOUR_WARNING },
         { "bad", "✗", "x", COLOUR_BAD },
@@ -267,7 +265,7 @@ static void try(Client *c, json_t *checks) {
 
 static void print_check(Buf *out, const Options *o, const json_t *check) {
         const char *text = json_text(check, "text"), *fix = json_text(check, "fix");
-        const Mark *mark = &marks[ELEMENTSOF(marks) - 1];
+        const struct Mark *mark = &marks[ELEMENTSOF(marks) - 1];
 
         for (size_t i = 0; i < ELEMENTSOF(marks); i++)
                 if (streq(marks[i].state, json_text(check, "state")))

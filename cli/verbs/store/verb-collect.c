@@ -25,7 +25,6 @@ typedef struct Collect {
         const Options *o;
         char *prefix; /* of the files: a name has no '@', so that no other one is in its place */
         json_t *start_ns; /* by host: CLOCK_REALTIME */
-        json_t *results;  /* the fleet's */
         size_t n_whole, n_lacking, n_here, n_missing;
 } Collect;
 
@@ -210,8 +209,7 @@ int verb_collect(const Options *o) {
         if (status != STATUS_OK)
                 return status;
         c.start_ns = json_object();
-        if (asprintf(&c.prefix, "%s@", o->name) < 0)
-                c.prefix = NULL;
+        (void) text_format(&c.prefix, "%s@", o->name);
         status = collect(&c, &f);
         json_decref(c.start_ns);
         free(c.prefix);
