@@ -214,15 +214,6 @@ static bool may_wait(const Options *o, Client *c, Wait *w, const Refusal *refusa
         return waited_ns(w) < w->wait_ns;
 }
 
-static int refuse(const Wait *w, const Refusal *refusal) {
-        if (refusal->kind == REFUSAL_BUSY && w->wait_ns > 0)
-                log_error("waited %s in vain: %s", FORMAT_DURATION(waited_ns(w)),
-                          refusal_message(refusal));
-        else
-                log_error("%s", refusal_message(refusal));
-        return refusal_exit_status(refusal->kind);
-}
-
 /* Calls Start, again and again if something is in use.  An exit status. */
 static int call_start(json_t **ret, const Options *o, Client *c, json_t *parameters, int wake_fd) {
         _cleanup_(wait_done) Wait w = { .since_ns = now_ns(CLOCK_MONOTONIC) };
@@ -235,8 +226,13 @@ static int call_start(json_t **ret, const Options *o, Client *c, json_t *paramet
 
                 if (status == STATUS_OK || !refusal.parameters)
                         return status;
-                if (!may_wait(o, c, &w, &refusal))
-                        return refuse(&w, &refusal);
+                if (!may_wait(o, c, &w, &refusal)) {
+                        if (refusal.kind == REFUSAL_BUSY && w.wait_ns > 0)
+                                return failed(status, "waited %s in vain: %s",
+                                              FORMAT_DURATION(waited_ns(&w)),
+                                              refusal_message(&refusal));
+                        return failed(status, "%s", refusal_message(&refusal));
+                }
                 if (!streq_ptr(w.told, refusal_message(&refusal)))
                         talk(o, "Waiting: %s", refusal_message(&refusal));
                 (void) text_replace(&w.told, refusal_message(&refusal));
