@@ -86,12 +86,14 @@ void counting_headline(const Counting *c, Buf *out) {
         buf_adds(out, c->overhead.shown.n > 0 ? "\n" : "");
 }
 
-int counting_show(const Counting *c, Table *t) {
+int counting_show(const Counting *c, Table *t, const char *below) {
         const Options *o = c->reading.o;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
 
-        if (!o->no_legend && o->json == JSON_OFF)
+        if (!o->no_legend && o->json == JSON_OFF) {
                 counting_headline(c, &out);
+                buf_adds(&out, below);
+        }
         return table_show(t, o, &out);
 }
 

@@ -46,8 +46,8 @@ void counting_done(Counting *c);
 int counting_status(int r);
 /* A line with overhead_describe(); nothing, if there are no calls. */
 void counting_headline(const Counting *c, Buf *out);
-/* @t below that; an exit status. */
-int counting_show(const Counting *c, Table *t);
+/* @t below that and @below it; an exit status. */
+int counting_show(const Counting *c, Table *t, const char *below);
 /* The same as counting_headline() for JSON; NULL without memory. */
 json_t *counting_cost_json(const Counting *c);
 
@@ -205,10 +205,8 @@ typedef struct Where Where;
 #define WHERE_WHY_MAX 160
 
 enum { WHERE_E_INVALID = 1 };
-/* @why: on WHERE_E_INVALID half a sentence that quotes the place.  0, WHERE_E_INVALID, -ENOMEM. */
+/* @ret: for free().  @why: on WHERE_E_INVALID half a sentence that quotes the place.  0, WHERE_E_INVALID, -ENOMEM. */
 int where_parse(Where **ret, const char *text, char why[static WHERE_WHY_MAX]);
 bool where_matches(Where *w, const Call *call);
 /* A name that no call had that was asked for; NULL: there is none. */
 const char *where_unmet(const Where *w);
-Where *where_free(Where *w);
-DEFINE_CLEANUP(Where *, where_free);

@@ -200,7 +200,7 @@ static int parse_or(Parser *s) {
 }
 
 int where_parse(Where **ret, const char *text, char why[static WHERE_WHY_MAX]) {
-        _cleanup_(where_freep) Where *w = calloc(1, sizeof(*w));
+        _cleanup_free_ Where *w = calloc(1, sizeof(*w));
         Parser s = { .w = w, .p = text, .why = why };
         int r;
 
@@ -296,8 +296,4 @@ const char *where_unmet(const Where *w) {
                 if (w->nodes[i].kind == NODE_COMPARE && !w->nodes[i].was_met)
                         return w->nodes[i].name;
         return NULL;
-}
-
-Where *where_free(Where *w) {
-        return mfree(w);
 }

@@ -22,7 +22,7 @@ static const Call sent = {
 static const Call bare = { .frame = &without, .stack = &nobody, .duration_ns = 10, .self_ns = 10 };
 
 static bool matches(const char *text, const Call *c) {
-        _cleanup_(where_freep) Where *w = NULL;
+        _cleanup_free_ Where *w = NULL;
         char why[WHERE_WHY_MAX];
 
         ck_assert_msg(where_parse(&w, text, why) == 0, "%s: %s", text, why);
@@ -66,7 +66,7 @@ TEST(a_condition_lets_through_what_it_says) {
 }
 
 TEST(a_name_that_no_call_has_is_told) {
-        _cleanup_(where_freep) Where *w = NULL;
+        _cleanup_free_ Where *w = NULL;
         char why[WHERE_WHY_MAX];
 
         ck_assert_int_eq(where_parse(&w, "ret < 0 || !(lem == 1) && cpu == 3", why), 0);
@@ -74,7 +74,7 @@ TEST(a_name_that_no_call_has_is_told) {
         (void) where_matches(w, &bare);
         (void) where_matches(w, &sent);
         ck_assert_str_eq(where_unmet(w), "lem");
-        where_free(TAKE_PTR(w));
+        free(TAKE_PTR(w));
         ck_assert_int_eq(where_parse(&w, "len == 1 && cpu == 0", why), 0);
         (void) where_matches(w, &sent);
         ck_assert_ptr_null(where_unmet(w));
@@ -152,7 +152,7 @@ TEST(no_condition_is_too_much_for_the_stack) {
                 ck_assert_int_eq(buf_take_string(&b, &text), 0);
                 r = where_parse(&w, text, why);
                 ck_assert_int_eq(r, n > 60 ? WHERE_E_INVALID : 0);
-                where_free(w);
+                free(w);
         }
         for (int n = 100; n < 1000; n += 800) {
                 _cleanup_buf_ Buf b = BUF_INIT;
@@ -164,6 +164,6 @@ TEST(no_condition_is_too_much_for_the_stack) {
                 buf_adds(&b, "ret<0");
                 ck_assert_int_eq(buf_take_string(&b, &text), 0);
                 ck_assert_int_eq(where_parse(&w, text, why), n > 100 ? WHERE_E_INVALID : 0);
-                where_free(w);
+                free(w);
         }
 }

@@ -243,7 +243,7 @@ static int list(Listing *l, const Chosen *chosen) {
 }
 
 static void listing_done(Listing *l) {
-        where_free(l->where);
+        free(l->where);
         buf_done(&l->out);
 }
 

@@ -25,7 +25,7 @@ static int show(const Options *o, const Counting *counting, CallTree *tree) {
         if (status != STATUS_OK)
                 return status;
         if (o->json == JSON_OFF)
-                status = counting_show(counting, &t);
+                status = counting_show(counting, &t, "");
         else
                 status = stdout_json(
                         o, json_pack("{s:I, s:b, s:o, s:o}", "total_ns", (json_int_t) v.total_ns,
