@@ -160,12 +160,6 @@ static void end_member(Fleet *f, Member *m, int status) {
 
 /* --- one process ------------------------------------------------------------------------------ */
 
-char *fleet_path(const char *dir, const char *prefix, const char *host) {
-        char *path;
-
-        return asprintf(&path, "%s/%s%s.dat", dir, prefix ?: "", host) < 0 ? NULL : path;
-}
-
 /* A pipe of which we read without waiting; the other end. */
 static int open_pipe(int *ret_fd) {
         int fds[2];
@@ -188,7 +182,6 @@ static uint64_t patience(const Fleet *f) {
 static int begin(Fleet *f, Member *m) {
         _cleanup_close_ int in_fd = open("/dev/null", O_RDONLY | O_CLOEXEC), out_fd = -EBADF,
                             err_fd = -EBADF;
-        _cleanup_free_ char *path = NULL;
         _cleanup_strv_ Strv command = {};
         int r;
 
@@ -197,8 +190,7 @@ static int begin(Fleet *f, Member *m) {
         m->n_bytes = m->n_heard = 0;
         m->left_ns = patience(f);
         if (f->asked->output) {
-                path = fleet_path(f->asked->output, f->prefix, m->name);
-                m->error = path ? outfile_open(&m->file, path, OUTPUT_MODE) : -ENOMEM;
+                m->error = outfile_open(&m->file, m->path, OUTPUT_MODE);
                 if (m->error < 0)
                         return m->error;
         }
@@ -377,7 +369,7 @@ static int check_output(const char *path) {
                       path);
 }
 
-int fleet_open(Fleet *f, const Options *o) {
+int fleet_open(Fleet *f, const Options *o, const char *prefix) {
         int status;
 
         *f = (Fleet){ .o = o, .asked = o, .ended = tell, .results = json_array() };
@@ -402,11 +394,16 @@ int fleet_open(Fleet *f, const Options *o) {
                         return failed(STATUS_USAGE,
                                       "--hosts: \"%s\" is not a host like [user@]host[:port].",
                                       NAME_QUOTED(m->name));
+                if (o->output &&
+                    text_format(&m->path, "%s/%s%s.dat", o->output, prefix, m->name) < 0)
+                        return out_of_memory();
         }
         return check_output(o->output);
 }
 
 void fleet_done(Fleet *f) {
+        for (size_t i = 0; i < f->n; i++)
+                free(f->members[i].path);
         free(f->members);
         strv_done(&f->names);
         json_decref(f->results);
@@ -415,7 +412,7 @@ void fleet_done(Fleet *f) {
 
 int fleet_run(const Options *o, SentCheck *check) {
         _cleanup_fleet_ Fleet f = {};
-        int status = fleet_open(&f, o);
+        int status = fleet_open(&f, o, "");
         size_t n_bad = 0;
 
         if (status != STATUS_OK)
