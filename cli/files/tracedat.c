@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "cli/files/files.h"
 #include "cli/source/source.h"
-#include "decode/names.h"
 #include "decode/occurrence.h"
 #include "decode/stream.h"
 #include "meta/event-choice.h"

@@ -4,7 +4,6 @@
  * has no partner.  The counts are held against the account in session.json, whose numbers are the kernel's own. */
 
 #include <fcntl.h>
-#include <inttypes.h>
 
 #include "base/unit.h"
 #include "calls/playback.h"

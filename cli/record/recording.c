@@ -9,7 +9,6 @@
 
 #include "base/hash.h"
 #include "base/io.h"
-#include "base/name.h"
 #include "base/unit.h"
 #include "cli/record/record.h"
 #include "cli/source/source.h"

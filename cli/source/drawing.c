@@ -12,7 +12,6 @@
 #include "base/io.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
-#include "meta/brief.h"
 
 #define CLOCK_LINES_MAX 20
 

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "base/name.h"
 #include "base/unit.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
