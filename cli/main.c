@@ -261,13 +261,8 @@ static int run(int argc, char **argv) {
                 return unknown_verb(o.verb);
         if (o.help)
                 return help_verb(v);
-        if (!(v->groups & OPTIONS_RUN)) {
-                status = options_join_words(&o);
-                if (status != STATUS_OK)
-                        return status;
-        }
-        status = options_check(&o, v->name, v->synopsis, v->groups | OPTIONS_GLOBAL, v->min_words,
-                               v->max_words);
+        status = v->groups & OPTIONS_RUN ? STATUS_OK : options_join_words(&o);
+        status = status ?: options_check(&o, v);
         if (status != STATUS_OK)
                 return status;
         return o.host                     ? remote_run(&o, v->check)
