@@ -6,8 +6,8 @@ noinst_LIBRARIES += %D%/libdrawing.a
 	%D%/source/source.h \
 	%D%/options/filtering.c \
 	%D%/options/filtering.h \
-	%D%/terminal/progress.c \
 	%D%/terminal/summary.c \
+	%D%/terminal/terminal.c \
 	%D%/terminal/terminal.h \
 	%D%/files/tracedat.c \
 	%D%/files/files.h \

@@ -22,7 +22,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/options/options.h \
 	%D%/terminal/outfile.c \
 	%D%/views/path-view.c \
-	%D%/terminal/progress.c \
 	%D%/source/reading.c \
 	%D%/record/record.h \
 	%D%/record/recording.c \
@@ -31,7 +30,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/schedule/schedule.c \
 	%D%/schedule/schedule.h \
 	%D%/record/selection.c \
-	%D%/terminal/signals.c \
 	%D%/source/source.c \
 	%D%/source/source.h \
 	%D%/terminal/summary.c \

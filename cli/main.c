@@ -217,18 +217,15 @@ static int unknown_verb(const char *name) {
         const char *names[ELEMENTSOF(verbs)], *like;
         const char *quoted = NAME_QUOTED(name), *instead = gone_instead(GONE_VERB, name);
 
-        if (instead) {
-                log_error("the verb \"%s\" is gone: %s.", quoted, instead);
-                return STATUS_USAGE;
-        }
+        if (instead)
+                return failed(STATUS_USAGE, "the verb \"%s\" is gone: %s.", quoted, instead);
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
                 names[i] = verbs[i].name;
         like = typo_nearest(name, names, ELEMENTSOF(names));
         if (like)
-                log_error("unknown verb \"%s\". Did you mean \"%s\"?", quoted, like);
-        else
-                log_error("unknown verb \"%s\"; see \"ftracectl --help\".", quoted);
-        return STATUS_USAGE;
+                return failed(STATUS_USAGE, "unknown verb \"%s\". Did you mean \"%s\"?", quoted,
+                              like);
+        return failed(STATUS_USAGE, "unknown verb \"%s\"; see \"ftracectl --help\".", quoted);
 }
 
 /* Whether the exit status is to be a verdict, however wrong the rest of the command line is. */
@@ -264,13 +261,8 @@ static int run(int argc, char **argv) {
                 return unknown_verb(o.verb);
         if (o.help)
                 return help_verb(v);
-        if (!(v->groups & OPTIONS_RUN)) {
-                status = options_join_words(&o);
-                if (status != STATUS_OK)
-                        return status;
-        }
-        status = options_check(&o, v->name, v->synopsis, v->groups | OPTIONS_GLOBAL, v->min_words,
-                               v->max_words);
+        status = v->groups & OPTIONS_RUN ? STATUS_OK : options_join_words(&o);
+        status = status ?: options_check(&o, v);
         if (status != STATUS_OK)
                 return status;
         return o.host                     ? remote_run(&o, v->check)

@@ -17,15 +17,13 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "wire/frame.h"
 
 #define LEAVE_NS (10 * NSEC_PER_SEC) /* for a private daemon to put everything back */
 
 static int client_new(Client **ret, int fd) {
-        _cleanup_(client_freep) Client *c = NULL;
+        _cleanup_(client_freep) Client *c = NEW(Client);
         int r;
 
-        c = calloc(1, sizeof(*c));
         if (!c)
                 return -ENOMEM;
         r = frame_new(&c->frame, fd, FRAME_REPLY_MAX);
@@ -53,29 +51,18 @@ int client_connect(Client **ret, const char *socket_path) {
 }
 
 int client_find_daemon(char **ret) {
-        const char *named = secure_getenv("FTRACED_DAEMON");
-        char self[PATH_MAX], *path, *slash;
-        ssize_t n;
+        const char *path = secure_getenv("FTRACED_DAEMON");
+        char beside[PATH_MAX + sizeof("/ftraced")], *slash;
+        ssize_t n = readlink("/proc/self/exe", beside, PATH_MAX);
 
-        if (named && *named)
-                path = strdup(named);
-        else {
-                n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-                self[MAX(n, 0)] = 0;
-                slash = strrchr(self, '/');
-                if (slash)
-                        *slash = 0;
-                if (asprintf(&path, "%s/ftraced", self) < 0)
-                        return -ENOMEM;
-                if (!slash || access(path, X_OK) < 0) {
-                        free(path);
-                        path = strdup(SBINDIR "/ftraced");
-                }
-        }
-        if (!path)
-                return -ENOMEM;
-        *ret = path;
-        return 0;
+        beside[MAX(n, 0)] = 0;
+        slash = strrchr(beside, '/');
+        if (slash)
+                strcpy(slash, "/ftraced");
+        if (!path || !*path)
+                path = slash && access(beside, X_OK) >= 0 ? beside : SBINDIR "/ftraced";
+        *ret = strdup(path);
+        return *ret ? 0 : -ENOMEM;
 }
 
 /* @fd: the daemon's end.  A session of its own: the terminal's Ctrl-C is for us, who then ask it to end properly.

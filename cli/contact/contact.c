@@ -11,7 +11,6 @@
 
 #include "base/io.h"
 #include "cli/contact/contact.h"
-#include "cli/terminal/terminal.h"
 #include "store/store.h"
 
 #define LOOK_NS (200 * NSEC_PER_MSEC)

@@ -6,8 +6,6 @@
  */
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/buf.h"
@@ -179,6 +177,7 @@ void remote_text_add(RemoteText *t, Buf *out, const char *data, size_t n, bool i
 /* One host, and what it answered. */
 typedef struct Member {
         const char *name; /* as the list has it */
+        char *path;       /* of the file for its output; NULL: it goes into none */
         bool is_chosen;   /* it is to be asked; may be changed between two works */
         Buf out, err;     /* what it wrote; of what went into a file, out has the path in a line */
         uint64_t max_bytes; /* of the file; 0: half the room that there is */
@@ -202,15 +201,15 @@ typedef struct Fleet {
         json_t *results; /* as fleet_run() prints them */
         /* of fleet_work() */
         const Options *asked; /* the verb, its words, and what was said of its options */
-        const char *prefix;   /* of the file for each host's output, if asked->output is set */
         SentCheck *check;     /* of that; NULL: any will do */
         uint64_t looked_ns;   /* CLOCK_MONOTONIC: until when all silence is counted */
         void (*ended)(struct Fleet *f, Member *m, void *userdata);
         void *userdata;
 } Fleet;
 
-/* Reads and checks the list of o->hosts; all are chosen.  fleet_done() it; an exit status. */
-int fleet_open(Fleet *f, const Options *o);
+/* Reads and checks the list of o->hosts; all are chosen, and have files DIR/PREFIXhost.dat if o->output says DIR.
+ * fleet_done() it; an exit status. */
+int fleet_open(Fleet *f, const Options *o, const char *prefix);
 /* Asks all that are chosen, and returns when each is over. */
 void fleet_work(Fleet *f);
 void fleet_done(Fleet *f);
@@ -220,7 +219,5 @@ int fleet_run(const Options *o, SentCheck *check);
 
 /* Hosts of @text, one a line; # begins a comment.  0 or -ENOMEM. */
 int fleet_read(Strv *ret, const char *text);
-/* Where that file is: DIR/PREFIXhost.dat; the caller frees.  NULL without memory. */
-char *fleet_path(const char *dir, const char *prefix, const char *host);
 /* The first line of @b, or the last, without its end; the caller frees.  NULL without memory. */
 char *fleet_line(const Buf *b, bool is_last);

@@ -22,7 +22,6 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/terminal/terminal.h"
 #include "pages/dat-file.h"
 
 #define GIVEN_UP_NS (5 * NSEC_PER_SEC) /* for ssh to end by itself */
@@ -159,20 +158,7 @@ static void end_member(Fleet *f, Member *m, int status) {
         m->out = m->err = BUF_INIT;
 }
 
-static void fail_member(Fleet *f, Member *m, const char *why) {
-        m->err.n_data = 0;
-        m->is_given_up = true;
-        buf_printf(&m->err, "%s\n", why);
-        end_member(f, m, STATUS_FAILED);
-}
-
 /* --- one process ------------------------------------------------------------------------------ */
-
-char *fleet_path(const char *dir, const char *prefix, const char *host) {
-        char *path;
-
-        return asprintf(&path, "%s/%s%s.dat", dir, prefix ?: "", host) < 0 ? NULL : path;
-}
 
 /* A pipe of which we read without waiting; the other end. */
 static int open_pipe(int *ret_fd) {
@@ -196,7 +182,6 @@ static uint64_t patience(const Fleet *f) {
 static int begin(Fleet *f, Member *m) {
         _cleanup_close_ int in_fd = open("/dev/null", O_RDONLY | O_CLOEXEC), out_fd = -EBADF,
                             err_fd = -EBADF;
-        _cleanup_free_ char *path = NULL;
         _cleanup_strv_ Strv command = {};
         int r;
 
@@ -205,8 +190,7 @@ static int begin(Fleet *f, Member *m) {
         m->n_bytes = m->n_heard = 0;
         m->left_ns = patience(f);
         if (f->asked->output) {
-                path = fleet_path(f->asked->output, f->prefix, m->name);
-                m->error = path ? outfile_open(&m->file, path, OUTPUT_MODE) : -ENOMEM;
+                m->error = outfile_open(&m->file, m->path, OUTPUT_MODE);
                 if (m->error < 0)
                         return m->error;
         }
@@ -357,8 +341,11 @@ void fleet_work(Fleet *f) {
                         Member *m = &f->members[next];
                         int r = m->is_chosen ? begin(f, m) : 0;
 
-                        if (r < 0)
-                                fail_member(f, m, origin_text(r));
+                        if (r < 0) {
+                                m->is_given_up = true;
+                                buf_printf(&m->err, "%s\n", origin_text(r));
+                                end_member(f, m, STATUS_FAILED);
+                        }
                         n_running += m->pid_fd >= 0;
                 }
                 if (n_running > 0)
@@ -382,7 +369,7 @@ static int check_output(const char *path) {
                       path);
 }
 
-int fleet_open(Fleet *f, const Options *o) {
+int fleet_open(Fleet *f, const Options *o, const char *prefix) {
         int status;
 
         *f = (Fleet){ .o = o, .asked = o, .ended = tell, .results = json_array() };
@@ -407,11 +394,16 @@ int fleet_open(Fleet *f, const Options *o) {
                         return failed(STATUS_USAGE,
                                       "--hosts: \"%s\" is not a host like [user@]host[:port].",
                                       NAME_QUOTED(m->name));
+                if (o->output &&
+                    text_format(&m->path, "%s/%s%s.dat", o->output, prefix, m->name) < 0)
+                        return out_of_memory();
         }
         return check_output(o->output);
 }
 
 void fleet_done(Fleet *f) {
+        for (size_t i = 0; i < f->n; i++)
+                free(f->members[i].path);
         free(f->members);
         strv_done(&f->names);
         json_decref(f->results);
@@ -420,7 +412,7 @@ void fleet_done(Fleet *f) {
 
 int fleet_run(const Options *o, SentCheck *check) {
         _cleanup_fleet_ Fleet f = {};
-        int status = fleet_open(&f, o);
+        int status = fleet_open(&f, o, "");
         size_t n_bad = 0;
 
         if (status != STATUS_OK)

@@ -13,7 +13,6 @@
 
 #include "base/io.h"
 #include "base/name.h"
-#include "base/unit.h"
 #include "cli/contact/contact.h"
 
 #define PROGRAM "ftracectl"
@@ -135,8 +134,7 @@ int remote_wait(pid_t pid) {
 
 /* --- what it sends ---------------------------------------------------------------------------- */
 
-/* What ftracectl writes besides text: cli/terminal/terminal.c, render/kernel.c, cli/terminal/progress.c,
- * cli/views/top-view.c. */
+/* What ftracectl writes besides text: cli/terminal/terminal.c, render/kernel.c, cli/views/top-view.c. */
 static const char *const codes[] = {
         "\r",      "\033[K",   "\033[H\033[J", "\033[0m",  "\033[m",
         "\033[1m", "\033[31m", "\033[32m",     "\033[33m", "\033[1;31m",

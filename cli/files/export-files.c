@@ -5,9 +5,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include <xxhash.h>
-
-#include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/unit.h"
@@ -98,11 +95,7 @@ static int make_temporary(ExportFiles *f) {
         struct stat st;
         int r;
 
-        if (asprintf(&path, "%s/.ftraced-XXXXXX", f->path) < 0) {
-                path = NULL;
-                return -ENOMEM;
-        }
-        r = make_parents(path);
+        r = text_format(&path, "%s/.ftraced-XXXXXX", f->path) ?: make_parents(path);
         if (r < 0)
                 return r;
         /* A link in its place is followed by the kernel, or not (cli/terminal/terminal.h). */
@@ -122,28 +115,23 @@ static int open_part(ExportFiles *f, ExportFile *file, const char *path) {
                 return r;
         if (f->is_unknown && access(path, F_OK) >= 0)
                 return ORIGIN(-EEXIST);
-        if (asprintf(&temporary, "%s/%zu", f->temporary, f->n) < 0) {
-                temporary = NULL;
-                return -ENOMEM;
-        }
-        return outfile_open_as(&file->file, path, temporary, f->mode);
+        return text_format(&temporary, "%s/%zu", f->temporary, f->n)
+                       ?: outfile_open_as(&file->file, path, temporary, f->mode);
 }
 
 int export_files_open(const ExportInfo *info, const char *name, const Function *root, Buf **ret) {
         ExportFiles *f = info->files;
         _cleanup_free_ char *path = path_of(f, info, name, root);
-        ExportFile *file = path ? malloc(sizeof(*file)) : NULL;
+        ExportFile *file = path ? NEW(ExportFile, .file = OUTFILE_INIT, .next = f->files) : NULL;
         int r;
 
         if (!file)
                 return -ENOMEM;
-        *file = (ExportFile){ .file = OUTFILE_INIT, .next = f->files };
         f->is_unknown = streq(info->recording, info->title);
         r = f->is_dir ? open_part(f, file, path) : outfile_open(&file->file, path, f->mode);
         if (r < 0) {
                 free(file);
-                free(f->failed);
-                f->failed = TAKE_PTR(path);
+                (void) text_replace(&f->failed, path);
                 return r;
         }
         file->out = BUF_TO_FD(file->file.fd);
@@ -170,10 +158,8 @@ int export_files_commit(ExportFiles *f) {
                         r = make_parents(file->file.path);
                 if (r >= 0)
                         r = outfile_commit(&file->file);
-                if (r < 0) {
-                        free(f->failed);
-                        f->failed = strdup(file->file.path);
-                }
+                if (r < 0)
+                        (void) text_replace(&f->failed, file->file.path);
         }
         return r;
 }
@@ -190,38 +176,4 @@ void export_files_done(ExportFiles *f) {
         free(f->temporary);
         free(f->failed);
         *f = EXPORT_FILES_INIT;
-}
-
-/* --- content ids ------------------------------------------------------------------------------ */
-
-#define READ_BYTES ((size_t) 256 << 10)
-
-static XXH3_state_t *free_state(XXH3_state_t *s) {
-        (void) XXH3_freeState(s);
-        return NULL;
-}
-DEFINE_CLEANUP(XXH3_state_t *, free_state);
-
-int content_id(char ret[static CONTENT_ID_CHARS + 1], const char *path, const char *part) {
-        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-        _cleanup_(free_statep) XXH3_state_t *state = XXH3_createState();
-        _cleanup_free_ char *data = malloc(READ_BYTES);
-        struct stat st;
-        ssize_t n;
-
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return ORIGIN(-errno);
-        if (!S_ISREG(st.st_mode))
-                return CONTENT_ID_E_STREAM;
-        if (!state || !data)
-                return -ENOMEM;
-        (void) XXH3_64bits_reset(state);
-        while ((n = read_up_to(fd, data, READ_BYTES)) > 0)
-                (void) XXH3_64bits_update(state, data, (size_t) n);
-        if (n < 0)
-                return (int) n;
-        if (part)
-                (void) XXH3_64bits_update(state, part, strlen(part));
-        (void) snprintf(ret, CONTENT_ID_CHARS + 1, "%016" PRIx64, XXH3_64bits_digest(state));
-        return 0;
 }

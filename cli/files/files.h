@@ -155,11 +155,3 @@ int export_files_close(const ExportInfo *info, Buf *out);
 /* All of them are there now.  0 or -errno. */
 int export_files_commit(ExportFiles *f);
 void export_files_done(ExportFiles *f);
-#define _cleanup_export_files_ _cleanup_(export_files_done)
-
-/* What a session's id is for a file that has none: 16 hexadecimal digits, XXH3-64 of its bytes and of @part,
- * which of several recordings in the file; NULL: the usual one. Return: 0, CONTENT_ID_E_STREAM (it can be read
- * only once, and has none), -errno. */
-#define CONTENT_ID_CHARS 16
-enum { CONTENT_ID_E_STREAM = 1 };
-int content_id(char ret[static CONTENT_ID_CHARS + 1], const char *path, const char *part);

@@ -3,13 +3,10 @@
 /* The pages are looked through once, which tells how many each CPU has and what occurs in them; the texts are
  * gathered and cut down to that; then everything is written. */
 
-#include <inttypes.h>
-
 #include "base/array.h"
-#include "base/buf.h"
+#include "base/hash.h"
 #include "cli/files/files.h"
 #include "cli/source/source.h"
-#include "decode/names.h"
 #include "decode/occurrence.h"
 #include "decode/stream.h"
 #include "meta/event-choice.h"
@@ -75,114 +72,51 @@ static _printf_(2, 3) int unreadable(const Work *w, const char *format, ...) {
 
 /* --- symbols: one kallsyms text, for the format has room for one only ------------------------- */
 
-/* Behind them all, made up.  libtraceevent 1.7.1 takes an address for the last symbol's only if it is where that
- * begins (src/event-parse.c, func_map_init()); what is recorded of a function may be 4 bytes behind, and symbols
- * may have been cut down before. */
-#define SYMBOLS_END "ftraced_end_of_symbols"
-
-static int read_map(const SessionDir *dir, const char *hash, Text *ret, bool *is_damaged) {
-        int r = session_dir_read_symbols(dir, hash, &ret->data, &ret->n);
-
-        if (r >= 0 || r == -ENOMEM)
-                return r;
-        /* Not if they were hidden, or the recording came without the store. */
-        if (r != -ENODATA && r != -ENOENT && r != -EBADF)
-                *is_damaged = true;
-        *ret = (Text){ .data = strdup("") };
-        return ret->data ? 0 : -ENOMEM;
-}
-
-static bool is_known(Symbols *const maps[], size_t n_maps, uint64_t address) {
-        Symbol symbol;
-
-        for (size_t i = 0; i < n_maps; i++)
-                if (symbols_find(maps[i], address, &symbol) && symbol.address == address)
-                        return true;
-        return false;
-}
-
-/* Adds the lines of modules whose addresses were nothing's beginning before, and makes a map of those of all
- * modules. */
-static int add_modules(Buf *all, Symbols **ret_map, Symbols *const maps[], size_t n_maps,
-                       const char *text) {
-        _cleanup_buf_ Buf modules = BUF_INIT;
-        size_t n = 0;
-        char *copy;
-        int r;
-
+/* Adds the lines of the @nth map, from 1: of a later one those of modules whose addresses were nothing's beginning in
+ * the maps before it. */
+static int add_map(Buf *all, Hash *known, const char *text, uint64_t nth) {
         for (const char *line = text, *end; *line; line = *end ? end + 1 : end) {
+                uint64_t address = strtoull(line, NULL, 16), first = hash_get(known, address);
+                size_t n;
+
                 end = strchrnul(line, '\n');
                 n = (size_t) (end - line);
-                if (!memmem(line, n, "\t[", 2))
+                if (nth > 1 && ((first > 0 && first < nth) || !memmem(line, n, "\t[", 2)))
                         continue;
-                buf_printf(&modules, "%.*s\n", (int) n, line);
-                if (!is_known(maps, n_maps, strtoull(line, NULL, 16)))
-                        buf_printf(all, "%.*s\n", (int) n, line);
+                buf_add(all, line, n);
+                buf_adds(all, "\n");
+                if (first == 0 && hash_add(known, address, nth) < 0)
+                        return -ENOMEM;
         }
-        n = modules.n_data;
-        r = buf_take_string(&modules, &copy);
-        return r < 0 ? r : symbols_new(ret_map, copy, n);
-}
-
-/* Unless there is one already, of a copy. */
-static int add_end(Text *t) {
-        uint64_t highest = 0;
-        char *text;
-        int n;
-
-        if (strstr(t->data, " " SYMBOLS_END))
-                return 0;
-        for (const char *line = t->data, *end; *line; line = *end ? end + 1 : end) {
-                char *type;
-                uint64_t address = strtoull(line, &type, 16);
-
-                end = strchrnul(line, '\n');
-                /* Absolute ones are offsets, and trace-cmd passes them over. */
-                if (type[0] == ' ' && type[1] != 'A' && type[1] != 'a')
-                        highest = MAX(highest, address);
-        }
-        if (highest == 0 || highest > UINT64_MAX - SYMBOL_BYTES_MAX)
-                return 0;
-        n = asprintf(&text, "%s%s%016" PRIx64 " t " SYMBOLS_END "\n", t->data,
-                     t->n > 0 && t->data[t->n - 1] == '\n' ? "" : "\n", highest + SYMBOL_BYTES_MAX);
-        if (n < 0)
-                return -ENOMEM;
-        free(t->data);
-        *t = (Text){ text, (size_t) n };
-        return 0;
+        return all->error;
 }
 
 /* The first map whole, and of each later one what is new: each function that was ever loaded has its name, but
  * for one that began exactly where another had begun. */
 static int read_symbols(Work *w) {
         const SessionMeta *m = w->meta;
-        Symbols *maps[SYMBOL_MAPS_MAX + 1];
+        _cleanup_(hash_done) Hash known = {};
         _cleanup_buf_ Buf all = BUF_INIT;
-        size_t n_maps = 0;
-        int r = read_map(w->dir, m->symbols, &w->symbols, &w->symbols_are_damaged);
+        int r = 0;
 
-        if (r >= 0 && m->symbol_maps.n > 0) {
-                buf_add(&all, w->symbols.data, w->symbols.n);
-                r = symbols_new(&maps[0], TAKE_PTR(w->symbols.data), w->symbols.n);
-                n_maps += r >= 0;
-        }
-        for (size_t i = 0; r >= 0 && i < m->symbol_maps.n; i++) {
-                Text map = {};
+        for (size_t i = 0; r >= 0 && i <= m->symbol_maps.n; i++) {
+                const char *hash = i == 0 ? m->symbols : m->symbol_maps.items[i - 1].symbols;
+                _cleanup_free_ char *text = NULL;
+                size_t n;
 
-                r = read_map(w->dir, m->symbol_maps.items[i].symbols, &map,
-                             &w->symbols_are_damaged);
-                if (r >= 0)
-                        r = add_modules(&all, &maps[n_maps], maps, n_maps, map.data);
-                n_maps += r >= 0;
-                free(map.data);
+                r = session_dir_read_symbols(w->dir, hash, &text, &n);
+                if (r >= 0 && m->symbol_maps.n == 0)
+                        buf_add(&all, text, n);
+                else if (r >= 0)
+                        r = add_map(&all, &known, text, i + 1);
+                else if (r != -ENOMEM) {
+                        /* Not if they were hidden, or the recording came without the store. */
+                        w->symbols_are_damaged |= r != -ENODATA && r != -ENOENT && r != -EBADF;
+                        r = 0;
+                }
         }
-        if (r >= 0 && m->symbol_maps.n > 0) {
-                w->symbols.n = all.n_data;
-                r = buf_take_string(&all, &w->symbols.data);
-        }
-        while (n_maps > 0)
-                (void) symbols_free(maps[--n_maps]);
-        return r < 0 ? r : add_end(&w->symbols);
+        w->symbols.n = all.n_data;
+        return r < 0 ? r : buf_take_string(&all, &w->symbols.data);
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -227,8 +161,7 @@ static int read_formats(Work *w) {
 
         for (size_t i = 0; r == 0 && file && i < file->n_formats; i++)
                 r = add_format(w, file->formats[i].path, false);
-        if (w->n_formats > 0)
-                qsort(w->formats, w->n_formats, sizeof(*w->formats), compare_systems);
+        SORT(w->formats, w->n_formats, compare_systems);
         return r;
 }
 
@@ -240,12 +173,9 @@ static int read_texts(Work *w) {
                     ?: read_formats(w)
                     ?: read_symbols(w);
 
-        if (r == 0 && asprintf(&w->uname, "Linux %s %s %s", w->meta->host ?: "-",
-                               w->meta->kernel ?: "-", w->meta->machine ?: "-") < 0) {
-                w->uname = NULL;
-                r = -ENOMEM;
-        }
-        return r;
+        return r
+                       ?: text_format(&w->uname, "Linux %s %s %s", w->meta->host ?: "-",
+                                      w->meta->kernel ?: "-", w->meta->machine ?: "-");
 }
 
 /* --- what occurs ------------------------------------------------------------------------------ */
@@ -273,21 +203,21 @@ static int read_layout(Work *w) {
         return r;
 }
 
-static bool has_window(const Filtering *f) {
-        return f->from.kind != MOMENT_NONE || f->to.kind != MOMENT_NONE;
-}
-
 /* "+20ms" is counted from the first event of all CPUs, also of those that are left out. */
 static int resolve_window(Work *w) {
         _cleanup_(stream_freep) Stream *stream = NULL;
+        Filtering *window = w->spec->window;
         const char *problem = NULL;
         uint64_t begin_ns = 0;
-        int r = stream_open(&stream, w->dir, &w->layout);
+        int r;
 
+        if (window->from.kind == MOMENT_NONE && window->to.kind == MOMENT_NONE)
+                return 0;
+        r = stream_open(&stream, w->dir, &w->layout);
         if (r < 0)
                 return r;
         (void) stream_begin(stream, &begin_ns);
-        r = filtering_resolve(w->spec->window, w->meta, begin_ns, &problem);
+        r = filtering_resolve(window, w->meta, begin_ns, &problem);
         return r == FILTERING_E_UNKNOWN ? unreadable(w, "%s", problem) : r;
 }
 
@@ -445,9 +375,7 @@ int tracedat_write(TracedatResult *ret, const SessionDir *dir, const SessionMeta
 
         if (meta->page_bytes == 0)
                 return unreadable(&w, "nothing was ever recorded");
-        r = read_texts(&w) ?: read_layout(&w);
-        if (r == 0 && has_window(spec->window))
-                r = resolve_window(&w);
+        r = read_texts(&w) ?: read_layout(&w) ?: resolve_window(&w);
         if (r == 0)
                 r = occurrence_new(&w.occurrence, &w.layout, TAKE_PTR(w.symbols.data), w.symbols.n);
         if (r == 0)

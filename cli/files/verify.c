@@ -4,14 +4,11 @@
  * has no partner.  The counts are held against the account in session.json, whose numbers are the kernel's own. */
 
 #include <fcntl.h>
-#include <inttypes.h>
 
-#include "base/cleanup.h"
 #include "base/unit.h"
 #include "calls/playback.h"
 #include "cli/files/files.h"
 #include "cli/source/source.h"
-#include "cli/terminal/terminal.h"
 #include "pages/page-source.h"
 
 /* --- last words ------------------------------------------------------------------------------- */
@@ -139,17 +136,14 @@ static int check_cpus(VerifyResult *v, Playback *p, bool live) {
         return MIN(r, 0);
 }
 
-static int count_steps(VerifyResult *v, Playback *p, Progress *progress, LastWords *words) {
+static int count_steps(Playback *p, Progress *progress, LastWords *words) {
         uint64_t n_events = 0, n = 0;
         Step step;
         int r;
 
         for (size_t i = 0; i < p->meta->n_cpus; i++)
                 n_events += p->meta->cpus[i].read_events;
-        while ((r = steps_next(&p->steps, STREAM_NO_LIMIT, &step)) > 0) {
-                r = census_step(&v->census, &step);
-                if (r < 0)
-                        return r;
+        while ((r = playback_next(p, STREAM_NO_LIMIT, &step)) > 0) {
                 last_words_step(words, &step);
                 n += step.kind == STEP_LEAF ? 2 : 1;
                 progress_step(progress, n, n_events);
@@ -162,14 +156,12 @@ static int check_all(VerifyResult *v, Playback *p, Progress *progress, bool live
         _cleanup_buf_ Buf unhooked = BUF_INIT;
         LastWords words = {};
         size_t n_empty = 0;
-        int r = count_steps(v, p, progress, &words)
-                    ?: check_cpus(v, p, live)
-                    ?: damage_describe_pairs(&v->census, m, &v->problems);
+        int r = count_steps(p, progress, &words) ?: check_cpus(v, p, live);
 
         if (r >= 0)
                 r = damage_add_counts(
                         &v->notes, "",
-                        &(DamageCount){ damage_dropped(&v->census, m), "return of irq_exit_rcu()",
+                        &(DamageCount){ damage_dropped(&p->census, m), "return of irq_exit_rcu()",
                                         "returns of irq_exit_rcu()",
                                         "not recorded: this kernel leaves it out where an "
                                         "interrupt comes while the tracer traces itself" },
@@ -209,11 +201,14 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
         bool live = session_state_is_live(meta->state);
         int r = playback_open(&p, dir, meta, &reason);
 
-        v.census.only_exits = meta->spec.slower_ns > 0;
         if (r == PLAYBACK_E_UNREADABLE)
                 r = strv_addf(&v.problems, "it cannot be decoded: %s", reason);
-        else if (r >= 0)
+        else if (r >= 0) {
+                p->counts = true;
+                p->census.only_exits = meta->spec.slower_ns > 0;
                 r = check_all(&v, p, progress, live);
+                v.census = TAKE(p->census, (Census){});
+        }
         if (r < 0 && r != -ENOMEM) /* what is known of it is said all the same */
                 r = strv_addf(&v.problems, "it cannot be read: %s", origin_text(r));
         for (size_t i = 0; r >= 0 && i < meta->gaps.n; i++)

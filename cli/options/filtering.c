@@ -15,6 +15,7 @@
 #define NS UINT64_C(1000000000)
 #define DAY_NS (24 * 3600 * NS)
 #define DIGITS_OF_TRACE_CMD 6
+#define HALF_OF_TRACE_CMD 500 /* ns, of what it rounds to */
 
 /* "10:42", "10:42:03.5" */
 static int parse_time_of_day(const char *s, uint64_t *ret_ns) {
@@ -223,18 +224,13 @@ static int resolve_time_of_day(uint64_t ns, const SessionMeta *m, uint64_t *ret_
 /* Of a clock that counts something else than nanoseconds a number is one of ticks.  trace-cmd rounds
  * what it prints, so a time that was copied from it stands for all that are printed so. */
 static uint64_t resolve_trace_time(const Moment *moment, const SessionMeta *m, bool is_end) {
-        bool is_file = m && session_meta_is_of_file(m);
-        uint64_t unit = 1;
-
         if (m && m->clock && !trace_clock_is_ns(m->clock))
                 return moment->ticks;
-        if (!is_file || moment->n_digits != DIGITS_OF_TRACE_CMD)
+        if (!m || !session_meta_is_of_file(m) || moment->n_digits != DIGITS_OF_TRACE_CMD)
                 return moment->ns;
-        for (unsigned i = moment->n_digits; i < 9; i++)
-                unit *= 10;
         if (is_end)
-                return moment->ns + unit / 2 - 1;
-        return moment->ns - MIN(moment->ns, unit / 2);
+                return moment->ns + HALF_OF_TRACE_CMD - 1;
+        return moment->ns - MIN(moment->ns, (uint64_t) HALF_OF_TRACE_CMD);
 }
 
 static int resolve(const Moment *moment, const SessionMeta *m, uint64_t begin_ns, bool is_end,

@@ -131,20 +131,6 @@ static int add_words(Options *o, const Option *option, Strv *list, const char *v
         return STATUS_OK;
 }
 
-static int set_name(Options *o, const Option *option, char **at, const char *value) {
-        char *copy;
-
-        if (!option->is_valid(value))
-                return option_usage(o->verb, "--%s: \"%s\" is no %s", option->name,
-                                    NAME_QUOTED(value), option->noun);
-        copy = strdup(value);
-        if (!copy)
-                return out_of_memory();
-        free(*at);
-        *at = copy;
-        return STATUS_OK;
-}
-
 static int set_captures(Options *o, const char *value) {
         const char *rest = strchrnul(value, '/');
         _cleanup_free_ char *number = strndup(value, (size_t) (rest - value));
@@ -169,14 +155,13 @@ static int add_setting(Options *o, const char *value) {
                 "budget_ppm max_hooked max_event_rate max_write_rate "
                 "max_cpu_ppm min_gap_ns ";
         _cleanup_profile_ Profile p = PROFILE_INIT;
-        char *text, word[64];
+        _cleanup_free_ char *text = NULL;
         const char *member;
+        char word[64];
         json_t *item;
-        int n = asprintf(&text, "[Profile]\n%s\n", value),
-            r = n < 0 ? -ENOMEM : profile_parse(&p, "--set", text, (size_t) n);
+        int r = text_format(&text, "[Profile]\n%s\n", value)
+                        ?: profile_parse(&p, "--set", text, strlen(text));
 
-        if (n >= 0)
-                free(text);
         o->settings = o->settings ?: json_object();
         if (r < 0)
                 return out_of_memory();
@@ -275,7 +260,10 @@ int option_set_value(Options *o, const Option *option, const char *value) {
         case OPTION_NAMES:
                 return add_words(o, option, at, value, NULL);
         case OPTION_NAME:
-                return set_name(o, option, at, value);
+                if (!option->is_valid(value))
+                        return option_usage(o->verb, "--%s: \"%s\" is no %s", option->name,
+                                            NAME_QUOTED(value), option->noun);
+                return text_replace(at, value) < 0 ? out_of_memory() : STATUS_OK;
         case OPTION_ON:
                 return add_on(at, value) < 0 ? out_of_memory() : STATUS_OK;
         case OPTION_DO:

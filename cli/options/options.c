@@ -6,7 +6,6 @@
 
 #include <getopt.h>
 
-#include "base/array.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/options.h"
@@ -262,17 +261,9 @@ _Static_assert(ELEMENTSOF(options) <= 128, "Options.given has 128 bits");
 #define LONG_BASE 256 /* getopt's value of entry i is LONG_BASE + i, beyond all letters */
 
 static int add_word(Options *o, const char *word) {
-        int r = 0;
+        int r = o->verb ? strv_add(&o->words, word) : text_replace(&o->verb, word);
 
-        if (!o->verb) {
-                o->verb = strdup(word);
-                if (!o->verb)
-                        r = -ENOMEM;
-        } else
-                r = strv_add(&o->words, word);
-        if (r < 0)
-                return failed_errno(r, "Failed to read the arguments: %m");
-        return STATUS_OK;
+        return r < 0 ? failed_errno(r, "Failed to read the arguments: %m") : STATUS_OK;
 }
 
 /* What getopt complained of, as it was spelt: @at is the argument it had come to. */
@@ -422,18 +413,18 @@ int options_join_words(Options *o) {
         return STATUS_OK;
 }
 
-int options_check(const Options *o, const char *verb, const char *synopsis, uint64_t groups,
-                  size_t min, size_t max) {
+int options_check(const Options *o, const Verb *v) {
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
-                if ((o->given[i / 64] & UINT64_C(1) << i % 64) && !(options[i].groups & groups))
-                        return option_usage(verb, "\"%s\" has no option --%s", verb,
+                if ((o->given[i / 64] & UINT64_C(1) << i % 64) &&
+                    !(options[i].groups & (v->groups | OPTIONS_GLOBAL)))
+                        return option_usage(v->name, "\"%s\" has no option --%s", v->name,
                                             options[i].name);
-        if (o->words.n < min)
-                return option_usage(verb, "\"%s\" needs %s (%s)", verb,
-                                    o->words.n > 0 ? "more arguments" : "an argument", synopsis);
-        if (o->words.n > max)
-                return option_usage(verb, "\"%s\" cannot use the argument \"%s\"", verb,
-                                    NAME_QUOTED(o->words.items[max]));
+        if (o->words.n < v->min_words)
+                return option_usage(v->name, "\"%s\" needs %s (%s)", v->name,
+                                    o->words.n > 0 ? "more arguments" : "an argument", v->synopsis);
+        if (o->words.n > v->max_words)
+                return option_usage(v->name, "\"%s\" cannot use the argument \"%s\"", v->name,
+                                    NAME_QUOTED(o->words.items[v->max_words]));
         return STATUS_OK;
 }
 

@@ -197,10 +197,9 @@ static inline const char *options_store(const Options *o) {
 int options_parse(Options *ret, int argc, char **argv);
 /* For verbs that run no command: "--" only ended the options.  An exit status. */
 int options_join_words(Options *o);
-/* Whether all that was given belongs to @groups, and there are @min to @max words; an exit status.
- * @verb, @synopsis: its name and what follows it in its help, for the messages. */
-int options_check(const Options *o, const char *verb, const char *synopsis, uint64_t groups,
-                  size_t min, size_t max);
+/* Whether @v takes all that was given, and so many words; an exit status. */
+typedef struct Verb Verb;
+int options_check(const Options *o, const Verb *v);
 /* Adds what was said of options that belong to any of @groups and to none of @others, for another
  * command line; 0 or -ENOMEM. */
 int options_said(Strv *ret, const Options *o, uint64_t groups, uint64_t others);
@@ -292,7 +291,7 @@ int action_run(const Options *o, const char *verb, const Action *actions, size_t
 
 typedef int VerbFunction(const Options *o);
 
-typedef struct Verb {
+struct Verb {
         const char *name;
         const char *synopsis; /* what follows the name */
         const char *summary;  /* half a line, lower case */
@@ -302,7 +301,7 @@ typedef struct Verb {
         VerbFunction *run;
         bool has_fleet; /* does by itself what --hosts asks for */
         int (*check)(int fd, const char *path, Buf *said, bool *ret_is_told); /* a SentCheck */
-} Verb;
+};
 
 VerbFunction verb_run, verb_start, verb_arm, verb_trigger, verb_snapshot, verb_stop, verb_follow,
         verb_status, verb_list, verb_show, verb_top, verb_tree, verb_hist, verb_calls, verb_slow,

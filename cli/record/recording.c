@@ -9,9 +9,7 @@
 
 #include "base/hash.h"
 #include "base/io.h"
-#include "base/name.h"
 #include "base/unit.h"
-#include "cli/contact/contact.h"
 #include "cli/record/record.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
@@ -174,22 +172,12 @@ static uint64_t waited_ns(const Wait *w) {
         return now_ns(CLOCK_MONOTONIC) - w->since_ns;
 }
 
-/* If that is news. */
-static void say_waiting(const Options *o, Wait *w, const char *message) {
-        if (streq_ptr(w->told, message))
-                return;
-        free(w->told);
-        w->told = strdup(message);
-        talk(o, "Waiting: %s", message);
-}
-
 static int interrupted(void) {
         return failed(128 + SIGINT, "interrupted before anything was recorded.");
 }
 
 /* One call; an exit status, and with another one than STATUS_OK perhaps a @refusal that nobody was told. */
-static int ask_once(json_t **ret, const Options *o, Client *c, json_t *parameters, int wake_fd,
-                    Wait *w, Refusal *refusal) {
+static int ask_once(json_t **ret, Client *c, json_t *parameters, int wake_fd, Refusal *refusal) {
         int r = client_send(c, "Start", json_incref(parameters), false);
 
         while (r == 0 || r == CLIENT_E_INTERRUPTED) {
@@ -225,15 +213,6 @@ static bool may_wait(const Options *o, Client *c, Wait *w, const Refusal *refusa
         return waited_ns(w) < w->wait_ns;
 }
 
-static int refuse(const Wait *w, const Refusal *refusal) {
-        if (refusal->kind == REFUSAL_BUSY && w->wait_ns > 0)
-                log_error("waited %s in vain: %s", FORMAT_DURATION(waited_ns(w)),
-                          refusal_message(refusal));
-        else
-                log_error("%s", refusal_message(refusal));
-        return refusal_exit_status(refusal->kind);
-}
-
 /* Calls Start, again and again if something is in use.  An exit status. */
 static int call_start(json_t **ret, const Options *o, Client *c, json_t *parameters, int wake_fd) {
         _cleanup_(wait_done) Wait w = { .since_ns = now_ns(CLOCK_MONOTONIC) };
@@ -242,13 +221,20 @@ static int call_start(json_t **ret, const Options *o, Client *c, json_t *paramet
                 struct pollfd poll_fd = { .fd = wake_fd, .events = POLLIN };
                 uint64_t waited, left_ms;
                 _cleanup_refusal_ Refusal refusal = {};
-                int status = ask_once(ret, o, c, parameters, wake_fd, &w, &refusal);
+                int status = ask_once(ret, c, parameters, wake_fd, &refusal);
 
                 if (status == STATUS_OK || !refusal.parameters)
                         return status;
-                if (!may_wait(o, c, &w, &refusal))
-                        return refuse(&w, &refusal);
-                say_waiting(o, &w, refusal_message(&refusal));
+                if (!may_wait(o, c, &w, &refusal)) {
+                        if (refusal.kind == REFUSAL_BUSY && w.wait_ns > 0)
+                                return failed(status, "waited %s in vain: %s",
+                                              FORMAT_DURATION(waited_ns(&w)),
+                                              refusal_message(&refusal));
+                        return failed(status, "%s", refusal_message(&refusal));
+                }
+                if (!streq_ptr(w.told, refusal_message(&refusal)))
+                        talk(o, "Waiting: %s", refusal_message(&refusal));
+                (void) text_replace(&w.told, refusal_message(&refusal));
                 waited = waited_ns(&w);
                 left_ms = AGAIN_MS;
                 if (w.wait_ns > waited)
@@ -283,7 +269,6 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
 int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
-        const char *script;
         json_t *parameters;
         int status = describe(&parameters, o, c, functions)
                              ?: contact_call(c, "DryRun", parameters, &reply, NULL);
@@ -294,8 +279,7 @@ int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
                 (void) json_object_del(reply, "script");
                 return stdout_json(o, json_incref(reply));
         }
-        script = json_string_value(json_object_get(reply, "script")) ?: "";
-        buf_adds(&out, script);
+        buf_adds(&out, json_text(reply, "script"));
         return stdout_end(&out);
 }
 
@@ -308,11 +292,10 @@ int recording_list_live(Strv *ret, Client *c) {
         int status = contact_call(c, "GetStatus", json_pack("{s:b}", "brief", 1), &reply, NULL);
 
         json_array_foreach (json_object_get(reply, "sessions"), i, session) {
-                const char *name = json_string_value(json_object_get(session, "name"));
-                const char *text = json_string_value(json_object_get(session, "state"));
-                int state = text ? session_state_from_name(text) : -EINVAL;
+                const char *name = json_text(session, "name");
+                int state = session_state_from_name(json_text(session, "state"));
 
-                if (name && state >= 0 && session_state_is_live((SessionState) state) &&
+                if (*name && state >= 0 && session_state_is_live((SessionState) state) &&
                     strv_add(ret, name) < 0)
                         return out_of_memory();
         }

@@ -9,7 +9,6 @@
 
 #include "base/io.h"
 #include "base/name.h"
-#include "cli/contact/contact.h"
 #include "cli/record/record.h"
 #include "cli/terminal/terminal.h"
 
@@ -28,13 +27,6 @@ static const char *const syscall_prefixes[] = { "__x64_sys_",   "__arm64_sys_", 
 
 int function_list_parse(FunctionList *ret, char *text) {
         _cleanup_function_list_ FunctionList l = { .text = text };
-        size_t n_lines = 0;
-
-        for (const char *s = text; *s; s++)
-                n_lines += *s == '\n';
-        l.items = calloc(n_lines + 1, sizeof(*l.items));
-        if (!l.items)
-                return -ENOMEM;
 
         for (char *s = text; *s;) {
                 char *line = s, *space;
@@ -44,14 +36,14 @@ int function_list_parse(FunctionList *ret, char *text) {
                         *s++ = 0;
                 if (*line == 0)
                         continue;
-                l.items[l.n].name = line;
+                if (!ARRAY_ADD(l.items, l.n, (ListedFunction){ .name = line }))
+                        return -ENOMEM;
                 space = strchr(line, ' ');
                 if (space && space[1] == '[') {
                         *space = 0;
-                        l.items[l.n].module = space + 2;
+                        l.items[l.n - 1].module = space + 2;
                         space[2 + strcspn(space + 2, "]")] = 0;
                 }
-                l.n++;
         }
         *ret = TAKE(l, (FunctionList){});
         return 0;

@@ -29,7 +29,7 @@
 static int make_path(char **ret, const char *name) {
         const char *dir = getenv("STATE_DIRECTORY");
 
-        return asprintf(ret, "%s/%s.json", dir && *dir ? dir : STATE_DIR, name) < 0 ? -ENOMEM : 0;
+        return text_format(ret, "%s/%s.json", dir && *dir ? dir : STATE_DIR, name);
 }
 
 static bool is_log(const json_t *root) {

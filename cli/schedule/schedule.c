@@ -14,7 +14,6 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/options.h"
 #include "cli/schedule/schedule.h"
 #include "wire/manager-bus.h"
 
@@ -46,22 +45,17 @@ char *schedule_unit(char text[static SCHEDULE_UNIT_MAX], const char *name, const
 
 static int make_path(char **ret, const char *root, const char *name, const char *type,
                      const char *file) {
-        return asprintf(ret, "%s" UNIT_DIR "/" PREFIX "%s.%s.d%s%s", root ?: "", name, type,
-                        file ? "/" : "", file ?: "") < 0
-                       ? -ENOMEM
-                       : 0;
-}
-
-static bool is_plain(const char *word) {
-        return *word && word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                          "0123456789_@,.:/=+*?[]^-")] == 0;
+        return text_format(ret, "%s" UNIT_DIR "/" PREFIX "%s.%s.d%s%s", root ?: "", name, type,
+                           file ? "/" : "", file ?: "");
 }
 
 char *schedule_quote(const char *word) {
+        static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                    "0123456789_@,.:/=+*?[]^-";
         _cleanup_buf_ Buf out = BUF_INIT;
         char *text = NULL;
 
-        if (is_plain(word))
+        if (*word && word[strspn(word, plain)] == 0)
                 return strdup(word);
         buf_adds(&out, "\"");
         for (const char *c = word; *c; c++) {
@@ -103,7 +97,7 @@ static int describe(Buf *out, const Schedule *s, const char *type) {
         return out->error;
 }
 
-int schedule_write(const char *root, const Schedule *s) {
+int schedule_write(const char *root, const char *name, const Schedule *s) {
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(types); i++) {
@@ -111,8 +105,8 @@ int schedule_write(const char *root, const Schedule *s) {
                 _cleanup_buf_ Buf text = BUF_INIT;
 
                 r = describe(&text, s, types[i])
-                            ?: make_path(&dir, root, s->name, types[i], NULL)
-                            ?: make_path(&path, root, s->name, types[i], DROP_IN)
+                            ?: make_path(&dir, root, name, types[i], NULL)
+                            ?: make_path(&path, root, name, types[i], DROP_IN)
                             ?: dir_make(AT_FDCWD, dir, 0755);
                 if (r >= 0)
                         r = file_replace(AT_FDCWD, path, text.data, text.n_data, 0644);
@@ -144,21 +138,16 @@ int schedule_erase(const char *root, const char *name) {
 static int on_set(const IniEntry *e, void *userdata) {
         Schedule *s = userdata;
 
-        if (streq(e->section, "Timer") && streq(e->key, "OnCalendar")) {
-                free(s->calendar);
-                s->calendar = *e->value ? strdup(e->value) : NULL;
-                return *e->value && !s->calendar ? -ENOMEM : 0;
-        }
+        if (streq(e->section, "Timer") && streq(e->key, "OnCalendar"))
+                return text_replace(&s->calendar, *e->value ? e->value : NULL);
         if (streq(e->section, "X-Ftraced") && streq(e->key, "Keep"))
                 (void) parse_u64(e->value, INT64_MAX, &s->keep);
         return 0;
 }
 
 int schedule_read(Schedule *ret, const char *root, const char *name) {
-        _cleanup_schedule_ Schedule s = { .name = strdup(name) };
+        _cleanup_schedule_ Schedule s = {};
 
-        if (!s.name)
-                return -ENOMEM;
         for (size_t i = 0; i < ELEMENTSOF(types); i++) {
                 _cleanup_free_ char *path = NULL, *text = NULL;
                 int r = make_path(&path, root, name, types[i], DROP_IN)
@@ -203,7 +192,6 @@ int schedule_list(Strv *ret, const char *root) {
 }
 
 void schedule_done(Schedule *s) {
-        free(s->name);
         free(s->calendar);
         strv_done(&s->command);
         *s = (Schedule){};

@@ -20,7 +20,6 @@
 #define SCHEDULE_NAME_MAX 47 /* captures are sessions NAME-1 and so on */
 
 typedef struct Schedule {
-        char *name;
         char *calendar; /* NULL: the template's */
         uint64_t keep;  /* sessions; 0: all */
         Strv command;   /* of a capture, the program's path first; not filled by schedule_read() */
@@ -32,8 +31,8 @@ bool schedule_name_is_valid(const char *name);
 char *schedule_unit(char text[static SCHEDULE_UNIT_MAX], const char *name, const char *type);
 
 /* @root: before every path; NULL: none.  All: 0 or -errno. */
-int schedule_write(const char *root, const Schedule *s);
-/* What of it is in drop-ins of ours; all empty but the name if there are none. */
+int schedule_write(const char *root, const char *name, const Schedule *s);
+/* What of it is in drop-ins of ours; all empty if there are none. */
 int schedule_read(Schedule *ret, const char *root, const char *name);
 /* Removes what schedule_write() wrote; -ENOENT: nothing was there. */
 int schedule_erase(const char *root, const char *name);

@@ -116,11 +116,9 @@ static int add(const Options *o, const char *name) {
                 status = systemd_is_there();
         if (status != STATUS_OK)
                 return status;
-        s.name = strdup(name);
-        s.calendar = strdup(o->schedule.calendar);
-        r = s.name && s.calendar ? make_command(&s.command, o, &functions) : -ENOMEM;
-        if (r >= 0)
-                r = schedule_write(o->config_root, &s);
+        r = text_replace(&s.calendar, o->schedule.calendar)
+                    ?: make_command(&s.command, o, &functions)
+                    ?: schedule_write(o->config_root, name, &s);
         if (r < 0)
                 return fail("write", name, r);
         if (!o->config_root)

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "base/name.h"
 #include "base/unit.h"
 #include "cli/source/source.h"
 #include "retention/keep.h"
@@ -171,7 +170,7 @@ uint64_t damage_dropped(const Census *c, const SessionMeta *m) {
  *  (6.12 delivers exits of functions that we never asked for), what a ring dropped, which does not
  * end at one moment on all CPUs, and CPUs and tasks that were not recorded: a task in the middle of a
  * call may move to one of those, and become one.  With tracing_thresh there are returns alone. */
-int damage_describe_pairs(const Census *c, const SessionMeta *m, Strv *ret) {
+static int describe_pairs(const Census *c, const SessionMeta *m, Strv *ret) {
         const DamageCount counts[] = {
                 { c->n_unmatched_entries - damage_dropped(c, m), "call", "calls",
                   "of which the return is missing in the middle of the recording" },
@@ -218,6 +217,6 @@ int damage_describe(Playback *p, bool live, Strv *ret) {
                                         live, ret);
         }
         if (r >= 0 && p->counts)
-                r = damage_describe_pairs(&p->census, p->meta, ret);
+                r = describe_pairs(&p->census, p->meta, ret);
         return r;
 }

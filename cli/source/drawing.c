@@ -10,10 +10,8 @@
 #include <fcntl.h>
 
 #include "base/io.h"
-#include "base/name.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
-#include "meta/brief.h"
 
 #define CLOCK_LINES_MAX 20
 

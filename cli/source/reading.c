@@ -5,29 +5,21 @@
  * place that asks the one or the other.
  */
 
-#include "base/name.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 
 /* --- a text ----------------------------------------------------------------------------------- */
 
-typedef struct TextSteps {
-        Reading *reading;
-        TextSource *text;
-} TextSteps;
-
 /* A StepSource: says why it fails. */
 static int next_text_step(void *data, uint64_t until_ns, Step *ret) {
-        const TextSteps *t = data;
-        Reading *r = t->reading;
+        Reading *r = data;
         const char *problem;
-        int e = text_source_next(t->text, ret);
+        int e = text_source_next(&r->text, ret);
 
         if (e > 0 && _unlikely_(!r->has_begun)) {
                 r->has_begun = true;
-                r->begin_ns = ret->timestamp_ns;
-                if (filtering_resolve(&r->filtering, NULL, r->begin_ns, &problem) != 0) {
-                        log_error("%s cannot be read: %s.", t->text->name, problem);
+                if (filtering_resolve(&r->filtering, NULL, ret->timestamp_ns, &problem) != 0) {
+                        log_error("%s cannot be read: %s.", r->text.name, problem);
                         e = -STATUS_FAILED;
                 }
         }
@@ -59,7 +51,9 @@ static int rank_text(Reading *r, const char *word) {
         if (status != STATUS_OK)
                 return status;
         text_trace_keep_going(text.trace, true);
-        e = filter_rank(r->filter, &(StepSource){ next_text_step, &(TextSteps){ r, &text } });
+        SWAP(r->text, text);
+        e = filter_rank(r->filter, &(StepSource){ next_text_step, r });
+        SWAP(r->text, text);
         return -text_failure(r, e);
 }
 
@@ -130,9 +124,7 @@ static int next_step(Reading *r, Step *ret) {
         if (r->text.trace && !r->filter)
                 return text_source_next(&r->text, ret);
         if (r->text.trace) {
-                TextSteps steps = { r, &r->text };
-
-                e = filter_next(r->filter, &(StepSource){ next_text_step, &steps }, STREAM_NO_LIMIT,
+                e = filter_next(r->filter, &(StepSource){ next_text_step, r }, STREAM_NO_LIMIT,
                                 ret);
                 return e >= 0 ? e : text_failure(r, e);
         }

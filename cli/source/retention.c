@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <sys/statvfs.h>
 
-#include "base/array.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "retention/outlook.h"
@@ -69,12 +68,9 @@ void retention_talk(const Options *o, const json_t *reply) {
 
 void retention_mark(json_t *sessions, const json_t *reply) {
         json_t *retention = json_object_get(reply, "retention"), *session;
-        const char *next = json_string_value(json_object_get(retention, "next")), *name;
         size_t i;
 
-        json_array_foreach (sessions, i, session) {
-                name = json_string_value(json_object_get(session, "name"));
-                if (next && name && streq(name, next))
+        json_array_foreach (sessions, i, session)
+                if (streq(json_text(session, "name"), json_text(retention, "next")))
                         (void) json_object_set(session, "goes", retention);
-        }
 }

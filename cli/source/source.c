@@ -9,8 +9,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/name.h"
-#include "cli/contact/contact.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "meta/brief.h"
@@ -21,11 +19,7 @@
 #include "store/store.h"
 
 static Source *source_new(void) {
-        Source *s = calloc(1, sizeof(*s));
-
-        if (s)
-                s->readers_fd = -EBADF;
-        return s;
+        return NEW(Source, .readers_fd = -EBADF);
 }
 
 Source *source_free(Source *s) {
@@ -226,8 +220,7 @@ static json_t *newest_of(Listed *items, size_t n, uint64_t n_newest) {
         size_t n_left_out = n_newest > 0 && n > n_newest ? n - (size_t) n_newest : 0;
         json_t *list = json_array();
 
-        if (n > 0)
-                qsort(items, n, sizeof(*items), by_start);
+        SORT(items, n, by_start);
         for (size_t i = 0; i < n_left_out; i++)
                 json_decref(items[i].json);
         for (size_t i = n_left_out; i < n; i++)
@@ -242,6 +235,7 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
         _cleanup_vacuum_ Vacuum vacuum = {};
         bool is_whole = true;
         uint64_t n_bytes;
+        json_t *json;
         size_t n = 0;
         int status = open_store(&store, o), r;
 
@@ -250,9 +244,6 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
         r = store_list(store, &names);
         if (r < 0)
                 return store_failure(o, "the sessions", r);
-        items = calloc(names.n + 1, sizeof(*items));
-        if (!items)
-                return out_of_memory();
         for (size_t i = 0; i < names.n; i++) {
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
@@ -271,9 +262,9 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
                 }
                 mend_state(meta, store);
                 n_bytes = footprint_measure(dir).n_bytes;
-                items[n].start_ns = meta->start.realtime_ns;
-                items[n].json = listed_json(meta, n_bytes, is_brief);
-                if (!items[n++].json || vacuum_add_session(&vacuum, meta, n_bytes) < 0)
+                json = listed_json(meta, n_bytes, is_brief);
+                if (!json || !ARRAY_ADD(items, n, (Listed){ meta->start.realtime_ns, json }) ||
+                    vacuum_add_session(&vacuum, meta, n_bytes) < 0)
                         return out_of_memory();
         }
         /* Of another store no daemon removes anything by itself. */
@@ -387,10 +378,9 @@ static int choose_buffer(DatFile *f, const Options *o, const char *path, char **
         if (!names)
                 return -ENOMEM;
         if (r != 0)
-                return asprintf(ret_problem, "has no buffer \"%s\", but %s", NAME_QUOTED(o->buffer),
-                                *names ? names : "none at all") < 0
-                               ? -ENOMEM
-                               : r;
+                return text_format(ret_problem, "has no buffer \"%s\", but %s",
+                                   NAME_QUOTED(o->buffer), *names ? names : "none at all")
+                               ?: r;
         if (!o->buffer && *names)
                 talk(o, "%s: of its buffers \"%s\" is read; --buffer=NAME reads another: %s.", path,
                      source_buffer_name(text, dat_file_buffer(f)), names);

@@ -17,8 +17,6 @@
  */
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "base/array.h"
 #include "base/buf.h"
@@ -143,13 +141,6 @@ int damage_describe_files(const SessionDir *dir, const SessionMeta *m, Strv *ret
 /* The same of one CPU's pages, on a way through all or some of them. */
 int damage_describe_cpu(const SessionMeta *m, uint32_t cpu, const PageCount *c, const Damages *d,
                         bool live, Strv *ret);
-/*
- * damage_describe_pairs() - calls and returns that have no partner, though nothing tells of a loss
- * @c:  finished, of all of the recording
- *
- * Return: 0, or -ENOMEM.  Adds nothing if all is well, or if something explains them.
- */
-int damage_describe_pairs(const Census *c, const SessionMeta *m, Strv *ret);
 /* How many of the returns that are missing the kernel is known not to record (calls/census.c). */
 uint64_t damage_dropped(const Census *c, const SessionMeta *m);
 
@@ -281,8 +272,7 @@ typedef struct Reading {
         Filtering filtering;
         Whole *whole;   /* NULL: nothing is left out, or nobody adds calls up */
         Filter *filter; /* a text's; a playback has its own; NULL: all of it is passed on */
-        uint64_t begin_ns;
-        bool has_begun; /* begin_ns is known */
+        bool has_begun; /* of a text: what depends on its first step is resolved */
         int failure;    /* what the text could not do, as text_source_next() said it */
 } Reading;
 

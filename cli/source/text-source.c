@@ -2,19 +2,13 @@
 
 /* Whatever the text, its good lines are read; what was wrong is said at the end, with its place. */
 
-#include "base/buf.h"
 #include "base/io.h"
-#include "base/name.h"
 #include "base/unit.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 
 #define N_DAMAGES_SAID 8
 #define N_TRACES_SAID 4
-
-static int failure(const char *name, int r) {
-        return failed_errno(r, "Failed to read \"%s\": %m", name);
-}
 
 static bool begins_as_utf16(int fd) {
         char begin[2];
@@ -112,7 +106,7 @@ int text_source_take_fd(TextSource *ret, const Options *o, const char *word, int
         if (r == TEXT_TRACE_E_FOREIGN)
                 return no_trace(&s);
         if (r < 0)
-                return failure(s.name, r);
+                return failed_errno(r, "Failed to read \"%s\": %m", s.name);
         text_trace_keep_going(s.trace, o->keep_going);
         *ret = TAKE(s, (TextSource){});
         return STATUS_OK;
@@ -154,7 +148,7 @@ int text_source_next(TextSource *s, Step *ret) {
         int r = text_trace_next(s->trace, ret);
 
         if (r < 0)
-                return -failure(s->name, r);
+                return -failed_errno(r, "Failed to read \"%s\": %m", s->name);
         if (r == TEXT_TRACE_E_DAMAGED) {
                 say_damage(s);
                 return -failed(STATUS_FAILED, "%s: --keep-going reads what is not damaged.",

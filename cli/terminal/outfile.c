@@ -79,11 +79,8 @@ int outfile_open(Outfile *ret, const char *path, mode_t mode) {
         n_dir = slash ? (int) (slash + 1 - real) : 0;
         if (getrandom(&random, sizeof(random), 0) != sizeof(random))
                 return ORIGIN(-EIO);
-        if (asprintf(&temporary, "%.*s.ftraced-%016" PRIx64, n_dir, real, random) < 0) {
-                temporary = NULL;
-                return -ENOMEM;
-        }
-        r = outfile_open_as(ret, real, temporary, mode);
+        r = text_format(&temporary, "%.*s.ftraced-%016" PRIx64, n_dir, real, random)
+                    ?: outfile_open_as(ret, real, temporary, mode);
         if (r >= 0)
                 ret->sweeper_fd = sweeper_start(temporary);
         return r;

@@ -10,36 +10,39 @@
 #include <time.h>
 
 #include "base/name.h"
-#include "base/unit.h"
-#include "calls/function.h"
 #include "cli/terminal/terminal.h"
-#include "meta/brief.h"
 #include "meta/clock.h"
 #include "store/format.h"
 
 #define GAP_LINES_MAX 20
-#define UNCOUNTED_MAX 64
 #define BETTER_BUFFER_MAX (1ULL << 30)
 #define EVENT_BYTES_GUESS 48 /* an exit record and half an entry record, linux 6.1 */
 
+/* Behind what @text has. */
+static _printf_(2, 3) void add(char text[static SUMMARY_MAX], const char *format, ...) {
+        size_t n = strlen(text);
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(text + n, SUMMARY_MAX - n, format, ap);
+        va_end(ap);
+}
+
 /* @n_all: how many there are; those that are not in @v are counted. */
 static char *write_roots(char text[static SUMMARY_MAX], const Strv *v, size_t n_all, size_t max) {
-        size_t n = 0, i;
+        size_t i;
 
         max = MIN(max, (size_t) SUMMARY_MAX - 40);
         text[0] = 0;
         for (i = 0; i < v->n; i++) {
-                char quoted[NAME_QUOTE_MAX];
-                size_t n_name = strlen(name_quote(quoted, v->items[i]));
+                const char *quoted = NAME_QUOTED(v->items[i]);
 
-                if (i > 0 && n + 2 + n_name > max)
+                if (i > 0 && strlen(text) + 2 + strlen(quoted) > max)
                         break;
-                n += (size_t) snprintf(text + n, SUMMARY_MAX - n, "%s%s", i > 0 ? ", " : "",
-                                       quoted);
+                add(text, "%s%s", i > 0 ? ", " : "", quoted);
         }
         if (i < n_all)
-                (void) snprintf(text + n, SUMMARY_MAX - n, " and %zu other%s", n_all - i,
-                                n_all - i == 1 ? "" : "s");
+                add(text, " and %zu other%s", n_all - i, n_all - i == 1 ? "" : "s");
         return text;
 }
 
@@ -74,19 +77,15 @@ char *summary_clock_step(char text[static SUMMARY_MAX], const SessionMeta *m, si
         const ClockTuple *now = &m->clock_steps.items[i],
                          *before = i > 0 ? &m->clock_steps.items[i - 1] : &m->start;
         ClockShift shift = clock_shift(before, now);
-        char set_text[64] = "", slept_text[64] = "";
         bool is_back = shift.set_ns < 0;
 
-        if (shift.slept_ns >= CLOCK_STEP_NS_MIN)
-                (void) snprintf(slept_text, sizeof(slept_text), ", the host slept for %s",
-                                FORMAT_DURATION((uint64_t) shift.slept_ns));
+        summary_time(text, now->realtime_ns);
         if (shift.set_ns >= CLOCK_STEP_NS_MIN || shift.set_ns <= -CLOCK_STEP_NS_MIN)
-                (void) snprintf(set_text, sizeof(set_text), ", the clock was set %s by %s",
-                                is_back ? "back" : "forward",
-                                FORMAT_DURATION(is_back ? 0 - (uint64_t) shift.set_ns
-                                                        : (uint64_t) shift.set_ns));
-        (void) snprintf(text, SUMMARY_MAX, "%.64s%s%s", SUMMARY_TIME(now->realtime_ns), set_text,
-                        slept_text);
+                add(text, ", the clock was set %s by %s", is_back ? "back" : "forward",
+                    FORMAT_DURATION(is_back ? 0 - (uint64_t) shift.set_ns
+                                            : (uint64_t) shift.set_ns));
+        if (shift.slept_ns >= CLOCK_STEP_NS_MIN)
+                add(text, ", the host slept for %s", FORMAT_DURATION((uint64_t) shift.slept_ns));
         return text;
 }
 
@@ -144,59 +143,38 @@ const char *summary_brief_state(const Brief *b) {
 }
 
 /* "2,646 events", "1 page", "2,646 events and 1 page" */
-static char *lost_things(char text[static SUMMARY_MAX], uint64_t n_events, uint64_t n_pages) {
-        int n = 0;
-
-        text[0] = 0;
+static void add_things(char text[static SUMMARY_MAX], uint64_t n_events, uint64_t n_pages) {
         if (n_events > 0)
-                n = snprintf(text, SUMMARY_MAX, "%s event%s", FORMAT_COUNT(n_events),
-                             n_events == 1 ? "" : "s");
+                add(text, "%s event%s", FORMAT_COUNT(n_events), n_events == 1 ? "" : "s");
         if (n_pages > 0)
-                (void) snprintf(text + n, (size_t) (SUMMARY_MAX - n), "%s%s page%s",
-                                n > 0 ? " and " : "", FORMAT_COUNT(n_pages),
-                                n_pages == 1 ? "" : "s");
-        return text;
-}
-
-/* ", and some more in 2 gaps": events that are known to be lost and were not counted. */
-static char *uncounted(char text[static UNCOUNTED_MAX], const SessionMeta *m) {
-        size_t n = 0;
-
-        for (size_t i = 0; i < m->gaps.n; i++)
-                n += m->gaps.items[i].cause <= GAP_INTERRUPTED &&
-                     m->gaps.items[i].n_events == GAP_UNKNOWN;
-        text[0] = 0;
-        if (n > 0)
-                (void) snprintf(text, UNCOUNTED_MAX, ", and some more in %zu gap%s", n,
-                                n == 1 ? "" : "s");
-        return text;
+                add(text, "%s%s page%s", n_events > 0 ? " and " : "", FORMAT_COUNT(n_pages),
+                    n_pages == 1 ? "" : "s");
 }
 
 /* What the accounts and gaps say. */
-static char *lost(char text[static SUMMARY_MAX], const SessionMeta *m) {
-        char things[SUMMARY_MAX], more[UNCOUNTED_MAX];
-        uint64_t n_events = session_meta_events_lost(m), n_pages = session_meta_total(m).pages_lost;
-
-        if (n_events > 0 || n_pages > 0)
-                (void) snprintf(text, SUMMARY_MAX, "%.150s lost%s",
-                                lost_things(things, n_events, n_pages), uncounted(more, m));
-        else if (m->gaps.n > 0)
-                (void) snprintf(text, SUMMARY_MAX, "unknown loss in %zu gap%s", m->gaps.n,
-                                m->gaps.n == 1 ? "" : "s");
-        else
-                (void) snprintf(text, SUMMARY_MAX, "%s",
-                                m->lacks.n > 0 ? "some of it could not be fetched"
-                                               : "nothing lost");
-        return text;
-}
-
 char *summary_loss(char text[static SUMMARY_MAX], const SessionMeta *m) {
-        char things[SUMMARY_MAX], losses[SUMMARY_MAX];
+        uint64_t n_events = session_meta_events_lost(m), n_pages = session_meta_total(m).pages_lost;
+        size_t n_uncounted = 0; /* gaps with events that are known to be lost */
 
-        if (m->pages_unsynced == 0)
-                return lost(text, m);
-        (void) snprintf(text, SUMMARY_MAX, "%.180s, %.40s not on the disk yet", lost(losses, m),
-                        lost_things(things, 0, m->pages_unsynced));
+        for (size_t i = 0; i < m->gaps.n; i++)
+                n_uncounted += m->gaps.items[i].cause <= GAP_INTERRUPTED &&
+                               m->gaps.items[i].n_events == GAP_UNKNOWN;
+        text[0] = 0;
+        if (n_events > 0 || n_pages > 0) {
+                add_things(text, n_events, n_pages);
+                add(text, " lost");
+                if (n_uncounted > 0)
+                        add(text, ", and some more in %zu gap%s", n_uncounted,
+                            n_uncounted == 1 ? "" : "s");
+        } else if (m->gaps.n > 0)
+                add(text, "unknown loss in %zu gap%s", m->gaps.n, m->gaps.n == 1 ? "" : "s");
+        else
+                add(text, m->lacks.n > 0 ? "some of it could not be fetched" : "nothing lost");
+        if (m->pages_unsynced > 0) {
+                add(text, ", ");
+                add_things(text, 0, m->pages_unsynced);
+                add(text, " not on the disk yet");
+        }
         return text;
 }
 
@@ -229,25 +207,22 @@ char *summary_events(char text[static UNIT_TEXT_MAX], const SessionMeta *m) {
 }
 
 char *summary_gap(char text[static SUMMARY_MAX], const SessionMeta *m, const Gap *gap) {
-        char things[SUMMARY_MAX], from[SUMMARY_MAX], to[SUMMARY_MAX], cpu[32] = "", merged[64] = "";
         uint64_t n_events = gap->n_events == GAP_UNKNOWN ? 0 : gap->n_events;
+        char from[SUMMARY_MAX], to[SUMMARY_MAX];
 
+        text[0] = 0;
         if (gap->cpu != GAP_ALL_CPUS)
-                (void) snprintf(cpu, sizeof(cpu), "CPU %" PRIu32 ": ", gap->cpu);
+                add(text, "CPU %" PRIu32 ": ", gap->cpu);
+        add_things(text, n_events, gap->n_pages);
+        add(text, n_events > 0 || gap->n_pages > 0 ? " lost"
+                  : gap->cause <= GAP_INTERRUPTED  ? "some events lost"
+                                                   : "events may be missing");
+        add(text, " from %.20s %s%.20s", gap_time(from, m, gap->from_ns),
+            gap->to_ns == GAP_OPEN ? "on" : "to ",
+            gap->to_ns == GAP_OPEN ? "" : gap_time(to, m, gap->to_ns));
         if (gap->n_merged > 1)
-                (void) snprintf(merged, sizeof(merged), " (%" PRIu64 " times)", gap->n_merged);
-        if (n_events == 0 && gap->n_pages == 0)
-                (void) snprintf(things, sizeof(things), "%s",
-                                gap->cause <= GAP_INTERRUPTED ? "some events lost"
-                                                              : "events may be missing");
-        else {
-                lost_things(things, n_events, gap->n_pages);
-                (void) strncat(things, " lost", sizeof(things) - strlen(things) - 1);
-        }
-        (void) snprintf(text, SUMMARY_MAX, "%s%.80s from %.20s %s%.20s%s: %s", cpu, things,
-                        gap_time(from, m, gap->from_ns), gap->to_ns == GAP_OPEN ? "on" : "to ",
-                        gap->to_ns == GAP_OPEN ? "" : gap_time(to, m, gap->to_ns), merged,
-                        gap_cause_sentence(gap->cause));
+                add(text, " (%" PRIu64 " times)", gap->n_merged);
+        add(text, ": %s", gap_cause_sentence(gap->cause));
         return text;
 }
 
@@ -277,22 +252,16 @@ static void add_advice(Buf *out, const SessionMeta *m, const CpuAccount *c) {
 }
 
 static void loss_line(Buf *out, const SessionMeta *m, const CpuAccount *c) {
-        char things[SUMMARY_MAX];
-        const char *separator = "";
+        char things[SUMMARY_MAX] = "", why[SUMMARY_MAX] = "";
 
-        buf_printf(out, "CPU %" PRIu32 ": %s lost (", c->cpu,
-                   lost_things(things, cpu_account_events_lost(c), c->pages_lost));
-        if (c->overrun + c->dropped_events > 0) {
-                buf_adds(out, "buffer full");
-                separator = ", ";
-        }
-        if (c->commit_overrun > 0) {
-                buf_printf(out, "%sbuffer wrapped within an interrupt", separator);
-                separator = ", ";
-        }
+        add_things(things, cpu_account_events_lost(c), c->pages_lost);
+        if (c->overrun + c->dropped_events > 0)
+                add(why, ", buffer full");
+        if (c->commit_overrun > 0)
+                add(why, ", buffer wrapped within an interrupt");
         if (c->pages_lost > 0)
-                buf_printf(out, "%spages not stored", separator);
-        buf_adds(out, ")");
+                add(why, ", pages not stored");
+        buf_printf(out, "CPU %" PRIu32 ": %s lost (%s)", c->cpu, things, why + strlen(", "));
         add_advice(out, m, c);
 }
 

@@ -156,18 +156,21 @@ void row_label(Row r, const char *key, const Function *f) {
 }
 
 void row_function(Row r, const char *title, const Function *f) {
-        size_t n;
-        const char *module = function_module(f, &n);
+        size_t n = 0;
+        const char *module = f ? function_module(f, &n) : NULL;
 
         if (r.is_text) {
-                if (title)
+                if (title && f)
                         row_cell(r, title, "%s%s", NAME_QUOTED(f->label),
                                  TABLE_MARK(&r.table->marks, f->n_unhooked));
+                else
+                        row_cell(r, title, "(not recorded)");
                 return;
         }
-        row_json(r, "function", terminal_json_text(f->label, f->n_name));
-        row_json(r, "module", module ? terminal_json_text(module, n) : json_null());
-        row_known_int(r, "not_hooked_below", unhooked_is_number(f->n_unhooked), f->n_unhooked);
+        row_json(r, "function", terminal_json_text(f ? f->label : NULL, f ? f->n_name : 0));
+        row_json(r, "module", terminal_json_text(module, n));
+        row_known_int(r, "not_hooked_below", f && unhooked_is_number(f->n_unhooked),
+                      f ? f->n_unhooked : 0);
 }
 
 void row_task(Row r, const char *title, const char *comm, int64_t pid) {

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <fcntl.h>
 
-#include "base/unit.h"
+#include "base/io.h"
 #include "cli/terminal/terminal.h"
 
 void talk(const Options *o, const char *format, ...) {
@@ -207,4 +207,78 @@ int stdout_json(const Options *o, json_t *value) {
                 return out_of_memory();
         buf_printf(&out, "%s\n", text);
         return stdout_end(&out);
+}
+
+/* --- progress: the clock is looked at once for thousands of steps ------------------------------ */
+
+void progress_begin(Progress *ret, const Options *o, const char *what) {
+        *ret = (Progress){ .what = what,
+                           .is_shown = isatty(STDERR_FILENO) && !o->quiet,
+                           .next_ns = now_ns(CLOCK_MONOTONIC) + PROGRESS_AFTER_NS };
+}
+
+void progress_write(Progress *p, uint64_t done, uint64_t total) {
+        uint64_t now = now_ns(CLOCK_MONOTONIC);
+
+        if (!p->is_shown || now < p->next_ns)
+                return;
+        p->next_ns = now + PROGRESS_EVERY_NS;
+        if (total == 0)
+                (void) fprintf(stderr, "\r\033[K%s: %s", p->what, FORMAT_COUNT(done));
+        else
+                (void) fprintf(stderr, "\r\033[K%s: %u %%", p->what,
+                               (unsigned) ((double) MIN(done, total) * 100 / (double) total));
+        p->is_written = true;
+}
+
+void progress_end(Progress *p) {
+        if (p->is_written)
+                (void) fprintf(stderr, "\r\033[K");
+        p->is_written = p->is_shown = false;
+}
+
+/* --- signals: what they mean is the affair of the verb that records --------------------------- */
+
+static sigset_t signals_set(void) {
+        sigset_t set;
+
+        sigemptyset(&set);
+        sigaddset(&set, SIGINT);
+        sigaddset(&set, SIGTERM);
+        sigaddset(&set, SIGHUP);
+        sigaddset(&set, SIGCHLD);
+        return set;
+}
+
+int signals_open(void) {
+        sigset_t set = signals_set();
+        int fd;
+
+        if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+                return ORIGIN(-errno);
+        fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+        return fd < 0 ? ORIGIN(-errno) : fd;
+}
+
+bool signals_next(int fd, struct signalfd_siginfo *ret) {
+        return read(fd, ret, sizeof(*ret)) == sizeof(*ret);
+}
+
+bool signals_want_end(int fd) {
+        struct signalfd_siginfo s;
+        bool wanted = false;
+
+        while (signals_next(fd, &s))
+                wanted = wanted || s.ssi_signo != SIGCHLD;
+        return wanted;
+}
+
+void signals_close(int *fd) {
+        sigset_t set = signals_set();
+
+        if (*fd < 0)
+                return;
+        (void) signals_want_end(*fd);
+        *fd = safe_close(*fd);
+        (void) sigprocmask(SIG_UNBLOCK, &set, NULL);
 }

@@ -11,9 +11,6 @@
  */
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/signalfd.h>
 #include <sys/types.h>
 
@@ -165,7 +162,6 @@ bool signals_next(int fd, struct signalfd_siginfo *ret);
 bool signals_want_end(int fd);
 /* Signals do again what they usually do; what came until now is forgotten. */
 void signals_close(int *fd);
-#define _cleanup_signals_ _cleanup_(signals_close)
 
 /*
  * Table: rows that are drawn as text, or become a list of JSON objects
@@ -237,7 +233,7 @@ void row_count(Row r, const char *title, const char *key, uint64_t n);
 /* NULL: null, and a blank. */
 void row_string(Row r, const char *title, const char *key, const char *s);
 /* "nf_conntrack_in [nf_conntrack]", quoted where a terminal wants it, and its mark; in JSON "function", "module" (a
- * string or null) and "not_hooked_below" (a number; null: not known). */
+ * string or null) and "not_hooked_below" (a number; null: not known).  NULL: "(not recorded)"; all are null. */
 void row_function(Row r, const char *title, const Function *f);
 /* "client", "client-812"; in JSON "task" and "pid".  @pid: negative: not known. */
 void row_task(Row r, const char *title, const char *comm, int64_t pid);

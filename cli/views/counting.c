@@ -3,7 +3,6 @@
 /* What tracing costs is found along the way, by one more that is told of the calls. */
 
 #include "base/unit.h"
-#include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
 int counting_status(int r) {
@@ -87,12 +86,14 @@ void counting_headline(const Counting *c, Buf *out) {
         buf_adds(out, c->overhead.shown.n > 0 ? "\n" : "");
 }
 
-int counting_show(const Counting *c, Table *t) {
+int counting_show(const Counting *c, Table *t, const char *below) {
         const Options *o = c->reading.o;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
 
-        if (!o->no_legend && o->json == JSON_OFF)
+        if (!o->no_legend && o->json == JSON_OFF) {
                 counting_headline(c, &out);
+                buf_adds(&out, below);
+        }
         return table_show(t, o, &out);
 }
 

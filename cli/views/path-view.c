@@ -61,8 +61,7 @@ static int make_parts(const CriticalPath *sum, Part **ret, size_t *ret_n) {
                 parts[k].released = parts[k].released ?: s->released;
                 parts[k].released_ns += s->released ? s->duration_ns : 0;
         }
-        if (n > 0)
-                qsort(parts, n, sizeof(*parts), compare_parts);
+        SORT(parts, n, compare_parts);
         *ret = TAKE_PTR(parts);
         *ret_n = n;
         return 0;
@@ -136,12 +135,22 @@ static void add_queue(Buf *out, const PathView *v, const Part *part) {
         buf_adds(out, " had");
 }
 
+static Waker waker_of(const PathSegment *s) {
+        Waker w = { .pid = s->had,
+                    .what = s->what,
+                    .is_irq = s->kind == PATH_INTERRUPT,
+                    .in_softirq = s->kind == PATH_SOFTIRQ };
+
+        memcpy(w.comm, s->had_comm, sizeof(w.comm));
+        return w;
+}
+
 /* An interrupt, or a softirq; of one call with the task that ran, if that was the same each time. */
 static void add_wakers(Buf *out, const PathView *v, const Part *part, const PathSegment *s) {
-        Waker w = { .pid = -1, .what = s->what, .is_irq = s->kind == PATH_INTERRUPT };
         const PathSegment *first = NULL;
+        Waker w = waker_of(s);
 
-        w.in_softirq = !w.is_irq;
+        w.pid = -1;
         for (size_t i = 0; is_of_one(v) && i < v->path->n; i++) {
                 const PathSegment *other = &v->path->segments[i];
 
@@ -160,63 +169,50 @@ static void add_wakers(Buf *out, const PathView *v, const Part *part, const Path
         waker_describe(out, &w);
 }
 
-static void add_own(Buf *out, const PathView *v, const Part *part, const PathSegment *s) {
-        switch (s->kind) {
-        case PATH_RAN:
+static void add_running(Buf *out, const PathView *v, const Most *most) {
+        const Function *f = most->segment->function;
+
+        if (most->segment->depth == 0) {
                 buf_adds(out, "running");
-                if (s->function && !streq(s->function->label, v->function->label)) {
-                        buf_adds(out, ", longest");
-                        add_in(out, s->function);
-                }
-                break;
-        case PATH_QUEUED:
-                buf_adds(out, "waiting");
-                add_queue(out, v, part);
-                break;
-        case PATH_INTERRUPT:
-        case PATH_SOFTIRQ:
-                buf_adds(out, "waiting");
-                add_wakers(out, v, part, s);
-                break;
-        default:
-                buf_adds(out, "waiting");
-                add_in(out, s->function);
-                buf_adds(out, " for what was not recorded");
-        }
+                f = f && !streq(f->label, v->function->label) ? f : NULL;
+        } else if (most->is_half) {
+                buf_adds(out, f ? "was" : "ran where nothing was recorded");
+                add_in(out, f);
+                return;
+        } else
+                buf_adds(out, "ran");
+        buf_adds(out, f ? ", longest" : "");
+        add_in(out, f);
 }
 
-static void add_other(Buf *out, const PathView *v, const Part *part, const Most *most) {
+/* The call's own time, or that of a task that it waited for. */
+static void add_part(Buf *out, const PathView *v, const Part *part, const Most *most) {
         const PathSegment *s = most->segment;
+        bool is_own = s->depth == 0;
 
-        buf_adds(out, "waiting for ");
-        add_task(out, s->comm, s->pid);
-        buf_adds(out, ", which ");
+        if (!is_own) {
+                buf_adds(out, "waiting for ");
+                add_task(out, s->comm, s->pid);
+                buf_adds(out, ", which ");
+        }
+        if (s->kind != PATH_RAN)
+                buf_adds(out, is_own ? "waiting" : "waited");
         switch (s->kind) {
         case PATH_RAN:
-                if (!most->is_half) {
-                        buf_adds(out, "ran");
-                        if (s->function)
-                                buf_adds(out, ", longest");
-                        add_in(out, s->function);
-                } else if (s->function) {
-                        buf_adds(out, "was");
-                        add_in(out, s->function);
-                } else
-                        buf_adds(out, "ran where nothing was recorded");
+                add_running(out, v, most);
                 break;
         case PATH_QUEUED:
-                buf_adds(out, "waited");
                 add_queue(out, v, part);
                 break;
         case PATH_INTERRUPT:
         case PATH_SOFTIRQ:
-                buf_adds(out, "waited");
                 add_wakers(out, v, part, s);
                 break;
         default:
-                buf_adds(out, "waited for what was not recorded");
+                add_in(out, is_own ? s->function : NULL);
+                buf_adds(out, " for what was not recorded");
         }
-        if (part->released && part->released_ns >= part->ns / 2)
+        if (!is_own && part->released && part->released_ns >= part->ns / 2)
                 buf_printf(out, " and let go of a lock in %s", NAME_QUOTED(part->released->label));
 }
 
@@ -252,10 +248,7 @@ void path_view_sentence(const PathView *v, Buf *out) {
                 if (i > 0 && percent < PART_MIN_PERCENT)
                         break;
                 buf_printf(out, "%s%.0f %% ", separator, percent);
-                if (most.segment->depth == 0)
-                        add_own(out, v, &parts[i], most.segment);
-                else
-                        add_other(out, v, &parts[i], &most);
+                add_part(out, v, &parts[i], &most);
                 separator = "; ";
         }
         buf_adds(out, ".\n");
@@ -300,25 +293,13 @@ static void tell_what(Row r, const PathSegment *s) {
                 break;
         case PATH_INTERRUPT:
         case PATH_SOFTIRQ:
-                w = (Waker){ .pid = s->had,
-                             .what = s->what,
-                             .is_irq = s->kind == PATH_INTERRUPT,
-                             .in_softirq = s->kind == PATH_SOFTIRQ };
-                memcpy(w.comm, s->had_comm, sizeof(w.comm));
+                w = waker_of(s);
                 waker_describe(&waker, &w);
                 row_cell(r, "3WHAT", "waited, woken %.*s", (int) waker.n_data, waker.data);
                 break;
         default:
                 row_cell(r, "3WHAT", "waited for what was not recorded");
         }
-}
-
-/* In the text alone. */
-static void tell_function(Row r, const char *title, const Function *f) {
-        if (r.is_text && f)
-                row_function(r, title, f);
-        else
-                row_cell(r, title, "(not recorded)");
 }
 
 static void tell_time(Row r, const PathView *v, uint64_t ns) {
@@ -329,16 +310,11 @@ static void tell_time(Row r, const PathView *v, uint64_t ns) {
 
 static void tell(Row r, const PathView *v, const PathSegment *s, bool has_locks) {
         static const char *const kinds[_PATH_KIND_N] = { "ran", "queued", "interrupt", "softirq",
-                                                            "unknown" };
-        static const char *const of_function[] = { "function", "module", "not_hooked_below" };
+                                                         "unknown" };
         bool is_one = is_of_one(v);
         char pid[16] = "";
 
-        tell_function(r, "4IN", s->function);
-        if (!r.is_text && s->function)
-                row_function(r, NULL, s->function);
-        for (size_t i = 0; i < ELEMENTSOF(of_function) && !s->function; i++)
-                row_known_int(r, of_function[i], false, 0);
+        row_function(r, "4IN", s->function);
         row_cell(r, is_one ? "?>AT" : NULL, "%s", FIGURE_ROUND(s->begin_ns - v->start_ns));
         row_known_int(r, "start_ns", is_one, (int64_t) s->begin_ns);
         tell_time(r, v, s->duration_ns);
@@ -361,8 +337,8 @@ static void tell(Row r, const PathView *v, const PathSegment *s, bool has_locks)
         row_known_int(r, "cpu_had_pid", s->had >= 0, s->had);
         row_string(r, NULL, "what", s->what);
         row_label(r, "awaited_in", s->awaited);
-        if (s->depth > 0)
-                tell_function(r, "5?WHILE AWAITED IN", s->awaited);
+        if (r.is_text && s->depth > 0)
+                row_function(r, "5?WHILE AWAITED IN", s->awaited);
         else
                 row_cell(r, "5?WHILE AWAITED IN", " ");
         row_label(r, "lock_released_in", s->released);

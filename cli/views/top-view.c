@@ -11,7 +11,6 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
 #define DEFAULT_COLUMNS "self,share,total,count,p99,name"
@@ -35,24 +34,6 @@ static uint64_t average_of(const TopView *v, const BreakdownRow *row) {
         return floor_likely_ns(v->cost, average_ns, 1, row->n_below / row->n_outer);
 }
 
-static uint64_t net_of(const TopView *v, const BreakdownRow *row) {
-        uint64_t total_ns = total_of(v, row);
-
-        return total_ns - MIN(total_ns, row->aside_ns);
-}
-
-static uint64_t uninterrupted_of(const TopView *v, const BreakdownRow *row) {
-        uint64_t total_ns = total_of(v, row);
-
-        return total_ns - MIN(total_ns, row->irq_ns);
-}
-
-static uint64_t on_cpu_of(const TopView *v, const BreakdownRow *row) {
-        uint64_t total_ns = total_of(v, row);
-
-        return total_ns - MIN(total_ns, row->blocked_ns);
-}
-
 typedef enum CellKind {
         CELL_TIME,    /* of all calls */
         CELL_OF_CALL, /* the time of one call; where all were cut none is known */
@@ -70,37 +51,35 @@ static const struct Column {
         uint64_t (*value)(const TopView *v, const BreakdownRow *row);
         unsigned permille; /* a quantile; 0: it is at: */
         size_t offset;
-        size_t met; /* all: only if this member of a row is not 0; 0: always */
-        const char *key;
-        unsigned place; /* in JSON, from 1; 0: it has none */
+        size_t less;     /* what this member has is no part of it; 0: all is */
+        bool if_met;     /* all: only if that member of a row is not 0 */
+        const char *key; /* NULL: JSON has none */
 } columns[] = {
-        { "self", ">SELF", CELL_TIME, .value = self_of, .key = "self_ns", .place = 3 },
+        { "self", ">SELF", CELL_TIME, .value = self_of, .key = "self_ns" },
         { "share", ">SELF%", CELL_SHARE, .value = self_of },
-        { "total", ">TOTAL", CELL_TIME, .value = total_of, .key = "total_ns", .place = 4 },
-        { "stolen", ">STOLEN", CELL_TIME, .offset = MEMBER(irq_ns), .met = MEMBER(irq_ns),
-          .key = "irq_ns", .place = 8 },
-        { "softirq", ">SOFTIRQ", CELL_TIME, .offset = MEMBER(softirq_ns), .met = MEMBER(softirq_ns),
-          .key = "softirq_ns", .place = 9 },
-        { "waking", ">WAKING", CELL_TIME, .offset = MEMBER(wake_ns), .met = MEMBER(wake_ns),
-          .key = "wake_ns", .place = 10 },
-        { "net", ">NET", CELL_TIME, .value = net_of, .met = MEMBER(aside_ns),
-          .key = "net_of_all_ns", .place = 11 },
-        { "blocked", ">BLOCKED", CELL_TIME, .offset = MEMBER(blocked_ns), .met = MEMBER(blocked_ns),
-          .key = "blocked_ns", .place = 6 },
-        { "on-cpu", ">ON-CPU", CELL_TIME, .value = on_cpu_of, .met = MEMBER(blocked_ns),
-          .key = "on_cpu_ns", .place = 7 },
-        { "count", ">CALLS", CELL_COUNT, .offset = MEMBER(n), .key = "count", .place = 1 },
-        { "avg", ">AVG", CELL_OF_CALL, .value = average_of, .key = "avg_ns", .place = 14 },
-        { "min", ">MIN", CELL_OF_CALL, .offset = MEMBER(quantiles.min), .key = "min_ns",
-          .place = 12 },
-        { "p50", ">P50", CELL_OF_CALL, .permille = 500, .key = "p50_ns", .place = 15 },
-        { "p90", ">P90", CELL_OF_CALL, .permille = 900, .key = "p90_ns", .place = 16 },
-        { "p99", ">P99", CELL_OF_CALL, .permille = 990, .key = "p99_ns", .place = 17 },
-        { "max", ">MAX", CELL_OF_CALL, .offset = MEMBER(quantiles.max), .key = "max_ns",
-          .place = 13 },
+        { "total", ">TOTAL", CELL_TIME, .value = total_of, .key = "total_ns" },
+        { "stolen", ">STOLEN", CELL_TIME, .offset = MEMBER(irq_ns), .if_met = true,
+          .key = "irq_ns" },
+        { "softirq", ">SOFTIRQ", CELL_TIME, .offset = MEMBER(softirq_ns), .if_met = true,
+          .key = "softirq_ns" },
+        { "waking", ">WAKING", CELL_TIME, .offset = MEMBER(wake_ns), .if_met = true,
+          .key = "wake_ns" },
+        { "net", ">NET", CELL_TIME, .value = total_of, .less = MEMBER(aside_ns), .if_met = true,
+          .key = "net_of_all_ns" },
+        { "blocked", ">BLOCKED", CELL_TIME, .offset = MEMBER(blocked_ns), .if_met = true,
+          .key = "blocked_ns" },
+        { "on-cpu", ">ON-CPU", CELL_TIME, .value = total_of, .less = MEMBER(blocked_ns),
+          .if_met = true, .key = "on_cpu_ns" },
+        { "count", ">CALLS", CELL_COUNT, .offset = MEMBER(n), .key = "count" },
+        { "avg", ">AVG", CELL_OF_CALL, .value = average_of, .key = "avg_ns" },
+        { "min", ">MIN", CELL_OF_CALL, .offset = MEMBER(quantiles.min), .key = "min_ns" },
+        { "p50", ">P50", CELL_OF_CALL, .permille = 500, .key = "p50_ns" },
+        { "p90", ">P90", CELL_OF_CALL, .permille = 900, .key = "p90_ns" },
+        { "p99", ">P99", CELL_OF_CALL, .permille = 990, .key = "p99_ns" },
+        { "max", ">MAX", CELL_OF_CALL, .offset = MEMBER(quantiles.max), .key = "max_ns" },
         { "name", NULL, CELL_NAME },
-        { .kind = CELL_COUNT, .offset = MEMBER(n_cut), .key = "cut", .place = 2 },
-        { .kind = CELL_TIME, .value = uninterrupted_of, .key = "net_ns", .place = 5 },
+        { .kind = CELL_COUNT, .offset = MEMBER(n_cut), .key = "cut" },
+        { .kind = CELL_TIME, .value = total_of, .less = MEMBER(irq_ns), .key = "net_ns" },
 };
 
 _Static_assert(ELEMENTSOF(columns) <= TOP_VIEW_COLUMNS, "TopView.columns has room for each once");
@@ -110,11 +89,11 @@ static uint64_t member_of(const BreakdownRow *row, size_t offset) {
 }
 
 static uint64_t value_of(const TopView *v, const BreakdownRow *row, const struct Column *c) {
-        if (c->value)
-                return c->value(v, row);
-        if (c->permille > 0)
-                return quantiles_at(&row->quantiles, c->permille);
-        return member_of(row, c->offset);
+        uint64_t value = c->value          ? c->value(v, row)
+                         : c->permille > 0 ? quantiles_at(&row->quantiles, c->permille)
+                                           : member_of(row, c->offset);
+
+        return c->less > 0 ? value - MIN(value, member_of(row, c->less)) : value;
 }
 
 static bool is_word(const char *s, size_t n, const char *word) {
@@ -148,10 +127,10 @@ static int refuse_column(const char *option, const char *name, size_t n_name, co
 
 /* Whether any row has it. */
 static bool is_met(const TopView *v, const struct Column *c) {
-        bool is = c->met == 0;
+        bool is = !c->if_met;
 
         for (size_t i = 0; i < v->n && !is; i++)
-                is = member_of(v->rows[i], c->met) > 0;
+                is = member_of(v->rows[i], c->less ?: c->offset) > 0;
         return is;
 }
 
@@ -182,7 +161,7 @@ static void choose_columns(TopView *v, const char *chosen, size_t sorted_by) {
 
 bool top_view_has_more(const TopView *v) {
         for (size_t i = 0; i < ELEMENTSOF(columns); i++)
-                if (columns[i].met > 0 && is_met(v, &columns[i]) &&
+                if (columns[i].if_met && is_met(v, &columns[i]) &&
                     !memchr(v->columns, (int) i, v->n_columns))
                         return true;
         return false;
@@ -199,9 +178,7 @@ typedef struct Sorted {
 static int compare_keys(const void *a, const void *b) {
         const Sorted *x = a, *y = b;
 
-        if (x->key != y->key)
-                return x->key < y->key ? 1 : -1;
-        return (x->place > y->place) - (x->place < y->place);
+        return CMP(y->key, x->key) ?: CMP(x->place, y->place);
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -357,10 +334,9 @@ void top_view_tell(const TopView *v, Table *t, size_t n) {
                 if (r.is_text)
                         continue;
                 tell_name(v, r, row);
-                for (unsigned place = 1; place <= ELEMENTSOF(columns); place++)
-                        for (size_t k = 0; k < ELEMENTSOF(columns); k++)
-                                if (columns[k].place == place)
-                                        tell_cell(v, r, row, &columns[k]);
+                for (size_t k = 0; k < ELEMENTSOF(columns); k++)
+                        if (columns[k].key)
+                                tell_cell(v, r, row, &columns[k]);
         }
 }
 
@@ -479,12 +455,11 @@ static void take_keys(LiveTop *t) {
 }
 
 int live_top_new(LiveTop **ret, const Options *o) {
-        _cleanup_(live_top_freep) LiveTop *t = calloc(1, sizeof(*t));
+        _cleanup_(live_top_freep) LiveTop *t = NEW(LiveTop, .o = o);
         int r, status;
 
         if (!t)
                 return out_of_memory();
-        t->o = o;
         status = top_view_check(o, &t->by);
         if (status != STATUS_OK)
                 return status;

@@ -46,8 +46,8 @@ void counting_done(Counting *c);
 int counting_status(int r);
 /* A line with overhead_describe(); nothing, if there are no calls. */
 void counting_headline(const Counting *c, Buf *out);
-/* @t below that; an exit status. */
-int counting_show(const Counting *c, Table *t);
+/* @t below that and @below it; an exit status. */
+int counting_show(const Counting *c, Table *t, const char *below);
 /* The same as counting_headline() for JSON; NULL without memory. */
 json_t *counting_cost_json(const Counting *c);
 
@@ -129,7 +129,8 @@ typedef struct PathView {
         uint64_t n_all;       /* of how many they are the slowest */
         const CriticalPath *path;
         const PathSum *sum; /* of the same */
-        const WaitsRow *between; /* where the task, or callers of the function, were longest off the CPU between
+        const WaitsRow *
+                between; /* where the task, or callers of the function, were longest off the CPU between
                                   * calls; NULL: nowhere */
 } PathView;
 
@@ -201,21 +202,11 @@ void waits_view_hint(const Counting *c, const Function *receiver, const char *co
  */
 typedef struct Where Where;
 
-typedef struct WhereCall {
-        const char *args; /* "(sk=0x1, len=0x40)"; NULL: none are known */
-        bool has_retval, has_cpu;
-        uint64_t retval, duration_ns, self_ns;
-        uint32_t cpu;
-        int32_t pid; /* < 0: not known */
-} WhereCall;
-
 #define WHERE_WHY_MAX 160
 
 enum { WHERE_E_INVALID = 1 };
-/* @why: on WHERE_E_INVALID half a sentence that quotes the place.  0, WHERE_E_INVALID, -ENOMEM. */
+/* @ret: for free().  @why: on WHERE_E_INVALID half a sentence that quotes the place.  0, WHERE_E_INVALID, -ENOMEM. */
 int where_parse(Where **ret, const char *text, char why[static WHERE_WHY_MAX]);
-bool where_matches(Where *w, const WhereCall *call);
+bool where_matches(Where *w, const Call *call);
 /* A name that no call had that was asked for; NULL: there is none. */
 const char *where_unmet(const Where *w);
-Where *where_free(Where *w);
-DEFINE_CLEANUP(Where *, where_free);

@@ -200,7 +200,7 @@ static int parse_or(Parser *s) {
 }
 
 int where_parse(Where **ret, const char *text, char why[static WHERE_WHY_MAX]) {
-        _cleanup_(where_freep) Where *w = calloc(1, sizeof(*w));
+        _cleanup_free_ Where *w = calloc(1, sizeof(*w));
         Parser s = { .w = w, .p = text, .why = why };
         int r;
 
@@ -236,12 +236,12 @@ static bool find_argument(const char *args, const char *name, Number *ret) {
         return false;
 }
 
-static bool find_number(const WhereCall *c, const char *name, Number *ret) {
+static bool find_number(const Call *c, const char *name, Number *ret) {
         if (streq(name, "ret")) {
                 *ret = number_of(retval_number(c->retval));
                 return c->has_retval;
         }
-        if (find_argument(c->args, name, ret))
+        if (find_argument(c->frame->args, name, ret))
                 return true;
         if (is_time(name)) {
                 *ret = *name == 'd' ? c->duration_ns : c->self_ns;
@@ -249,13 +249,13 @@ static bool find_number(const WhereCall *c, const char *name, Number *ret) {
         }
         if (streq(name, "cpu")) {
                 *ret = c->cpu;
-                return c->has_cpu;
+                return c->has_end;
         }
-        *ret = c->pid;
-        return streq(name, "pid") && c->pid >= 0;
+        *ret = c->stack->pid;
+        return streq(name, "pid") && c->stack->pid >= 0;
 }
 
-static bool compare(Node *n, const WhereCall *c) {
+static bool compare(Node *n, const Call *c) {
         Number v;
 
         if (!find_number(c, n->name, &v))
@@ -267,7 +267,7 @@ static bool compare(Node *n, const WhereCall *c) {
 }
 
 /* Nodes before @i are known: no recursion, whatever the depth. */
-bool where_matches(Where *w, const WhereCall *call) {
+bool where_matches(Where *w, const Call *call) {
         bool is[NODES_MAX];
 
         for (unsigned i = 0; i < w->n; i++) {
@@ -296,8 +296,4 @@ const char *where_unmet(const Where *w) {
                 if (w->nodes[i].kind == NODE_COMPARE && !w->nodes[i].was_met)
                         return w->nodes[i].name;
         return NULL;
-}
-
-Where *where_free(Where *w) {
-        return mfree(w);
 }

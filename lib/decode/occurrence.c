@@ -7,6 +7,8 @@
  * text: so nothing is marked twice, and the marks are in the text's own order.
  */
 
+#include <inttypes.h>
+
 #include "decode/names.h"
 #include "decode/occurrence.h"
 #include "decode/records.h"
@@ -120,11 +122,7 @@ static void mark_irq_bounds(Occurrence *o) {
 }
 
 void occurrence_put_symbols(Occurrence *o, Buf *out) {
-        Symbol symbol;
-
         mark_irq_bounds(o);
-        if (o->highest > 0 && symbols_find_behind(o->symbols, o->highest, &symbol))
-                mark(o, &symbol);
         for (size_t i = 0; i < o->n_text; i++) {
                 const char *begin = o->text + i, *end;
 
@@ -140,6 +138,9 @@ void occurrence_put_symbols(Occurrence *o, Buf *out) {
                 buf_add(out, begin, (size_t) (end - begin));
                 buf_add(out, "\n", 1);
         }
+        if (o->highest > 0 && o->highest <= UINT64_MAX - SYMBOL_BYTES_MAX)
+                buf_printf(out, "%016" PRIx64 " t ftraced_end_of_symbols\n",
+                           o->highest + SYMBOL_BYTES_MAX);
 }
 
 Occurrence *occurrence_free(Occurrence *o) {

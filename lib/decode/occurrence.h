@@ -29,7 +29,7 @@ void occurrence_add(Occurrence *o, const PageInfo *info, const void *page, PageC
 /* Whether an event of this id was there. */
 bool occurrence_has_event(const Occurrence *o, uint16_t id);
 /* The lines whose symbols were there, in the text's order: of several at one address the one that
- * the kernel prints.  And the one behind the last of them: libtraceevent 1.7.1 takes an address for
+ * the kernel prints.  And one behind them all, made up: libtraceevent 1.7.1 takes an address for
  * the last symbol's only if it is where that begins (src/event-parse.c, func_map_init()), and what is
  * recorded of a function may be 4 bytes behind.  And the bounds of .irqentry.text, if any was in there.
  * An error is @out's. */

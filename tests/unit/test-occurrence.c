@@ -67,7 +67,8 @@ TEST(functions_of_calls_occur_once_in_the_order_of_the_text) {
                 page_leave(&p, 9, 17, F_UNKNOWN, 0, 1);
                 o = occurrence_of(&f, &p);
                 expect_symbols(o, "ffffffff81000000 T udp_sendmsg\n"
-                                  "ffffffffc0000010 t ovl_open\t[overlay]\n");
+                                  "ffffffffc0000010 t ovl_open\t[overlay]\n"
+                                  "ffffffffc0100010 t ftraced_end_of_symbols\n");
                 ck_assert(occurrence_has_event(o, layouts[i].entry_id));
                 ck_assert(occurrence_has_event(o, layouts[i].exit_id));
                 ck_assert(!occurrence_has_event(o, 5));
@@ -86,10 +87,9 @@ TEST(words_of_other_events_keep_the_symbols_they_lie_in) {
         page_begin(&p, &layouts[LAYOUT_7_2], 5);
         page_record(&p, 5, record, sizeof(record));
         o = occurrence_of(&f, &p);
-        /* And what is behind the last. */
         expect_symbols(o, "ffffffff81000100 T ip_make_skb\n"
                           "ffffffff81000200 t kfree\n"
-                          "ffffffffc0000010 t ovl_open\t[overlay]\n");
+                          "ffffffff81100200 t ftraced_end_of_symbols\n");
         ck_assert(occurrence_has_event(o, 5));
 }
 
@@ -97,9 +97,10 @@ TEST(where_interrupts_begin_is_kept_if_one_does) {
         const uint64_t functions[] = { 0xffff800080010060, 0xffff800080010290 };
         const char *wanted[] = { "ffff800080010000 T __irqentry_text_start\n"
                                  "ffff800080010060 t gic_handle_irq\n"
-                                 "ffff80008001028c T __irqentry_text_end\n",
+                                 "ffff80008001028c T __irqentry_text_end\n"
+                                 "ffff800080110060 t ftraced_end_of_symbols\n",
                                  "ffff800080010290 T __do_softirq\n"
-                                 "ffff800080011000 T vectors\n" };
+                                 "ffff800080110290 t ftraced_end_of_symbols\n" };
 
         for (size_t i = 0; i < ELEMENTSOF(functions); i++) {
                 _cleanup_(occurrence_freep) Occurrence *o = NULL;

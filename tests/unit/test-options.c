@@ -6,7 +6,6 @@
 #include "cli/options/options.h"
 #include "unit.h"
 
-#define MANY SIZE_MAX
 #define PARSE(o, ...)                                                                              \
         ({                                                                                         \
                 static const char *_argv[] = { "ftracectl", __VA_ARGS__, NULL };                   \
@@ -82,18 +81,21 @@ TEST(lists_take_commas_and_repetitions_and_names_may_have_commas) {
 }
 
 TEST(a_verb_refuses_options_of_others_and_words_that_it_has_no_use_for) {
+        Verb list = { .name = "list", .synopsis = "", .groups = OPTIONS_JSON },
+             show = { .name = "show", .synopsis = "", .min_words = 1, .max_words = 1 };
         _cleanup_options_ Options o = {}, two = {};
 
         be_silent();
         ck_assert_int_eq(PARSE(&o, "list", "--depth=3"), STATUS_OK);
-        ck_assert_int_eq(options_check(&o, "list", "", OPTIONS_GLOBAL | OPTIONS_JSON, 0, 0),
-                         STATUS_USAGE);
-        ck_assert_int_eq(options_check(&o, "list", "", OPTIONS_GLOBAL | OPTIONS_RECORD, 0, 0),
-                         STATUS_OK);
+        ck_assert_int_eq(options_check(&o, &list), STATUS_USAGE);
+        list.groups = OPTIONS_RECORD;
+        ck_assert_int_eq(options_check(&o, &list), STATUS_OK);
         ck_assert_int_eq(PARSE(&two, "show", "a", "b"), STATUS_OK);
-        ck_assert_int_eq(options_check(&two, "show", "", OPTIONS_GLOBAL, 1, 1), STATUS_USAGE);
-        ck_assert_int_eq(options_check(&two, "show", "", OPTIONS_GLOBAL, 3, MANY), STATUS_USAGE);
-        ck_assert_int_eq(options_check(&two, "show", "", OPTIONS_GLOBAL, 1, 2), STATUS_OK);
+        ck_assert_int_eq(options_check(&two, &show), STATUS_USAGE);
+        show.max_words = 2;
+        ck_assert_int_eq(options_check(&two, &show), STATUS_OK);
+        show.min_words = 3;
+        ck_assert_int_eq(options_check(&two, &show), STATUS_USAGE);
 }
 
 TEST(the_environment_names_socket_and_store) {

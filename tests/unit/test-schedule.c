@@ -36,14 +36,13 @@ TEST(a_word_is_quoted_as_systemd_reads_it) {
 }
 
 TEST(what_is_somebody_elses_stays_and_a_profile_whose_timer_is_enabled_is_a_schedule) {
-        _cleanup_schedule_ Schedule s = { .name = strdup("x"), .calendar = strdup("daily") },
-                                    enabled = {};
+        _cleanup_schedule_ Schedule s = { .calendar = strdup("daily") }, enabled = {};
         _cleanup_scratch_ Scratch root = SCRATCH;
         _cleanup_strv_ Strv names = {};
 
         make_root(&root);
         ck_assert_int_eq(strv_add(&s.command, "/bin/true"), 0);
-        ck_assert_int_eq(schedule_write(root.path, &s), 0);
+        ck_assert_int_eq(schedule_write(root.path, "x", &s), 0);
         ck_assert_int_eq(file_replace(root.fd,
                                       "etc/systemd/system/ftraced-capture@x.timer.d/mine.conf", "",
                                       0, 0644),

@@ -4,20 +4,25 @@
 #include "cli/views/views.h"
 #include "unit.h"
 
-static const WhereCall sent = {
-        .args = "(sk=0xffff888003d5c000, msg=0xffffc900001bbd88, len=0x5dc)",
+static const Frame with_arguments = {
+        .args = "(sk=0xffff888003d5c000, msg=0xffffc900001bbd88, len=0x5dc)"
+};
+static const Frame without = {};
+static Stack task = { .pid = 812 }, nobody = { .pid = -1 };
+static const Call sent = {
+        .frame = &with_arguments,
+        .stack = &task,
         .has_retval = true,
         .retval = 0xffffffa6, /* -90 of an int */
         .duration_ns = 5000000,
         .self_ns = 1000,
-        .has_cpu = true,
+        .has_end = true,
         .cpu = 3,
-        .pid = 812
 };
-static const WhereCall bare = { .duration_ns = 10, .self_ns = 10, .pid = -1 };
+static const Call bare = { .frame = &without, .stack = &nobody, .duration_ns = 10, .self_ns = 10 };
 
-static bool matches(const char *text, const WhereCall *c) {
-        _cleanup_(where_freep) Where *w = NULL;
+static bool matches(const char *text, const Call *c) {
+        _cleanup_free_ Where *w = NULL;
         char why[WHERE_WHY_MAX];
 
         ck_assert_msg(where_parse(&w, text, why) == 0, "%s: %s", text, why);
@@ -61,7 +66,7 @@ TEST(a_condition_lets_through_what_it_says) {
 }
 
 TEST(a_name_that_no_call_has_is_told) {
-        _cleanup_(where_freep) Where *w = NULL;
+        _cleanup_free_ Where *w = NULL;
         char why[WHERE_WHY_MAX];
 
         ck_assert_int_eq(where_parse(&w, "ret < 0 || !(lem == 1) && cpu == 3", why), 0);
@@ -69,7 +74,7 @@ TEST(a_name_that_no_call_has_is_told) {
         (void) where_matches(w, &bare);
         (void) where_matches(w, &sent);
         ck_assert_str_eq(where_unmet(w), "lem");
-        where_free(TAKE_PTR(w));
+        free(TAKE_PTR(w));
         ck_assert_int_eq(where_parse(&w, "len == 1 && cpu == 0", why), 0);
         (void) where_matches(w, &sent);
         ck_assert_ptr_null(where_unmet(w));
@@ -85,7 +90,8 @@ TEST(what_a_call_does_not_have_compares_with_nothing) {
 }
 
 TEST(numbers_have_the_sign_that_is_drawn) {
-        WhereCall c = { .has_retval = true, .pid = -1 };
+        Frame frame = {};
+        Call c = { .frame = &frame, .stack = &nobody, .has_retval = true };
 
         c.retval = (uint64_t) -11;
         ck_assert(matches("ret == -11", &c));
@@ -93,7 +99,7 @@ TEST(numbers_have_the_sign_that_is_drawn) {
         ck_assert(matches("ret > 0", &c));
         c.retval = 0x7fffffff;
         ck_assert(matches("ret == 2147483647", &c));
-        c.args = "(fd=-1, how=-2 [BAD], p=(STRUCT)[0x1:0x2], q=?0x10)";
+        frame.args = "(fd=-1, how=-2 [BAD], p=(STRUCT)[0x1:0x2], q=?0x10)";
         ck_assert(matches("fd == -1 && how < 0 && q == 16", &c));
         ck_assert(!matches("p == 1", &c));
         ck_assert(!matches("p != 1", &c));
@@ -146,7 +152,7 @@ TEST(no_condition_is_too_much_for_the_stack) {
                 ck_assert_int_eq(buf_take_string(&b, &text), 0);
                 r = where_parse(&w, text, why);
                 ck_assert_int_eq(r, n > 60 ? WHERE_E_INVALID : 0);
-                where_free(w);
+                free(w);
         }
         for (int n = 100; n < 1000; n += 800) {
                 _cleanup_buf_ Buf b = BUF_INIT;
@@ -158,6 +164,6 @@ TEST(no_condition_is_too_much_for_the_stack) {
                 buf_adds(&b, "ret<0");
                 ck_assert_int_eq(buf_take_string(&b, &text), 0);
                 ck_assert_int_eq(where_parse(&w, text, why), n > 100 ? WHERE_E_INVALID : 0);
-                where_free(w);
+                free(w);
         }
 }

@@ -22,12 +22,10 @@
 #define TRIED "emergency_sync"
 #define TRIED_BUFFER (64 << 10)
 
-typedef struct Mark {
+static const struct Mark {
         const char *state, *utf8, *ascii;
         Colour colour;
-} Mark;
-
-static const Mark marks[] = {
+} marks[] = {
         { "good", "✓", "+", COLOUR_GOOD },
         { "warning", "!", "!", COLOUR_WARNING },
         { "bad", "✗", "x", COLOUR_BAD },
@@ -203,18 +201,14 @@ static void ask(Client *c, json_t *checks) {
 
 /* --- a recording ------------------------------------------------------------------------------ */
 
-static const char *text_of(const json_t *check, const char *key) {
-        return json_string_value(json_object_get(check, key));
-}
-
 /* Whether one of that name (NULL: any) is in that state. */
 static bool has(const json_t *checks, const char *name, const char *state) {
         json_t *check;
         size_t i;
 
         json_array_foreach (checks, i, check)
-                if ((!name || streq_ptr(text_of(check, "name"), name)) &&
-                    streq_ptr(text_of(check, "state"), state))
+                if ((!name || streq(json_text(check, "name"), name)) &&
+                    streq(json_text(check, "state"), state))
                         return true;
         return false;
 }
@@ -270,19 +264,17 @@ static void try(Client *c, json_t *checks) {
 /* --- the result ------------------------------------------------------------------------------- */
 
 static void print_check(Buf *out, const Options *o, const json_t *check) {
-        const char *state = text_of(check, "state");
-        const char *text = text_of(check, "text");
-        const char *fix = text_of(check, "fix");
-        const Mark *mark = &marks[ELEMENTSOF(marks) - 1];
+        const char *text = json_text(check, "text"), *fix = json_text(check, "fix");
+        const struct Mark *mark = &marks[ELEMENTSOF(marks) - 1];
 
         for (size_t i = 0; i < ELEMENTSOF(marks); i++)
-                if (streq_ptr(marks[i].state, state))
+                if (streq(marks[i].state, json_text(check, "state")))
                         mark = &marks[i];
         terminal_add(out, o, mark->colour, terminal_is_utf8() ? mark->utf8 : mark->ascii);
-        buf_printf(out, " %s", text ?: "?");
-        if (fix)
-                buf_printf(out, "%s  Fix: %s",
-                           text && *text && text[strlen(text) - 1] == '.' ? "" : ".", fix);
+        buf_printf(out, " %s", text);
+        if (*fix)
+                buf_printf(out, "%s  Fix: %s", *text && text[strlen(text) - 1] == '.' ? "" : ".",
+                           fix);
         buf_adds(out, "\n");
 }
 
@@ -298,13 +290,12 @@ static int print_capabilities(Buf *out, const json_t *checks, bool legend) {
         table_begin(&t, JSON_OFF);
         json_array_foreach (checks, i, check)
                 if (is_capability(check)) {
-                        const char *state = text_of(check, "state");
                         Row r = table_row(&t);
 
-                        row_cell(r, "HERE", "%s", streq_ptr(state, "good") ? "yes" : "no");
-                        row_cell(r, "WHAT A KERNEL CAN RECORD", "%s",
-                                 text_of(check, "text") ?: "?");
-                        row_cell(r, "SINCE LINUX", "%s", text_of(check, "since") ?: "?");
+                        row_cell(r, "HERE", "%s",
+                                 streq(json_text(check, "state"), "good") ? "yes" : "no");
+                        row_cell(r, "WHAT A KERNEL CAN RECORD", "%s", json_text(check, "text"));
+                        row_cell(r, "SINCE LINUX", "%s", json_text(check, "since"));
                 }
         if (t.n_rows == 0)
                 return 0;

@@ -9,12 +9,6 @@
 #include "cli/terminal/terminal.h"
 #include "meta/json-field.h"
 
-static int compare_names(const void *a, const void *b) {
-        const ListedFunction *x = a, *y = b;
-
-        return strcmp(x->name, y->name);
-}
-
 /* The names of @l that @word stands for; here "*" may mean all.  An exit status. */
 static int match_names(Strv *ret, const char *word, const FunctionList *l) {
         _cleanup_strv_ Strv one = {}, words = {};
@@ -46,17 +40,13 @@ int verb_functions(const Options *o) {
                 return failed(STATUS_NOT_FOUND,
                               "no function that can be traced here matches \"%s\".",
                               NAME_QUOTED(word));
+        strv_sort_unique(&names);
         if (o->json != JSON_OFF)
                 return stdout_json(o, json_strv_new(&names));
         pager_open(&pager, o, names.n);
-        for (size_t i = 0; i < names.n; i++) {
-                const ListedFunction *f =
-                        bsearch(&(ListedFunction){ .name = names.items[i] }, list.items, list.n,
-                                sizeof(*list.items), compare_names);
-                const char *module = f ? f->module : NULL;
-
-                buf_printf(&out, "%s%s%s%s\n", names.items[i], module ? " [" : "", module ?: "",
-                           module ? "]" : "");
-        }
+        for (const ListedFunction *f = list.items; f < list.items + list.n; f++)
+                if (strv_finds(&names, f->name))
+                        buf_printf(&out, "%s%s%s%s\n", f->name, f->module ? " [" : "",
+                                   f->module ?: "", f->module ? "]" : "");
         return stdout_paged(&pager, &out, 0);
 }

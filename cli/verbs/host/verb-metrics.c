@@ -232,7 +232,6 @@ int verb_metrics(const Options *o) {
         int status = contact_daemon(&c, o)
                              ?: contact_call(c, "GetStatus", json_pack("{s:b}", "brief", 1), &reply,
                                              NULL);
-        bool is_file = o->output && !streq(o->output, "-");
         json_t *family;
         size_t i;
 
@@ -246,7 +245,7 @@ int verb_metrics(const Options *o) {
                               "versions of ftraced and ftracectl match?");
         if (o->json != JSON_OFF)
                 return stdout_json(o, json_incref(families));
-        if (is_file)
+        if (o->output && !streq(o->output, "-"))
                 return write_file(o->output, families);
         json_array_foreach (families, i, family)
                 print_family(&out, family, o->output);

@@ -11,6 +11,8 @@
 #include "cli/terminal/terminal.h"
 #include "meta/trigger.h"
 
+#define DAY_S 86400
+
 typedef struct Count {
         size_t n_live, n_kept, n_failed;
         uint64_t n_lost;
@@ -53,14 +55,8 @@ static void add_row(Row r, const SessionMeta *m) {
                 row_cell(r, "END", "%s", "");
 }
 
-/* It ended within a day: somebody may not know yet. */
-static bool is_recent(const SessionMeta *m) {
-        uint64_t now_s = (uint64_t) time(NULL), stop_s = m->stop.realtime_ns / NSEC_PER_SEC;
-
-        return now_s < stop_s + 86400;
-}
-
 static int look_at_sessions(Table *t, Count *count, Buf *troubles, json_t *sessions) {
+        uint64_t now_s = (uint64_t) time(NULL);
         json_t *session;
         size_t i;
 
@@ -79,7 +75,8 @@ static int look_at_sessions(Table *t, Count *count, Buf *troubles, json_t *sessi
                         for (size_t k = 0; k < m->degraded.n; k++)
                                 buf_printf(troubles, "  %s is degraded: %s\n", m->name,
                                            m->degraded.items[k].reason);
-                } else if (m->limit != SESSION_LIMIT_NONE && is_recent(m))
+                } else if (m->limit != SESSION_LIMIT_NONE && /* somebody may not know yet */
+                           now_s < m->stop.realtime_ns / NSEC_PER_SEC + DAY_S)
                         buf_printf(troubles, "  %s was ended by a limit: %s\n", m->name,
                                    m->reason ?: "?");
         }
@@ -104,15 +101,13 @@ static void count_ended(Count *count, const json_t *reply) {
 }
 
 static void first_line(Buf *out, const Options *o, const json_t *reply, const Count *count) {
-        const char *version = json_string_value(json_object_get(reply, "version"));
-        const char *kernel = json_string_value(json_object_get(reply, "kernel"));
         struct utsname u = {};
 
         (void) uname(&u);
         terminal_add(out, o, COLOUR_GOOD, terminal_is_utf8() ? "●" : "*");
-        buf_printf(out, " ftraced %s on %s (%s): %zu recording%s, %zu kept", version ?: "?",
-                   u.nodename, kernel ?: "?", count->n_live, count->n_live == 1 ? "" : "s",
-                   count->n_kept);
+        buf_printf(out, " ftraced %s on %s (%s): %zu recording%s, %zu kept",
+                   json_text(reply, "version"), u.nodename, json_text(reply, "kernel"),
+                   count->n_live, count->n_live == 1 ? "" : "s", count->n_kept);
         if (count->n_failed > 0)
                 buf_printf(out, ", %zu failed", count->n_failed);
         buf_printf(out, "; store %s, %s lost\n", FORMAT_BYTES(json_number(reply, "store_bytes")),
@@ -121,25 +116,24 @@ static void first_line(Buf *out, const Options *o, const json_t *reply, const Co
                 buf_adds(out, "  tracefs was not found: ftracectl doctor\n");
 }
 
-/* All sessions only where all are printed.  An exit status. */
-static int ask(Client *c, const Options *o, json_t **ret) {
-        return o->json != JSON_OFF
-                       ? contact_gather(c, "GetStatus", NULL, "sessions", ret)
-                       : contact_call(c, "GetStatus", json_pack("{s:b}", "brief", 1), ret, NULL);
-}
-
 int verb_status(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_table_ Table t = {};
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO), troubles = BUF_INIT;
         json_auto_t *reply = NULL;
         Count count = {};
-        int status = contact_daemon(&c, o) ?: ask(c, o, &reply), r;
+        int status = contact_daemon(&c, o), r;
 
+        /* All sessions only where all are printed. */
+        if (o->json != JSON_OFF)
+                return status
+                               ?: contact_gather(c, "GetStatus", NULL, "sessions", &reply)
+                               ?: stdout_json(o, json_incref(reply));
+        status = status
+                         ?: contact_call(c, "GetStatus", json_pack("{s:b}", "brief", 1), &reply,
+                                         NULL);
         if (status != STATUS_OK)
                 return status;
-        if (o->json != JSON_OFF)
-                return stdout_json(o, json_incref(reply));
         table_begin(&t, JSON_OFF);
         count_ended(&count, reply);
         status = look_at_sessions(&t, &count, &troubles, json_object_get(reply, "sessions"));

@@ -183,17 +183,6 @@ static int print_json(Listing *l, const Call *call, const Note *note) {
         return 0;
 }
 
-static bool is_where(const Listing *l, const Call *call) {
-        return where_matches(l->where, &(WhereCall){ .args = call->frame->args,
-                                                     .has_retval = call->has_retval,
-                                                     .retval = call->retval,
-                                                     .duration_ns = call->duration_ns,
-                                                     .self_ns = call->self_ns,
-                                                     .has_cpu = call->has_end,
-                                                     .cpu = call->cpu,
-                                                     .pid = call->stack->pid });
-}
-
 static int end(void *userdata, const Call *call) {
         _cleanup_(note_freep) Note *note = call->frame->data;
         Listing *l = userdata;
@@ -204,7 +193,7 @@ static int end(void *userdata, const Call *call) {
         if (l->o->limit > 0 && l->n >= l->o->limit)
                 return 0;
         l->n_looked_at++;
-        if (l->where && !is_where(l, call))
+        if (l->where && !where_matches(l->where, call))
                 return 0;
         l->n++;
         if (l->o->json != JSON_OFF)
@@ -222,6 +211,7 @@ static int list(Listing *l, const Chosen *chosen) {
 
         if (status != STATUS_OK)
                 return status;
+        l->names = chosen->names;
         pairing_add_sink(counting.pairing, NULL, end, l);
         counting.pairing->keeps_arguments = true;
         pairing_set_wait(counting.pairing, waited, l);
@@ -252,28 +242,23 @@ static int list(Listing *l, const Chosen *chosen) {
         return counting_end(&counting);
 }
 
+static void listing_done(Listing *l) {
+        free(l->where);
+        buf_done(&l->out);
+}
+
 int verb_calls(const Options *o) {
-        Listing l = { .o = o, .out = BUF_OF_TEXT(STDOUT_FILENO), .is_first = true };
+        _cleanup_(listing_done)
+                Listing l = { .o = o, .out = BUF_OF_TEXT(STDOUT_FILENO), .is_first = true };
         _cleanup_chosen_ Chosen chosen = {};
         char why[WHERE_WHY_MAX];
-        int status = STATUS_OK, r = 0;
+        int r = o->analysis.where ? where_parse(&l.where, o->analysis.where, why) : 0;
 
-        if (o->analysis.where)
-                r = where_parse(&l.where, o->analysis.where, why);
         if (r == WHERE_E_INVALID)
-                status = failed(
-                        STATUS_USAGE,
-                        "--where: \"%s\" is no condition like \"ret < 0 && len > 1400\": %s.",
-                        NAME_QUOTED(o->analysis.where), why);
-        else if (r < 0)
-                status = failed_errno(r, "Failed to read the options: %m");
-        if (status == STATUS_OK)
-                status = chosen_init(&chosen, o);
-        if (status == STATUS_OK) {
-                l.names = chosen.names;
-                status = list(&l, &chosen);
-        }
-        where_free(l.where);
-        buf_done(&l.out);
-        return status;
+                return failed(STATUS_USAGE,
+                              "--where: \"%s\" is no condition like \"ret < 0 && len > 1400\": %s.",
+                              NAME_QUOTED(o->analysis.where), why);
+        if (r < 0)
+                return failed_errno(r, "Failed to read the options: %m");
+        return chosen_init(&chosen, o) ?: list(&l, &chosen);
 }

@@ -119,9 +119,8 @@ static int print(const Options *o, const Changes *c, Waits *between) {
                 const Why *w = c->roots[i];
 
                 (void) json_array_append_new(
-                        list,
-                        why_view_json(w, waits_between(between, -1, w->root->function->label),
-                                      o->limit));
+                        list, why_view_json(w, waits_between(between, -1, w->root->function->label),
+                                            o->limit));
         }
         if (list)
                 return stdout_json(o, list);
@@ -204,16 +203,8 @@ static int compare(const Options *o) {
 /* With --fail-over a verdict: nobody shall take a recording that cannot be read for a slow one. */
 int verb_diff(const Options *o) {
         int status = compare(o);
+        bool is_verdict = status == STATUS_OK || status == STATUS_USAGE ||
+                          status == STATUS_SLOWER || status == STATUS_PIPE;
 
-        if (o->analysis.fail_over_ppm == UINT64_MAX)
-                return status;
-        switch (status) {
-        case STATUS_OK:
-        case STATUS_USAGE:
-        case STATUS_SLOWER:
-        case STATUS_PIPE:
-                return status;
-        default:
-                return STATUS_UNTOLD;
-        }
+        return is_verdict || o->analysis.fail_over_ppm == UINT64_MAX ? status : STATUS_UNTOLD;
 }

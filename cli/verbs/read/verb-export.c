@@ -6,8 +6,13 @@
  * another one compares with is read before, into a tree.
  */
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <sys/stat.h>
 
+#include <xxhash.h>
+
+#include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "causes/why.h"
@@ -18,6 +23,8 @@
 #include "export/exporter.h"
 #include "meta/config.h"
 
+#define CONTENT_ID_CHARS 16
+#define READ_BYTES ((size_t) 256 << 10)
 #define EXPORT_MODE 0640 /* it may hold what functions returned, which may be addresses */
 
 /* Of one recording. */
@@ -108,6 +115,38 @@ static int failure(const Exporting *e, int r) {
 
 /* --- what is known of a recording ------------------------------------------------------------- */
 
+static XXH3_state_t *free_state(XXH3_state_t *s) {
+        (void) XXH3_freeState(s);
+        return NULL;
+}
+DEFINE_CLEANUP(XXH3_state_t *, free_state);
+
+/* What a session's id is for a file that has none: 16 hexadecimal digits, XXH3-64 of its bytes and of @part,
+ * which of several recordings in the file; NULL: the usual one.  "": it can be read only once, and has none. */
+static int content_id(char ret[static CONTENT_ID_CHARS + 1], const char *path, const char *part) {
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        _cleanup_(free_statep) XXH3_state_t *state = XXH3_createState();
+        _cleanup_free_ char *data = malloc(READ_BYTES);
+        struct stat st;
+        ssize_t n;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return ORIGIN(-errno);
+        if (!S_ISREG(st.st_mode))
+                return 0;
+        if (!state || !data)
+                return -ENOMEM;
+        (void) XXH3_64bits_reset(state);
+        while ((n = read_up_to(fd, data, READ_BYTES)) > 0)
+                (void) XXH3_64bits_update(state, data, (size_t) n);
+        if (n < 0)
+                return (int) n;
+        if (part)
+                (void) XXH3_64bits_update(state, part, strlen(part));
+        (void) snprintf(ret, CONTENT_ID_CHARS + 1, "%016" PRIx64, XXH3_64bits_digest(state));
+        return 0;
+}
+
 /* NAME-ID; of a file an id of its content, of what can be read only once none.  0 or -errno. */
 static int name_recording(char **ret, const Options *o, const SessionMeta *m, const char *word,
                           const char *title) {
@@ -118,22 +157,10 @@ static int name_recording(char **ret, const Options *o, const SessionMeta *m, co
 
         if (id == content && !streq(word, "-")) {
                 if (o->buffer || o->nth_trace > 1)
-                        r = asprintf(&part, "%d %s", o->nth_trace, o->buffer ?: "");
-                if (r < 0) {
-                        part = NULL;
-                        return -ENOMEM;
-                }
-                r = content_id(content, word, part);
-                if (r < 0)
-                        return r;
-                if (r > 0)
-                        content[0] = 0;
+                        r = text_format(&part, "%d %s", o->nth_trace, o->buffer ?: "");
+                r = r ?: content_id(content, word, part);
         }
-        if (asprintf(ret, "%s%s%s", title, *id ? "-" : "", id) < 0) {
-                *ret = NULL;
-                return -ENOMEM;
-        }
-        return 0;
+        return r < 0 ? r : text_format(ret, "%s%s%s", title, *id ? "-" : "", id);
 }
 
 static int describe(Part *p, const Exporting *e, const char *word) {
@@ -208,17 +235,15 @@ static int cause_of(char **ret, const Options *o, const char *word) {
 /* Rows of one recording that are there twice would be taken for two of its calls. */
 static int check_once(Exporting *e, const ExportInfo *info, const char *word) {
         _cleanup_free_ char *name = NULL;
-        int r = asprintf(&name, "%s/%s", info->host ?: "", info->recording);
+        int r = text_format(&name, "%s/%s", info->host ?: "", info->recording);
 
-        if (r < 0)
-                name = NULL;
-        else if (strv_contains(&e->recordings, name))
+        if (r >= 0 && strv_contains(&e->recordings, name))
                 return failed(
                         STATUS_USAGE,
                         "%s is the same recording as another SOURCE: %s, and each can be there "
                         "once.",
                         NAME_QUOTED(word), NAME_QUOTED(info->recording));
-        r = r < 0 ? -ENOMEM : strv_add(&e->recordings, name);
+        r = r ?: strv_add(&e->recordings, name);
         return r < 0 ? failure(e, r) : STATUS_OK;
 }
 

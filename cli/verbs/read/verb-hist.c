@@ -412,19 +412,16 @@ static int write_picture(const Hist *h, Buf *out) {
 }
 
 static int print_picture(const Hist *h) {
-        bool to_stdout = streq(h->o->output, "-");
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
         _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
-        int r = to_stdout ? 0 : outfile_open(&f, h->o->output, PICTURE_MODE);
+        int r;
 
-        if (r >= 0 && !to_stdout)
-                out.fd = f.fd;
+        if (streq(h->o->output, "-"))
+                return stdout_status(write_picture(h, &out));
+        r = outfile_open(&f, h->o->output, PICTURE_MODE);
+        out.fd = f.fd;
         if (r >= 0)
-                r = write_picture(h, &out);
-        if (r >= 0 && !to_stdout)
-                r = outfile_commit(&f);
-        if (to_stdout)
-                return stdout_status(r);
+                r = write_picture(h, &out) ?: outfile_commit(&f);
         return r < 0 ? failed_errno(r, "Failed to write %s: %m", h->o->output) : STATUS_OK;
 }
 

@@ -168,7 +168,7 @@ static bool set_labels(Merge *m, bool by_host) {
         return differ;
 }
 
-static int open_lanes(Merge *m, const Options *o) {
+static int open_lanes(Merge *m, const Options *o, const DrawingOptions *d) {
         int status = STATUS_OK;
 
         m->lanes = calloc(o->words.n, sizeof(*m->lanes));
@@ -180,6 +180,12 @@ static int open_lanes(Merge *m, const Options *o) {
                 *l = (Lane){ .word = o->words.items[i], .drawn = BUF_INIT };
                 status = reading_open(&l->reading, o, l->word, READING_FOR_DRAWING)
                                  ?: check_clock(l);
+                if (status == STATUS_OK) {
+                        RenderContext context = drawing_context(lane_meta(l), &d->render);
+
+                        status = stdout_status(
+                                m->renderer->new (&l->rendering, &context, &l->drawn));
+                }
         }
         if (status == STATUS_OK && !set_labels(m, true))
                 (void) set_labels(m, false);
@@ -281,18 +287,6 @@ static int draw_merged(Merge *m, bool with_legend) {
         return buf_flush(&m->out);
 }
 
-static int new_renderings(Merge *m, const DrawingOptions *d) {
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < m->n_lanes; i++) {
-                Lane *l = &m->lanes[i];
-                RenderContext context = drawing_context(lane_meta(l), &d->render);
-
-                r = m->renderer->new (&l->rendering, &context, &l->drawn);
-        }
-        return r;
-}
-
 static int report_merged(const Options *o) {
         _cleanup_(merge_done) Merge m = { .out = BUF_OF_TEXT(STDOUT_FILENO) };
         _cleanup_pager_ Pager pager = PAGER_INIT;
@@ -302,15 +296,11 @@ static int report_merged(const Options *o) {
         if (status != STATUS_OK)
                 return status;
         m.renderer = renderer_find(d.format);
-        status = open_lanes(&m, o);
+        status = open_lanes(&m, o, &d);
         if (status != STATUS_OK)
                 return status;
-        r = new_renderings(&m, &d);
-        if (r >= 0) {
-                pager_open(&pager, o, SIZE_MAX);
-                r = draw_merged(&m, d.render.header);
-                r = pager_end(&pager, r);
-        }
+        pager_open(&pager, o, SIZE_MAX);
+        r = pager_end(&pager, draw_merged(&m, d.render.header));
         if (r != 0)
                 return r > 0 ? r : stdout_status(r);
         for (size_t i = 0; i < m.n_lanes; i++) {

@@ -5,26 +5,11 @@
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
-static int show(const Counting *counting, const TopView *v, size_t n) {
-        const Options *o = counting->reading.o;
-        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        _cleanup_table_ Table t = {};
-
-        table_begin(&t, o->json);
-        top_view_tell(v, &t, n);
-        if (!o->no_legend && o->json == JSON_OFF) {
-                counting_headline(counting, &out);
-                if (o->analysis.corrected)
-                        buf_adds(&out, "SELF, TOTAL and AVG are corrected; MIN, MAX and the "
-                                       "quantiles are as they were recorded.\n");
-        }
-        return table_show(&t, o, &out);
-}
-
 int verb_top(const Options *o) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(breakdown_freep) Breakdown *breakdown = NULL;
         _cleanup_top_view_ TopView v = {};
+        _cleanup_table_ Table t = {};
         BreakdownBy by;
         size_t n;
         int status = top_view_check(o, &by), r;
@@ -43,7 +28,13 @@ int verb_top(const Options *o) {
         n = o->limit > 0          ? MIN(v.n, (size_t) o->limit)
             : o->json != JSON_OFF ? v.n
                                   : MIN(v.n, (size_t) TOP_VIEW_LIMIT);
-        status = show(&counting, &v, n);
+        table_begin(&t, o->json);
+        top_view_tell(&v, &t, n);
+        status = counting_show(&counting, &t,
+                               o->analysis.corrected
+                                       ? "SELF, TOTAL and AVG are corrected; MIN, MAX and the "
+                                         "quantiles are as they were recorded.\n"
+                                       : "");
         if (status != STATUS_OK)
                 return status;
         if (o->json == JSON_OFF && !o->analysis.columns && top_view_has_more(&v))

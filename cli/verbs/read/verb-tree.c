@@ -3,7 +3,6 @@
 /* The tree of all calls, merged: a line for each path of callers.  With --callers it stands on its
  * head. */
 
-#include "base/name.h"
 #include "calls/name-set.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
@@ -26,7 +25,7 @@ static int show(const Options *o, const Counting *counting, CallTree *tree) {
         if (status != STATUS_OK)
                 return status;
         if (o->json == JSON_OFF)
-                status = counting_show(counting, &t);
+                status = counting_show(counting, &t, "");
         else
                 status = stdout_json(
                         o, json_pack("{s:I, s:b, s:o, s:o}", "total_ns", (json_int_t) v.total_ns,
@@ -44,14 +43,12 @@ static bool is_chosen(void *userdata, const Function *function) {
 
 static int turn(CallTree **ret, CallTree *tree, const Options *o) {
         const Strv *patterns = &o->analysis.callers;
-        _cleanup_free_ char *said = options_said_filters(o);
         _cleanup_(name_set_done) NameSet names = { .patterns = patterns };
         int r = call_tree_callers(ret, tree, is_chosen, &names);
 
         if (r < 0 || call_tree_root(*ret)->children)
                 return counting_status(r);
-        return failed(STATUS_NOT_FOUND, "there are no calls of \"%s\" in \"%s\"%s.",
-                      NAME_QUOTED(patterns->items[0]), o->words.items[0], said ?: "");
+        return chosen_not_found(&(Chosen){ .source = o->words.items[0], .patterns = *patterns }, o);
 }
 
 int verb_tree(const Options *o) {

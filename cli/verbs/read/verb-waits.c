@@ -23,7 +23,7 @@ int verb_waits(const Options *o) {
         table_begin(&t, o->json);
         for (size_t i = 0; i < n; i++)
                 row_waits(table_row(&t), rows[i]);
-        status = counting_show(&counting, &t);
+        status = counting_show(&counting, &t, "");
         if (status != STATUS_OK)
                 return status;
         if (!counting.pairing->has_sched)

@@ -23,18 +23,15 @@
 
 typedef struct Collect {
         const Options *o;
-        char *prefix; /* of the files: a name has no '@', so that no other one is in its place */
         json_t *start_ns; /* by host: CLOCK_REALTIME */
-        json_t *results;  /* the fleet's */
         size_t n_whole, n_lacking, n_here, n_missing;
 } Collect;
 
 /* @said: what it lacks, or why there is none. */
-static void tell(Collect *c, Fleet *f, const char *host, int status, uint64_t n_bytes,
-                 bool was_here, const char *said) {
+static void tell(Collect *c, Fleet *f, const Member *m, int status, uint64_t n_bytes, bool was_here,
+                 const char *said) {
         bool is_here = remote_is_good(status);
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        _cleanup_free_ char *path = fleet_path(c->o->output, c->prefix, host);
 
         c->n_whole += status == STATUS_OK;
         c->n_lacking += status == STATUS_INCOMPLETE;
@@ -43,9 +40,9 @@ static void tell(Collect *c, Fleet *f, const char *host, int status, uint64_t n_
         if (c->o->json != JSON_OFF) {
                 (void) json_array_append_new(
                         f->results,
-                        json_pack("{s:s, s:i, s:b, s:o, s:o, s:o}", "host", host, "status", status,
-                                  "was_here", was_here, "file",
-                                  is_here ? terminal_json_string(path) : json_null(), "bytes",
+                        json_pack("{s:s, s:i, s:b, s:o, s:o, s:o}", "host", m->name, "status",
+                                  status, "was_here", was_here, "file",
+                                  is_here ? terminal_json_string(m->path) : json_null(), "bytes",
                                   is_here ? json_integer((json_int_t) n_bytes) : json_null(),
                                   "lacks", terminal_json_string(said)));
                 return;
@@ -53,10 +50,10 @@ static void tell(Collect *c, Fleet *f, const char *host, int status, uint64_t n_
         if (was_here)
                 return;
         if (is_here)
-                buf_printf(&out, "%s: %s (%s)%s%s\n", host, path ?: "", FORMAT_BYTES(n_bytes),
+                buf_printf(&out, "%s: %s (%s)%s%s\n", m->name, m->path, FORMAT_BYTES(n_bytes),
                            said ? " lacks something: " : "", said ?: "");
         else
-                buf_printf(&out, "%s: none: %s\n", host, said && *said ? said : "no answer");
+                buf_printf(&out, "%s: none: %s\n", m->name, said && *said ? said : "no answer");
         (void) buf_flush(&out);
 }
 
@@ -69,20 +66,18 @@ static void on_fetched(Fleet *f, Member *m, void *userdata) {
                 { .tv_sec = (time_t) (start_ns / NSEC_PER_SEC),
                   .tv_nsec = (long) (start_ns % NSEC_PER_SEC) },
         };
-        _cleanup_free_ char *path = fleet_path(c->o->output, c->prefix, m->name);
 
         /* If that fails, it is fetched again. */
-        if (remote_is_good(m->status) && m->is_told && path)
-                (void) utimensat(AT_FDCWD, path, times, 0);
-        tell(c, f, m->name, m->status, m->n_bytes, false, line);
+        if (remote_is_good(m->status) && m->is_told)
+                (void) utimensat(AT_FDCWD, m->path, times, 0);
+        tell(c, f, m, m->status, m->n_bytes, false, line);
 }
 
 /* Whether the recording that began then is here, 0: any; and how large the file is. */
-static bool is_here(const Collect *c, const char *host, uint64_t start_ns, uint64_t *ret_bytes) {
-        _cleanup_free_ char *path = fleet_path(c->o->output, c->prefix, host);
+static bool is_here(const Member *m, uint64_t start_ns, uint64_t *ret_bytes) {
         struct stat st;
 
-        if (!path || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+        if (stat(m->path, &st) < 0 || !S_ISREG(st.st_mode))
                 return false;
         *ret_bytes = (uint64_t) st.st_size;
         return start_ns == 0 ||
@@ -119,7 +114,7 @@ static void on_shown(Fleet *f, Member *m, void *userdata) {
         Collect *c = userdata;
         uint64_t start_ns = 0, n_bytes = 0;
         bool is_shown = remote_is_good(m->status) && read_shown(c, m, &start_ns);
-        _cleanup_free_ char *line = NULL, *path = NULL;
+        _cleanup_free_ char *line = NULL;
         _cleanup_(source_freep) Source *s = NULL;
         int status = STATUS_FAILED;
         bool is_there;
@@ -131,11 +126,10 @@ static void on_shown(Fleet *f, Member *m, void *userdata) {
                 m->status = STATUS_FAILED;
         }
         line = fleet_line(&m->err, true);
-        is_there = is_here(c, m->name, start_ns, &n_bytes) && (!is_shown || start_ns > 0);
+        is_there = is_here(m, start_ns, &n_bytes) && (!is_shown || start_ns > 0);
         if (is_there) {
                 /* What the recording that is here lacks is in the file. */
-                path = fleet_path(c->o->output, c->prefix, m->name);
-                status = path ? source_open(&s, &(Options){ .quiet = true }, path) : STATUS_FAILED;
+                status = source_open(&s, &(Options){ .quiet = true }, m->path);
                 if (status == STATUS_OK && !summary_is_complete(s->meta))
                         status = STATUS_INCOMPLETE;
         }
@@ -148,10 +142,10 @@ static void on_shown(Fleet *f, Member *m, void *userdata) {
                         log_warning("%s: what is here is from before; whether it is still the "
                                     "recording of that name was not answered: %s",
                                     m->name, line ?: "");
-                tell(c, f, m->name, status, n_bytes, true,
+                tell(c, f, m, status, n_bytes, true,
                      status == STATUS_OK ? NULL : "\"ftracectl verify\" says what");
         } else
-                tell(c, f, m->name, m->status, 0, false, line);
+                tell(c, f, m, m->status, 0, false, line);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -168,7 +162,6 @@ static void ask(Collect *c, Fleet *f, const char *verb, const Strv *said,
         };
 
         f->asked = &o;
-        f->prefix = c->prefix;
         f->check = verify_sent;
         f->ended = ended;
         f->userdata = c;
@@ -185,7 +178,7 @@ static int collect(Collect *c, Fleet *f) {
                 r = strv_add(&fetch, "--ended");
         if (r >= 0)
                 r = strv_add(&show, "--json=short");
-        if (r < 0 || !c->start_ns || !c->prefix)
+        if (r < 0 || !c->start_ns)
                 return out_of_memory();
         ask(c, f, "show", &show, on_shown);
         ask(c, f, "fetch", &fetch, on_fetched);
@@ -200,20 +193,20 @@ static int collect(Collect *c, Fleet *f) {
 int verb_collect(const Options *o) {
         _cleanup_fleet_ Fleet f = {};
         Collect c = { .o = o };
+        char prefix[SESSION_NAME_MAX + 2];
         int status;
 
         if (!o->hosts || !o->name || !o->output)
                 return failed(STATUS_USAGE,
                               "\"collect\" needs the hosts, the recording's name and a directory: "
                               "--hosts=FILE -n NAME -o DIR");
-        status = source_check_name(o->name) ?: fleet_open(&f, o);
+        /* A name has no '@', so that no other one is in its place. */
+        (void) snprintf(prefix, sizeof(prefix), "%s@", o->name);
+        status = source_check_name(o->name) ?: fleet_open(&f, o, prefix);
         if (status != STATUS_OK)
                 return status;
         c.start_ns = json_object();
-        if (asprintf(&c.prefix, "%s@", o->name) < 0)
-                c.prefix = NULL;
         status = collect(&c, &f);
         json_decref(c.start_ns);
-        free(c.prefix);
         return status;
 }

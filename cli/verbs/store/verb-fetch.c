@@ -2,8 +2,6 @@
 
 /* A trace.dat holds raw pages, and with them kernel addresses: the new file is for its owner and group only. */
 
-#include <signal.h>
-
 #include "base/io.h"
 #include "cli/files/files.h"
 #include "cli/source/source.h"
@@ -11,18 +9,7 @@
 
 #define TRACEDAT_MODE 0640
 
-typedef struct Fetch {
-        const Options *o;
-        const char *path;
-        Progress bar;
-        TracedatResult result;
-} Fetch;
-
-static void fetch_done(Fetch *f) {
-        tracedat_result_done(&f->result);
-}
-
-static int write_failure(const Fetch *f, const SessionMeta *m, int r, const char *problem) {
+static int write_failure(const char *path, const SessionMeta *m, int r, const char *problem) {
         switch (r) {
         case TRACEDAT_E_UNREADABLE:
                 return failed(STATUS_FAILED, "session \"%s\" cannot be fetched: %s.", m->name,
@@ -33,59 +20,56 @@ static int write_failure(const Fetch *f, const SessionMeta *m, int r, const char
                 return failed(STATUS_FAILED,
                               "Failed to write session \"%s\" to %s: a part of it was removed "
                               "meanwhile; try again, or \"ftracectl snapshot\" a ring first.",
-                              m->name, f->path);
+                              m->name, path);
         default:
-                return failed_errno(r, "Failed to write session \"%s\" to %s: %m", m->name,
-                                    f->path);
+                return failed_errno(r, "Failed to write session \"%s\" to %s: %m", m->name, path);
         }
 }
 
-static int fetch(Fetch *f, const Source *s, TracedatSpec *spec) {
+static int fetch(TracedatResult *ret, const Options *o, const Source *s, TracedatSpec *spec) {
+        bool to_stdout = streq(o->output, "-");
+        const char *path = to_stdout ? "standard output" : o->output;
         _cleanup_outfile_ Outfile file = OUTFILE_INIT;
         _cleanup_free_ char *problem = NULL;
-        bool to_stdout = streq(f->path, "-");
+        Progress bar;
         int r = 0;
 
         if (to_stdout && isatty(STDOUT_FILENO))
                 return failed(STATUS_USAGE,
                               "a trace.dat cannot go to a terminal; name a file: -o FILE");
-        if (to_stdout)
-                f->path = "standard output";
-        else
-                r = outfile_open(&file, f->path, TRACEDAT_MODE);
+        if (!to_stdout)
+                r = outfile_open(&file, path, TRACEDAT_MODE);
         spec->can_seek = r == 0 && !to_stdout && file.temporary; /* else it is written in place */
-        progress_begin(&f->bar, f->o, "Writing");
+        progress_begin(&bar, o, "Writing");
+        spec->progress = &bar;
         if (r >= 0)
-                r = tracedat_write(&f->result, s->dir, s->meta, spec,
-                                   to_stdout ? STDOUT_FILENO : file.fd, &problem);
+                r = tracedat_write(ret, s->dir, s->meta, spec, to_stdout ? STDOUT_FILENO : file.fd,
+                                   &problem);
         if (r == 0 && !to_stdout)
                 r = outfile_commit(&file);
-        progress_end(&f->bar);
+        progress_end(&bar);
         if (r != 0)
-                return write_failure(f, s->meta, r, problem);
+                return write_failure(path, s->meta, r, problem);
         if (!to_stdout)
-                talk(f->o, "%s: open it with \"trace-cmd report -i %s\" or \"kernelshark %s\".",
-                     f->path, f->path, f->path);
+                talk(o, "%s: open it with \"trace-cmd report -i %s\" or \"kernelshark %s\".", path,
+                     path, path);
         return STATUS_OK;
 }
 
 /* What is not in the file; an exit status. */
-static int tell_lacks(const Fetch *f, const Source *s, const TracedatSpec *spec) {
-        const TracedatResult *result = &f->result;
-        const SessionMeta *m = s->meta;
-
+static int tell_lacks(const TracedatResult *result, const Options *o, const SessionMeta *m,
+                      const TracedatSpec *spec) {
         if (spec->is_packed && !result->is_packed)
-                talk(f->o, "It is not compressed: a CPU has more than 2 GiB, which breaks "
-                           "trace-cmd before 3.3.1.");
+                talk(o, "It is not compressed: a CPU has more than 2 GiB, which breaks "
+                        "trace-cmd before 3.3.1.");
         if (m->symbol_maps.n > 0)
-                talk(f->o,
-                     "Modules came or went while it recorded: a trace.dat has one name for an "
-                     "address, \"ftracectl report\" the one of each time.");
+                talk(o, "Modules came or went while it recorded: a trace.dat has one name for an "
+                        "address, \"ftracectl report\" the one of each time.");
         warn_each(&result->lacks);
         if (result->n_pages == 0)
-                talk(f->o, "There are no events in it.");
-        display_dropped(f->o, m);
-        display_lacks(f->o, m);
+                talk(o, "There are no events in it.");
+        display_dropped(o, m);
+        display_lacks(o, m);
         return summary_is_complete(m) && result->lacks.n == 0 ? STATUS_OK : STATUS_INCOMPLETE;
 }
 
@@ -93,13 +77,12 @@ int verb_fetch(const Options *o) {
         _cleanup_(source_freep) Source *s = NULL;
         _cleanup_filtering_ Filtering window = {};
         _cleanup_free_ char *filters = NULL;
-        _cleanup_(fetch_done) Fetch f = { .o = o, .path = o->output };
+        _cleanup_tracedat_result_ TracedatResult result = {};
         TracedatSpec spec = {
                 .version = o->fetch.compress == COMPRESS_UNSAID ? 6 : 7,
                 .is_packed = o->fetch.compress == COMPRESS_ZSTD,
                 .window = &window,
                 .packed_max = TRACEDAT_PACKED_MAX,
-                .progress = &f.bar,
         };
         int status;
 
@@ -118,6 +101,5 @@ int verb_fetch(const Options *o) {
         if (source_filters(&filters, o, s->meta) < 0)
                 return out_of_memory();
         spec.filters = filters;
-        status = fetch(&f, s, &spec);
-        return status == STATUS_OK ? tell_lacks(&f, s, &spec) : status;
+        return fetch(&result, o, s, &spec) ?: tell_lacks(&result, o, s->meta, &spec);
 }

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "base/name.h"
 #include "base/unit.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
@@ -45,9 +44,7 @@ static uint64_t beginning_of(const Brief *b) {
 static int newest_first(const void *a, const void *b) {
         const Brief *x = a, *y = b;
 
-        if (beginning_of(x) != beginning_of(y))
-                return beginning_of(x) < beginning_of(y) ? 1 : -1;
-        return strcmp(x->name, y->name);
+        return CMP(beginning_of(y), beginning_of(x)) ?: strcmp(x->name, y->name);
 }
 
 /* A table of all that can be understood; the rest is said. */
@@ -71,8 +68,7 @@ static int add_rows(Table *t, json_t *briefs) {
                                     "(member \"%s\").",
                                     name ?: "", field);
         }
-        if (r >= 0 && n > 0)
-                qsort(rows, n, sizeof(*rows), newest_first);
+        SORT(rows, n, newest_first);
         for (i = 0; i < n; i++) {
                 if (r >= 0)
                         add_row(table_row(t), &rows[i]);

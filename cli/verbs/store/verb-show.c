@@ -38,19 +38,16 @@ static void line_list(Buf *out, const char *title, const Strv *v) {
 
 /* "4,000,000 events, 256M, 50 % of a CPU a second" */
 static void show_limits(Buf *out, const Spec *spec) {
-        char events[UNIT_TEXT_MAX + 16] = "", bytes[UNIT_TEXT_MAX + 4] = "",
-                                    cpu[UNIT_TEXT_MAX + 16] = "";
+        _cleanup_buf_ Buf limits = BUF_INIT;
 
         if (spec->max_event_rate > 0 && spec->max_event_rate < SPEC_UNLIMITED)
-                (void) snprintf(events, sizeof(events), "%s events, ",
-                                FORMAT_COUNT(spec->max_event_rate));
+                buf_printf(&limits, "%s events, ", FORMAT_COUNT(spec->max_event_rate));
         if (spec->max_write_rate > 0 && spec->max_write_rate < SPEC_UNLIMITED)
-                (void) snprintf(bytes, sizeof(bytes), "%s, ", FORMAT_BYTES(spec->max_write_rate));
+                buf_printf(&limits, "%s, ", FORMAT_BYTES(spec->max_write_rate));
         if (spec->max_cpu_ppm > 0 && spec->max_cpu_ppm < SPEC_UNLIMITED)
-                (void) snprintf(cpu, sizeof(cpu), "%" PRIu64 " %% of a CPU, ",
-                                spec->max_cpu_ppm / 10000);
-        if (*events || *bytes || *cpu)
-                line(out, "Limits", "%s%s%seach a second", events, bytes, cpu);
+                buf_printf(&limits, "%" PRIu64 " %% of a CPU, ", spec->max_cpu_ppm / 10000);
+        if (limits.n_data > 0)
+                line(out, "Limits", "%.*seach a second", (int) limits.n_data, limits.data);
 }
 
 static void show_what(Buf *out, const SessionMeta *m) {
@@ -173,21 +170,19 @@ static void show_left_out(Buf *out, const SessionMeta *m) {
 }
 
 static void show_hooked(Buf *out, const SessionMeta *m) {
-        char learned[SUMMARY_MAX + 16] = "", since[UNIT_TEXT_MAX + 16] = "";
-        _cleanup_buf_ Buf all = BUF_INIT;
+        _cleanup_buf_ Buf when = BUF_INIT, all = BUF_INIT;
 
         if (m->n_hooked == 0 && !m->callees_unknown)
                 line(out, "Hooked", "every function%s",
                      m->learns ? "; what is called is learned for --lean" : "");
         if (m->learned_ns > 0)
-                (void) snprintf(learned, sizeof(learned), ", learned %s",
-                                SUMMARY_TIME(m->learned_ns));
+                buf_printf(&when, ", learned %s", SUMMARY_TIME(m->learned_ns));
         if (m->narrowed_ns > m->start.trace_ns)
-                (void) snprintf(since, sizeof(since), ", from %s on",
-                                FORMAT_DURATION(m->narrowed_ns - m->start.trace_ns));
+                buf_printf(&when, ", from %s on",
+                           FORMAT_DURATION(m->narrowed_ns - m->start.trace_ns));
         if (m->n_hooked > 0)
-                line(out, "Hooked", "%" PRIu32 " function%s%s%s", m->n_hooked,
-                     m->n_hooked == 1 ? "" : "s", learned, since);
+                line(out, "Hooked", "%" PRIu32 " function%s%.*s", m->n_hooked,
+                     m->n_hooked == 1 ? "" : "s", (int) when.n_data, when.data ?: "");
         summary_hooked(&all, m);
         if (all.n_data > 0)
                 line(out, m->n_hooked == 0 && m->callees_unknown ? "Hooked" : "", "%.*s",
