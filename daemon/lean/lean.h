@@ -35,6 +35,7 @@ typedef struct LeanFunction {
         bool leaf;
         uint32_t share_ppm;
         Strv callers;
+        uint64_t n_calls, n_own, total_ns; /* as a worker counted them (daemon/lean/learner.h) */
 } LeanFunction;
 
 typedef struct LeanTree {
@@ -48,11 +49,15 @@ int lean_tree_add(LeanTree *t, const char *name, bool leaf, uint64_t share_ppm);
 int lean_tree_add_caller(LeanTree *t, const char *name);
 /* Adds all of @other.  0 or -ENOMEM. */
 int lean_tree_join(LeanTree *t, const LeanTree *other);
-/* Puts the functions in order; of those of one name the larger numbers stay, and a leaf is what all say is one. */
+/* Puts the functions in order; of those of one name the larger share stays and the other numbers add up, and a leaf is what all
+ * say is one. */
 void lean_tree_sort(LeanTree *t);
 LeanFunction *lean_tree_find(const LeanTree *t, const char *name);
 void lean_tree_done(LeanTree *t);
 #define _cleanup_lean_tree_ _cleanup_(lean_tree_done)
+/* Keeps those that @keeps, in their order. */
+void lean_tree_keep(LeanTree *t, bool (*keeps)(const LeanFunction *f, const void *userdata),
+                    const void *userdata);
 /* Keeps those of the names that this kernel has, without what is only called because somebody traces, as function_graph
  * does each change of tasks; sorts. */
 void lean_tree_keep_present(LeanTree *t, const Functions *f);
@@ -116,43 +121,24 @@ void lean_cache_done(LeanCache *c);
  */
 
 /*
- * How often functions were called during some time.  Each call of a hooked function outside the roots costs whoever calls
- * it a hook, about as long as the cheapest system call, and brings nothing: function_graph needs some 200 instructions for
- * a call that it does not record (linux 6.12), such a system call some more.
+ * Calls of others, counted for a moment.  Each call of a hooked function outside the roots costs whoever calls it a hook, about
+ * as long as the cheapest system call, and brings nothing: function_graph needs some 200 instructions for a call that it
+ * does not record (linux 6.12), such a system call some more.
  */
-typedef struct CallRate {
-        char *name;
-        uint64_t n;
-} CallRate;
-
-typedef struct CallRates {
-        CallRate *items; /* n of them, sorted by name, unique */
-        size_t n;
-} CallRates;
-
-enum { CALL_RATES_E_INVALID = 1 };
-/* The answer of a worker that counted in one window (daemon/lean/learner.h).  0, CALL_RATES_E_INVALID, -ENOMEM. */
-int call_rates_read(CallRates *ret, const char *counts);
-void call_rates_done(CallRates *r);
-#define _cleanup_call_rates_ _cleanup_(call_rates_done)
-/* What is in @own, too, was called below the roots: what is left are others' calls. */
-void call_rates_subtract(CallRates *all, const CallRates *own);
-/* How often @name was called. */
-uint64_t call_rates_get(const CallRates *r, const char *name);
-/* What @n of them cost in millionths of a CPU's time. */
-double call_rates_cost_ppm(double n, uint64_t window_ns, uint64_t hook_ns);
-
-/* Calls of others, counted for a moment. */
 typedef struct Load {
-        CallRates rates; /* none: nobody has counted */
-        Strv counted;    /* whose calls were, sorted */
-        Strv out;        /* what was counted before, and is not hooked any more, sorted */
+        LeanTree rates; /* of which n_calls count; none: nobody has counted */
+        Strv counted;   /* whose calls were, sorted */
+        Strv out;       /* what was counted before, and is not hooked any more, sorted */
         uint64_t window_ns, hook_ns; /* in which; what a hook takes */
         bool is_work; /* while the roots are called: what counts is this, and not what other work might call */
 } Load;
 
 /* What was counted @before but not @now is out; how often it would be called now nobody knows.  0 or -ENOMEM. */
 int load_keep(Load *now, const Load *before);
+/* What is in @own, too, was called below the roots: what is left are others' calls. */
+void load_subtract(Load *l, const LeanTree *own);
+/* What @n calls cost in millionths of a CPU's time. */
+double load_cost_ppm(const Load *l, double n);
 void load_done(Load *l);
 
 /* What would be hooked, by class and depth; names are borrowed. */

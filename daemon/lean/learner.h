@@ -10,15 +10,12 @@
 
 #include <systemd/sd-event.h>
 
-#include "learn/function-counts.h"
+#include "daemon/lean/lean.h"
 
 typedef struct Learner Learner;
 
-/*
- * What it found: the lines of function_counts_name(), NUL-terminated, valid until the call returns; or NULL and
- * -errno.  The learner may be freed meanwhile.
- */
-typedef void (*LearnerDone)(const char *counts, int error, void *userdata);
+/* What it found, which may be taken away; or NULL and -errno.  The learner may be freed meanwhile. */
+typedef void (*LearnerDone)(LeanTree *counts, int error, void *userdata);
 
 typedef struct LearnerJob {
         const int *fds; /* borrowed */
@@ -37,17 +34,10 @@ int learner_start(Learner **ret, sd_event *event, const LearnerJob *job, Learner
 Learner *learner_free(Learner *l);
 DEFINE_CLEANUP(Learner *, learner_free);
 
-/* What is told of a function (function_counts_name()). */
-typedef struct LearnerLine {
-        char name[256]; /* NUL-terminated */
-        uint64_t n_calls, n_own, is_leaf, total_ns;
-} LearnerLine;
-
-/* One line of the answer.  @text: moved behind it.  0; LEARNER_E_END; LEARNER_E_INVALID: this is no answer. */
-enum { LEARNER_E_END = 1, LEARNER_E_INVALID = 2 };
-int learner_next(const char **text, LearnerLine *ret);
-/* The next caller of the function that learner_next() told last; LEARNER_E_END: no more. */
-int learner_next_caller(const char **text, char ret_name[static 256]);
+/* The worker's answer, lines of function_counts_name(), sorted; what is no function's name is left out.  0;
+ * LEARNER_E_INVALID: this is no answer; -ENOMEM. */
+enum { LEARNER_E_INVALID = 1 };
+int learner_read(LeanTree *ret, const char *answer);
 
 /*
  * LearnWorker: the process that counts functions in pages

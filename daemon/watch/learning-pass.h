@@ -45,7 +45,7 @@ int stored_pages_count(Learner **ret, sd_event *event, const SessionDir *dir, ui
  *                                                      ├─ difference: others' calls
  *      segments ────worker──> calls below the roots ───┘
  *
- * While the sample is taken, CONTROLLER_SAMPLE_MS, these functions are hooked once more; it is not while a tracer of
+ * While the sample is taken, CALL_SAMPLE_MS, these functions are hooked once more; it is not while a tracer of
  * somebody else is on.  Where few of the calls are the session's own they are not told apart, since that takes until
  * they are stored.
  */
