@@ -29,7 +29,7 @@ typedef struct Functions {
         size_t n;
         FunctionLine *lines; /* n_lines of them, sorted by name, then line; names may repeat */
         size_t n_lines;
-        char *modules; /* names and sizes of the modules loaded when it was read */
+        char *modules; /* kernel_modules_read() when it was read */
         int list_fd;   /* functions_open_list(); of meaning if n > 0 */
         int root_fd;   /* borrowed: where that was */
 } Functions;
