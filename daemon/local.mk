@@ -24,8 +24,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/bystander-watch.c \
 	%D%/lean/call-sample.c \
 	%D%/admission/capability.c \
-	%D%/process/clock-watch.c \
-	%D%/process/clock-watch.h \
 	%D%/server/connection.c \
 	%D%/tracefs/control.c \
 	%D%/tracefs/control.h \

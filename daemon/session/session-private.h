@@ -16,7 +16,6 @@
  */
 
 #include "daemon/lean/lean.h"
-#include "daemon/process/clock-watch.h"
 #include "daemon/record/reader.h"
 #include "daemon/record/recorder.h"
 #include "daemon/record/syncer.h"
