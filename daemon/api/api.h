@@ -97,11 +97,11 @@ const char *sessions_nearest(const Sessions *s, const char *name);
 /* All, oldest first; the caller frees the array.  0 or -ENOMEM. */
 int sessions_sort(const Sessions *s, SessionEntry ***ret);
 uint64_t session_entry_disk_bytes(const SessionEntry *e);
-bool sessions_is_held(const Sessions *s, const char *name); /* it is learned from, or synced */
 size_t sessions_n_live(const Sessions *s);
-/* As session_segment_sealed(). */
-void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64_t sequence,
-                             uint64_t n_before, uint64_t n_bytes);
+/* For SealerConfig, with the Sessions: whether it is learned from, or synced; session_segment_sealed(). */
+bool sessions_is_held(const char *name, void *userdata);
+void sessions_segment_sealed(const char *name, uint32_t cpu, uint64_t sequence, uint64_t n_before,
+                             uint64_t n_bytes, void *userdata);
 /* Consumed: on failure it has ended.  0 or -ENOMEM. */
 int sessions_add(Sessions *s, Session *session);
 /* Removes an ended session; its data go after it (daemon/upkeep/removal.h).  @why: noted (retention/removed.h).  0 or

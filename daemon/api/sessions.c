@@ -193,15 +193,16 @@ int sessions_open(Sessions *s, Session **ret, const char *name) {
         return e ? wake(s, e, ret) : SESSIONS_E_NONE;
 }
 
-bool sessions_is_held(const Sessions *s, const char *name) {
-        const SessionEntry *e = sessions_find(s, name);
+/* A worker that learns has descriptors alone; and what is being synced would be sealed under its hands. */
+bool sessions_is_held(const char *name, void *userdata) {
+        const SessionEntry *e = sessions_find(userdata, name);
 
         return e && e->session && session_is_held(e->session);
 }
 
-void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64_t sequence,
-                             uint64_t n_before, uint64_t n_bytes) {
-        SessionEntry *e = sessions_find(s, name);
+void sessions_segment_sealed(const char *name, uint32_t cpu, uint64_t sequence, uint64_t n_before,
+                             uint64_t n_bytes, void *userdata) {
+        SessionEntry *e = sessions_find(userdata, name);
 
         if (e && e->session)
                 session_segment_sealed(e->session, cpu, sequence, n_before, n_bytes);

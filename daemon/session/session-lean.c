@@ -19,6 +19,8 @@
  * Timers say when; what is hooked is changed by a task, which looks what is due when its turn comes.
  */
 
+#include <fcntl.h>
+
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/session/session-private.h"
@@ -299,11 +301,12 @@ static int on_call(sd_event_source *source, int fd, uint32_t events, void *userd
  * session's events are calls, too.
  */
 static void look_at_roots(Session *s) {
+        const Instance *instance = tracer_instance(s->tracer);
         uint64_t n_events;
 
         if (tracer_is_held_up(s->tracer))
                 return;
-        n_events = controller_count_events(s->tracer);
+        n_events = tracefs_count_events(instance->fs, instance->dir);
         s->lean.n_quiet = n_events > s->lean.n_events ? 0 : s->lean.n_quiet + 1;
         s->lean.n_events = n_events;
         if (s->lean.state != LESSON_NONE || s->lean.bystanders || s->meta->n_hooked == 0 ||
@@ -314,7 +317,10 @@ static void look_at_roots(Session *s) {
         ask_for_change(s, LEAN_TREE, HOOK_THINNED);
         stop_waiting(s);
         if (!s->lean.others.is_work) { /* what is not hooked is missing in the first calls */
-                s->lean.call_fd = controller_open_events(s->tracer);
+                /* Of all CPUs poll() does not wait for buffer_percent (linux 6.12 kernel/trace/ring_buffer.c,
+                 * ring_buffer_poll_wait()). */
+                s->lean.call_fd = tracefs_open(instance->fs, O_RDONLY | O_NONBLOCK, "%strace_pipe",
+                                               instance->dir);
                 if (s->lean.call_fd < 0 ||
                     sd_event_add_io(s->context->event, &s->lean.call, s->lean.call_fd,
                                     EPOLLIN | EPOLLET, on_call, s) < 0)
@@ -346,6 +352,7 @@ static int on_load(sd_event_source *source, uint64_t usec, void *userdata) {
 /* --- from begin to end ------------------------------------------------------------------------- */
 
 int session_lean_begin(Session *s) {
+        const Instance *instance = tracer_instance(s->tracer);
         const SessionMeta *m = s->meta;
         int r = 0;
 
@@ -362,7 +369,7 @@ int session_lean_begin(Session *s) {
                 s->lean.others.is_work = m->spec.triggers.n == 0;
                 s->lean.quiet_looks = QUIET_LOOKS;
                 s->lean.n_quiet = QUIET_LOOKS - 1;
-                s->lean.n_events = controller_count_events(s->tracer);
+                s->lean.n_events = tracefs_count_events(instance->fs, instance->dir);
                 s->lean.watch.us = WATCH_US * WATCH_FACTOR;
                 (void) host_load_look(&s->lean.host, true);
                 r = set_timer(s, &s->lean.load, LOAD_US, on_load);

@@ -212,7 +212,7 @@ int session_take_down(Session *s, TakeDown how) {
                 return 0;
         if (how != TAKE_DOWN_GIVEN_UP)
                 return tracer_disarm(TAKE_PTR(s->tracer));
-        tracer_forget(TAKE_PTR(s->tracer));
+        tracer_free(TAKE_PTR(s->tracer));
         return 0;
 }
 

@@ -404,8 +404,8 @@ int session_begin_triggers(Session *s, bool is_adopted) {
                 Rule *rule = &s->triggers.rules[i];
 
                 if (tracer_can_ring(&rule->trigger))
-                        r = tracer_open_notifier(s->tracer, &rule->notifier, i, s->context->event,
-                                                 on_ring, rule);
+                        r = notifier_open(&rule->notifier, tracer_instance(s->tracer)->fs,
+                                          s->meta->name, i, s->context->event, on_ring, rule);
                 else if (rule->trigger.kind == TRIGGER_IN || rule->trigger.kind == TRIGGER_AT)
                         r = set_timer(rule);
         }

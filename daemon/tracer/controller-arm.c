@@ -260,7 +260,7 @@ static int warn_of_size(const Tracer *t, const SessionMeta *m, Strv *warnings) {
 }
 
 static int make_kept_instance(Tracer *t, Refusal *refusal) {
-        _cleanup_black_box_ BlackBox b = {};
+        BlackBox b = {};
         int r = black_box_find(&t->c->fs, &b);
 
         if (r < 0)
@@ -269,7 +269,8 @@ static int make_kept_instance(Tracer *t, Refusal *refusal) {
                 return refusal_set_of(refusal, REFUSAL_NOT_SUPPORTED, "what", "black_box",
                                       "the black box has gone meanwhile.");
         t->kept_bytes = b.cpu_bytes;
-        return instance_init(&t->instance, &t->c->fs, b.name, true);
+        t->instance = b.instance;
+        return 0;
 }
 
 static int tracer_init(Tracer *t, const SessionMeta *m, const Admission *a, Refusal *refusal) {

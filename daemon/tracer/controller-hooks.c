@@ -10,7 +10,6 @@
  * set_ftrace_filter lists they always do.
  */
 
-#include <fcntl.h>
 #include <sys/syscall.h>
 
 #include "base/array.h"
@@ -143,15 +142,6 @@ static uint64_t time_call(void) {
                 least_ns = MIN(least_ns, (now_ns(CLOCK_MONOTONIC) - since_ns) / CALLS);
         }
         return MAX(least_ns, UINT64_C(1));
-}
-
-int controller_open_events(const Tracer *t) {
-        return tracefs_open(&t->c->fs, O_RDONLY | O_NONBLOCK | O_CLOEXEC, "%strace_pipe",
-                            t->instance.dir);
-}
-
-uint64_t controller_count_events(const Tracer *t) {
-        return tracefs_count_events(&t->c->fs, t->instance.dir);
 }
 
 int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, const SessionMeta *m,

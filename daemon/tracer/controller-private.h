@@ -85,7 +85,6 @@ struct Admission {
 
 /* --- tracer.c --------------------------------------------------------------------------------- */
 
-void tracer_free(Tracer *t);         /* the memory and the claim only */
 void tracer_forget_hooks(Tracer *t); /* what is known of them */
 /* What of a spec exists once per kernel. */
 ClaimValues controller_claim_values(const Controller *c, const Spec *spec);

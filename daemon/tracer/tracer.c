@@ -94,10 +94,6 @@ bool tracer_was_quiesced(const Tracer *t) {
         return strv_contains(&t->c->recovered, t->instance.dir);
 }
 
-int tracer_open_tasks(const Tracer *t) {
-        return task_filter_open(&t->c->fs, t->claim->session);
-}
-
 int tracer_follow(Tracer *t, const Spec *spec) {
         _cleanup_strv_ Strv wanted = {};
         int r = find_followed(&t->c->fs, spec, &wanted, NULL);
