@@ -23,7 +23,7 @@
 #include "daemon/process/sandbox.h"
 #include "daemon/server/server.h"
 #include "daemon/tracer/controller.h"
-#include "daemon/upkeep/sealer.h"
+#include "daemon/upkeep/upkeep.h"
 #include "store/store.h"
 
 #define LEARNING_USEC (5 * USEC_PER_SEC) /* a client waits longer: cli/contact/client.c */
@@ -160,7 +160,7 @@ static bool daemon_is_learning(Daemon *d) {
 
 /*
  * The loop feeds systemd's watchdog.  A reader that does not move, and waits for the store's disk
- * (daemon/watch/health.h says so), is not to be killed for that, which would help nobody.  If it waits for
+ * (daemon/watch/watch.h says so), is not to be killed for that, which would help nobody.  If it waits for
  * nothing at all, only another process can go on: then systemd is told nothing any more.
  */
 static void daemon_look_for_hung(Daemon *d) {

@@ -13,10 +13,10 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "daemon/api/api.h"
-#include "daemon/session/rescue.h"
-#include "daemon/watch/live.h"
-#include "retention/removed.h"
+#include "daemon/session/session.h"
+#include "daemon/watch/watch.h"
 #include "retention/boot-clock.h"
+#include "retention/removed.h"
 #include "store/format.h"
 
 #define ID_CHARS 16

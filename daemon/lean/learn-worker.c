@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 
 #include "base/io.h"
-#include "daemon/lean/learner.h"
+#include "daemon/lean/lean.h"
 #include "daemon/process/sandbox.h"
 #include "learn/function-counts.h"
 #include "pages/page-source.h"

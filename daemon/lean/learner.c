@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "daemon/lean/learner.h"
+#include "daemon/lean/lean.h"
 #include "daemon/process/spawn.h"
 #include "daemon/symbols/kernel-symbols.h"
 

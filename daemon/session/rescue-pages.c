@@ -11,7 +11,7 @@
 #include <xxhash.h>
 
 #include "base/array.h"
-#include "daemon/session/rescue.h"
+#include "daemon/session/session.h"
 #include "pages/page-source.h"
 #include "store/page.h"
 #include "store/segment.h"

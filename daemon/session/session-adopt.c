@@ -14,7 +14,7 @@
 #include "daemon/record/reader.h"
 #include "daemon/session/session-private.h"
 #include "daemon/tracefs/control.h"
-#include "daemon/upkeep/disk-usage.h"
+#include "daemon/upkeep/upkeep.h"
 #include "pages/page-source.h"
 
 /* As its session.json says; a newer ftraced's as one that has ended.  0, META_E_INVALID, -errno. */

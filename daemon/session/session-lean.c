@@ -7,11 +7,11 @@
  *      their tree is known:     the tree ──others pay too much──> less of it ──not any more──> the tree
  *
  *   - a lesson is all hooked for a moment; then nothing but the roots is, so that others pay no longer than was said,
- *     until what it stored is learned (daemon/watch/learning-pass.h): that, too, is our own work.  One that saw too
+ *     until what it stored is learned (daemon/watch/watch.h): that, too, is our own work.  One that saw too
  *     few calls of the roots is repeated, after ever longer and only while something is recorded.  What a session
  *     with everything hooked saw is learned when it ends
  *   - what others call is looked at after a second, then ever less often, and whenever the host begins to do more
- *     (daemon/watch/host-load.h); what costs them too much is not hooked any more, and comes back, to be looked at
+ *     (daemon/watch/watch.h); what costs them too much is not hooked any more, and comes back, to be looked at
  *     anew, when the host does less
  *   - while the roots are not called, what usual loads call often is not hooked either (daemon/lean/lean.h)
  *   - once in RelearnSec= (an hour) there is a lesson of what is called by now

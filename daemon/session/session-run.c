@@ -11,8 +11,8 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/session/session-private.h"
-#include "daemon/upkeep/disk-usage.h"
-#include "daemon/watch/tracing-copy.h"
+#include "daemon/upkeep/upkeep.h"
+#include "daemon/watch/watch.h"
 
 /* --- recording -------------------------------------------------------------------------------- */
 

@@ -143,7 +143,7 @@ int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, con
                             Strv *ret_names, uint64_t *ret_hook_ns);
 /* Reads what can be traced, unless it is known; waits for tasks then.  0 or -errno. */
 int controller_load_functions(Controller *c);
-/* Between the two what some roots call is being learned (daemon/watch/learning-pass.h). */
+/* Between the two what some roots call is being learned (daemon/watch/watch.h). */
 void controller_begin_learning_pass(Controller *c);
 void controller_end_learning_pass(Controller *c);
 bool controller_is_learning(const Controller *c);

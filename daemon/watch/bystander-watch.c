@@ -10,7 +10,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "daemon/watch/learning-pass.h"
+#include "daemon/watch/watch.h"
 
 /* What a reader takes to fetch what is in the kernel's buffer. */
 #define SETTLE_US (2 * UINT64_C(1000000))

@@ -6,7 +6,7 @@
  */
 
 #include "base/cleanup.h"
-#include "daemon/watch/guard.h"
+#include "daemon/watch/watch.h"
 
 #define EVENT_BYTES_MIN 16U /* less than any function_graph record takes, linux 6.1 to 7.x */
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/log.h"
-#include "daemon/watch/learning-pass.h"
+#include "daemon/watch/watch.h"
 
 #define MAX_SEGMENTS 512
 #define MAX_BYTES (256ULL << 20)

@@ -7,7 +7,7 @@
 
 #include "daemon/instances/instance.h"
 #include "daemon/tracer/controller.h"
-#include "daemon/watch/tracing-copy.h"
+#include "daemon/watch/watch.h"
 #include "fake-kernel.h"
 #include "meta/event-choice.h"
 

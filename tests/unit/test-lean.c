@@ -4,7 +4,6 @@
 
 #include "base/io.h"
 #include "daemon/lean/lean.h"
-#include "daemon/lean/learner.h"
 #include "scratch.h"
 
 #define HEAD "ftraced lean 3\nkernel 6.12\nroots my_root\nlearned 9000000000000000000\ncalls 600\n"

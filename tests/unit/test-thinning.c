@@ -2,7 +2,7 @@
 
 /* In which order functions go that others call too often. */
 
-#include "daemon/lean/learner.h"
+#include "daemon/lean/lean.h"
 #include "unit.h"
 
 static void add(LeanTree *t, const char *name, bool leaf, uint64_t share_ppm, const char *caller) {
