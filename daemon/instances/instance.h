@@ -60,6 +60,9 @@ int instance_create(const Instance *i, Plan *p);
 int instance_plan_file(const Instance *i, Plan *p, const char *file, const char *value,
                        const char *text);
 
+/* What a file of the top level says goes into the ledger, even if that is what is wanted at first. */
+int instance_keep_old(Plan *p, const char *file);
+
 /* Functions that are hooked; none: all. */
 typedef struct Hooks {
         Strv names;
@@ -88,8 +91,8 @@ bool instance_shares_options(const Tracefs *fs);
  * tracer.  What older kernels keep once for all instances goes to the ledger as shared.
  */
 int instance_plan(const Instance *i, Plan *p, const InstanceSettings *s);
-/* Other functions are hooked from now on; the tracer may be on. */
-int instance_plan_hooks(const Instance *i, Plan *p, const Hooks *hooks);
+/* What set_ftrace_filter (other functions are hooked from now on) or set_ftrace_notrace is to hold; the tracer may be on. */
+int instance_plan_hooks(const Instance *i, Plan *p, const char *file, const Hooks *hooks);
 /* current_tracer = function_graph, and the counters' starting point.  -EBUSY: a pipe is open. */
 int instance_start(Instance *i, Plan *p, const char **ret_file);
 

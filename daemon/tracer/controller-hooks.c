@@ -119,7 +119,7 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, LeanScope scope,
                 r = lean_choose(&choice, &q, &warnings, &refusal);
         if (r != 0)
                 return MIN(r, 0);
-        r = instance_plan_hooks(&t->instance, &plan, &choice.hooks);
+        r = instance_plan_hooks(&t->instance, &plan, "set_ftrace_filter", &choice.hooks);
         if (r >= 0 && plan.n > 0)
                 r = tracer_apply(t, &plan, &file);
         if (r >= 0)

@@ -135,7 +135,7 @@ static int hook(Tracer *t, const Hooks *hooks) {
         int r;
 
         background_settle(t->c->background);
-        r = instance_plan_hooks(&t->instance, &plan, hooks);
+        r = instance_plan_hooks(&t->instance, &plan, "set_ftrace_filter", hooks);
         return r < 0 ? r : tracer_apply(t, &plan, &file);
 }
 
