@@ -34,12 +34,8 @@ struct Rank {
         const char *name;
         Class class;
         unsigned depth;
+        uint64_t n_calls; /* in a load */
 };
-
-typedef struct Candidate {
-        const Rank *rank;
-        uint64_t n_calls;
-} Candidate;
 
 /* --- how often ------------------------------------------------------------------------------- */
 
@@ -115,12 +111,11 @@ bool waiting_is_interrupt(const char *name) {
 /* --- what goes -------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b) {
-        const Candidate *x = a, *y = b;
+        const Rank *x = a, *y = b;
 
-        if (x->rank->class != y->rank->class)
-                return CMP(x->rank->class, y->rank->class);
-        return x->n_calls != y->n_calls ? CMP(y->n_calls, x->n_calls)
-                                        : strcmp(x->rank->name, y->rank->name);
+        if (x->class != y->class)
+                return CMP(x->class, y->class);
+        return x->n_calls != y->n_calls ? CMP(y->n_calls, x->n_calls) : strcmp(x->name, y->name);
 }
 
 typedef struct Place {
@@ -195,7 +190,8 @@ int thinning_rank(Ranks *ret, const LeanTree *tree, const Strv *hooked, const St
                 const Place *p = f ? &places[f - tree->functions] : NULL;
 
                 if (!strv_finds(roots, name))
-                        ranks[n++] = (Rank){ name, classify(f, p, name), p ? p->depth : MAX_DEPTH };
+                        ranks[n++] =
+                                (Rank){ name, classify(f, p, name), p ? p->depth : MAX_DEPTH, 0 };
         }
         *ret = (Ranks){ ranks, n };
         return 0;
@@ -207,27 +203,27 @@ void ranks_done(Ranks *r) {
 }
 
 int thinning_choose(const Ranks *ranks, const Load *load, uint64_t budget_ppm, Strv *ret) {
-        _cleanup_free_ Candidate *all = calloc(ranks->n + 1, sizeof(*all));
+        _cleanup_free_ Rank *all = calloc(ranks->n + 1, sizeof(*all));
         size_t n_at[MAX_DEPTH + 1] = {}, n = 0;
         double sum = 0;
 
         if (!all)
                 return -ENOMEM;
         for (size_t i = 0; i < ranks->n; i++) {
-                const Rank *rank = &ranks->items[i];
-                Candidate c = { rank, calls_of(&load->rates, rank->name) };
+                Rank rank = ranks->items[i];
 
-                if (strv_finds(ret, rank->name))
+                if (strv_finds(ret, rank.name))
                         continue;
-                if (rank->class == CLASS_CALLER)
-                        n_at[rank->depth]++;
-                sum += (double) c.n_calls;
-                if (c.n_calls > 0)
-                        all[n++] = c;
+                if (rank.class == CLASS_CALLER)
+                        n_at[rank.depth]++;
+                rank.n_calls = calls_of(&load->rates, rank.name);
+                sum += (double) rank.n_calls;
+                if (rank.n_calls > 0)
+                        all[n++] = rank;
         }
         qsort(all, n, sizeof(*all), compare);
         for (size_t i = 0; i < n && load_cost_ppm(load, sum) > (double) budget_ppm; i++) {
-                const Rank *rank = all[i].rank;
+                const Rank *rank = &all[i];
                 int r;
 
                 if (rank->class == CLASS_CALLER && n_at[rank->depth]-- == 1)
@@ -235,7 +231,7 @@ int thinning_choose(const Ranks *ranks, const Load *load, uint64_t budget_ppm, S
                 r = strv_add(ret, rank->name);
                 if (r < 0)
                         return r;
-                sum -= (double) all[i].n_calls;
+                sum -= (double) rank->n_calls;
         }
         strv_sort_unique(ret);
         return 0;

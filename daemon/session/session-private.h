@@ -341,10 +341,6 @@ void session_hear_tracer(Session *s);
 
 /* --- session-adopt.c --------------------------------------------------------------------------- */
 
-/* What the earlier daemon left in live.json; empty if it cannot be read.  NULL, or why the session ends now with all
- * that was recorded, which may be in @text. */
-#define SESSION_WHY_MAX 160
-const char *session_read_live(const Session *s, Live *ret, char text[static SESSION_WHY_MAX]);
 /* Adds all CPUs of the session to its recorder, with what is in their pipes and half pages, as @live says that an
  * earlier daemon left them; what is missing becomes gaps and warnings of its metadata.  0 or -errno. */
 int session_take_cpus(Session *s, const Live *live);

@@ -85,15 +85,13 @@ static GapCause disk_cause(const Health *h, GapCause otherwise) {
         return h->error == ENOSPC || h->error == EDQUOT ? GAP_NO_SPACE : GAP_DISK_FAILED;
 }
 
-/* Since when @cpu, or any with GAP_ALL_CPUS, has events that the readers may not have stored. */
-static uint64_t unstored_ns(const Health *h, uint32_t cpu) {
+/* Since when any CPU has events that the readers may not have stored. */
+static uint64_t unstored_ns(const Health *h) {
         const SessionMeta *m = h->config.meta;
         uint64_t ns = h->looked_ns;
 
         for (size_t i = 0; i < m->n_cpus; i++)
-                if (cpu == GAP_ALL_CPUS || cpu == m->cpus[i].cpu)
-                        ns = MIN(ns,
-                                 recorder_stored_ns(h->config.recorder, i) ?: h->seen[i].moved_ns);
+                ns = MIN(ns, recorder_stored_ns(h->config.recorder, i) ?: h->seen[i].moved_ns);
         return ns;
 }
 
@@ -147,7 +145,7 @@ bool health_refresh(Health *h) {
         }
         if (is_emptied) {
                 health_warn(m, "somebody else emptied the kernel's buffer: what was in it is lost");
-                found = add_gap_of_all(h, GAP_CLEARED, unstored_ns(h, GAP_ALL_CPUS), at_ns);
+                found = add_gap_of_all(h, GAP_CLEARED, unstored_ns(h), at_ns);
         }
         h->looked_ns = at_ns;
         return found;
