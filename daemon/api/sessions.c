@@ -265,13 +265,11 @@ static int load_names(Sessions *s, const Strv *names, bool are_live) {
 /* One message for all: whoever put them there may have had a reason. */
 static void name_foreign(const Sessions *s) {
         _cleanup_strv_ Strv names = {};
-        char quoted[NAME_QUOTE_MAX];
 
         if (store_list_foreign(s->context.store, &names) >= 0 && names.n > 0)
                 log_warning("In %s/sessions are %zu entries that ftraced did not make, \"%s\" for "
                             "one: left alone.",
-                            store_path(s->context.store), names.n,
-                            name_quote(quoted, names.items[0]));
+                            store_path(s->context.store), names.n, NAME_QUOTED(names.items[0]));
 }
 
 int sessions_load(Sessions *s) {

@@ -38,13 +38,13 @@ int admit_events(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < spec->events.n; i++) {
-                char path[EVENT_PATH_MAX], quoted[NAME_QUOTE_MAX];
+                char path[EVENT_PATH_MAX];
                 EventChoice e;
 
                 if (!event_choice_parse(&e, spec->events.items[i]))
                         return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "events",
                                               "\"%s\" is not SYSTEM:NAME or SYSTEM:NAME:FILTER.",
-                                              name_quote(quoted, spec->events.items[i]));
+                                              NAME_QUOTED(spec->events.items[i]));
                 if (event_choice_is_marker(&e) && e.filter)
                         return refusal_set_of(
                                 refusal, REFUSAL_INVALID_SPEC, "field", "events",

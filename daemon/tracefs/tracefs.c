@@ -106,9 +106,7 @@ int tracefs_get_threads(const Tracefs *fs, const char *pid, Strv *ret) {
 }
 
 static int compare_u32(const void *a, const void *b) {
-        uint32_t x = *(const uint32_t *) a, y = *(const uint32_t *) b;
-
-        return x < y ? -1 : x > y;
+        return CMP(*(const uint32_t *) a, *(const uint32_t *) b);
 }
 
 int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n) {
