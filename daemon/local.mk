@@ -44,7 +44,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/process/fdstore.h \
 	%D%/admission/functions-expand.c \
 	%D%/admission/functions.c \
-	%D%/admission/functions.h \
 	%D%/watch/guard.c \
 	%D%/watch/health.c \
 	%D%/tracer/host-check.c \

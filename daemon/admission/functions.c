@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "daemon/admission/functions.h"
+#include "daemon/admission/admission.h"
 #include "daemon/process/background.h"
 #include "daemon/symbols/kernel-symbols.h"
 

@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <systemd/sd-event.h>
 
-#include "daemon/admission/functions.h"
+#include "daemon/admission/admission.h"
 #include "daemon/tracefs/plan.h"
 #include "meta/meta.h"
 #include "wire/refusal.h"
@@ -66,7 +66,7 @@ int instance_keep_old(Plan *p, const char *file);
 /* Functions that are hooked; none: all. */
 typedef struct Hooks {
         Strv names;
-        Strv lines; /* theirs (daemon/admission/functions.h), in no order; none: the names are written */
+        Strv lines; /* theirs (daemon/admission/admission.h), in no order; none: the names are written */
 } Hooks;
 void hooks_done(Hooks *h);
 

@@ -4,7 +4,7 @@
  * What is hooked of a tracer that is on, and what is learned for it
  *
  * The filter of a live tracer is replaced when the file is closed, so in between nothing is missed (linux 6.1
- * kernel/trace/ftrace.c, ftrace_regex_release()).  What is never to be hooked (daemon/admission/functions.h) is
+ * kernel/trace/ftrace.c, ftrace_regex_release()).  What is never to be hooked (daemon/admission/admission.h) is
  * written once, as set_ftrace_notrace, before the tracer is on.  Linux 6.12 and 7.2 heed that in an instance as long as
  * it is the only user of function_graph (tried; kernel/trace/ftrace.c, ftrace_startup_subops()); what
  * set_ftrace_filter lists they always do.
@@ -14,7 +14,7 @@
 
 #include "base/array.h"
 #include "base/io.h"
-#include "daemon/admission/functions.h"
+#include "daemon/admission/admission.h"
 #include "daemon/tracer/controller-private.h"
 
 static const char *const lists[_HOOK_LIST_N] = { "set_ftrace_filter", "set_ftrace_notrace" };
