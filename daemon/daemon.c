@@ -525,7 +525,10 @@ static bool daemon_owes(void *userdata) {
 
 /* A task. */
 static void daemon_put_back(void *userdata) {
-        controller_try_again(((Daemon *) userdata)->controller);
+        Daemon *d = userdata;
+
+        if (controller_owes(d->controller)) /* still */
+                controller_retry(d->controller);
 }
 
 static void daemon_try_again(void *userdata) {

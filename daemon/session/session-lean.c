@@ -60,12 +60,6 @@ static bool is_recording(const Session *s) {
         return !s->lean.has_ended && s->meta->state == SESSION_RECORDING;
 }
 
-static uint64_t now_on_trace_clock(const Session *s) {
-        ClockTuple now;
-
-        return tracer_read_clocks(s->tracer, &now) < 0 ? 0 : now.trace_ns;
-}
-
 static int set_timer(Session *s, LeanTimer *t, uint64_t us, sd_event_time_handler_t on_timer) {
         t->source = sd_event_source_disable_unref(t->source);
         return sd_event_add_time_relative(s->context->event, &t->source, CLOCK_MONOTONIC, us, 0,
@@ -81,7 +75,7 @@ static int on_lesson(sd_event_source *source, uint64_t usec, void *userdata);
 /* Calls that overlap it are slow because of it. */
 static void end_lesson(Session *s) {
         SessionMeta *m = s->meta;
-        uint64_t now_ns = now_on_trace_clock(s);
+        uint64_t now_ns = tracer_now_ns(s->tracer, 0);
 
         s->lean.state = LESSON_NONE;
         (void) own_works_add(&m->own_work, s->lean.since_ns, now_ns);
@@ -170,7 +164,7 @@ static int on_lesson(sd_event_source *source, uint64_t usec, void *userdata) {
         Session *s = userdata;
 
         s->lean.state = LESSON_IS_OVER;
-        s->lean.until_ns = now_on_trace_clock(s);
+        s->lean.until_ns = tracer_now_ns(s->tracer, 0);
         ask_for_change(s, LEAN_ROOTS, HOOK_NARROWED);
         return 0;
 }
@@ -180,7 +174,7 @@ static void begin_lesson(Session *s) {
                 return;
         s->lean.state = LESSON_HOOKS_ALL;
         s->lean.until_ns = UINT64_MAX;
-        s->lean.since_ns = now_on_trace_clock(s);
+        s->lean.since_ns = tracer_now_ns(s->tracer, 0);
         s->lean.learned_ns = MAX(s->lean.learned_ns, s->lean.since_ns);
         ask_for_change(s, LEAN_LESSON, HOOK_WIDENED);
 }

@@ -78,6 +78,7 @@ static void on_look(void *userdata) {
 int session_make_health(Session *s) {
         return health_new(&s->health, &(HealthConfig){
                                               .event = s->context->event,
+                                              .background = s->context->background,
                                               .meta = s->meta,
                                               .recorder = s->recorder,
                                               .tracer = s->tracer,

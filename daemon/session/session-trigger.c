@@ -252,7 +252,7 @@ static void look(Session *s) {
         }
         if (tracer_is_held_up(s->tracer)) { /* whoever listens writes control files */
                 if (!session_hooks_are_changing(s) && !TAKE(s->triggers.is_to_look, true))
-                        tracer_run(s->tracer, look_when_free, s);
+                        background_run(s->context->background, look_when_free, s);
                 return;
         }
         for (size_t i = 0; i < s->triggers.n && !session_hooks_are_changing(s); i++) {

@@ -60,12 +60,8 @@ const char *tracer_get_hooks(const Tracer *t, const char *file) {
 
 /* --- what is known of the roots ---------------------------------------------------------------- */
 
-void controller_begin_learning_pass(Controller *c) {
-        c->n_learning_passes++;
-}
-
-void controller_end_learning_pass(Controller *c) {
-        c->n_learning_passes--;
+void controller_count_learning(Controller *c, int change) {
+        c->n_learning_passes += change;
 }
 
 bool controller_is_learning(const Controller *c) {

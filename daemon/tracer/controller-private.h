@@ -34,7 +34,7 @@ struct Controller {
         Strv kept_roots; /* of sessions that ended, which could not be taken out (controller-filter.c) */
         Strv stale_roots; /* names of what is at addresses that went, as set_graph_function shows them */
         Strv recovered;           /* instances that a daemon which died had quiesced */
-        size_t n_learning_passes; /* that are under way */
+        int n_learning_passes;    /* that are under way */
         ConfigShare memory_limit;
         uint64_t generation; /* of what admission depends on and the controller knows */
 };
@@ -162,8 +162,6 @@ bool controller_guess_instances(Controller *c);
 MemoryUse controller_memory_use(const Controller *c);
 /* Puts everything back that @t changed, and frees it unless its tracer is still on.  0 or -errno. */
 int tracer_end(Tracer *t);
-/* Tries again what could not be undone. */
-void controller_retry(Controller *c);
 
 /* --- controller-hooks.c ----------------------------------------------------------------------- */
 

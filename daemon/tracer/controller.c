@@ -190,11 +190,6 @@ const char *controller_debt(const Controller *c) {
         return c->debt < 0 ? strerror(-c->debt) : NULL;
 }
 
-void controller_try_again(Controller *c) {
-        if (controller_owes(c))
-                controller_retry(c);
-}
-
 void controller_leave(Controller *c) {
         c->leaving = true;
 }

@@ -51,9 +51,9 @@ int controller_find_black_box(Controller *c, BlackBox *ret);
 /* Sets in_memory of those CPUs of @m that have events there and had none; whether there were any. */
 bool controller_note_in_memory(Controller *c, SessionMeta *m);
 void controller_settle(Controller *c); /* undoes what nobody took up */
-/* Whether something of sessions that ended could not be put back, and no end of another will try again; if so, does. */
+/* Whether something of sessions that ended could not be put back, and no end of another will try again; tries again. */
 bool controller_owes(const Controller *c);
-void controller_try_again(Controller *c);
+void controller_retry(Controller *c);
 /* Why not, at the last try; NULL: all is put back. */
 const char *controller_debt(const Controller *c);
 /* From now on what is programmed stays, also in controller_free(): another daemon takes it up. */
@@ -143,9 +143,8 @@ int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, con
                             Strv *ret_names, uint64_t *ret_hook_ns);
 /* Reads what can be traced, unless it is known; waits for tasks then.  0 or -errno. */
 int controller_load_functions(Controller *c);
-/* Between the two what some roots call is being learned (daemon/watch/watch.h). */
-void controller_begin_learning_pass(Controller *c);
-void controller_end_learning_pass(Controller *c);
+/* One more (1) or less (-1) learns what some roots call (daemon/watch/watch.h); whether any does. */
+void controller_count_learning(Controller *c, int change);
 bool controller_is_learning(const Controller *c);
 /* daemon/lean/lean.h, lean_learn(). */
 int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new);
@@ -180,11 +179,8 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
 /* Adds what explains that nothing was recorded (meta/brief.h).  0 or -errno. */
 int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret);
 /* Whether a task of the daemon is at the kernel, of whichever session: then whoever opens a control file may wait for
- * as long (linux 6.12 kernel/trace/trace.c, trace_types_lock). */
+ * as long (linux 6.12 kernel/trace/trace.c, trace_types_lock).  So who has to is a task, too. */
 bool tracer_is_held_up(const Tracer *t);
-/* So who has to is a task, too, of those that background_run() runs; and @userdata's do not begin any more. */
-void tracer_run(const Tracer *t, BackgroundTask task, void *userdata);
-void tracer_drop(const Tracer *t, const void *userdata);
 Instance *tracer_instance(const Tracer *t);
 /* What set_graph_function holds as long as nobody else writes it: the roots of all sessions, but
  * perhaps for those whose module has gone.  Takes out what became of their addresses.  -EBUSY: a task
@@ -210,6 +206,8 @@ void tracer_leave_off(Tracer *t, const SessionMeta *m);
 int tracer_follow(Tracer *t, const Spec *spec);
 /* One moment on all clocks. */
 int tracer_read_clocks(Tracer *t, ClockTuple *ret);
+/* On the trace clock alone, of which each has its own; @otherwise: it cannot be read. */
+uint64_t tracer_now_ns(Tracer *t, uint64_t otherwise);
 /* Frees the memory and the claim only: controller_settle() finds what it stood for in the ledger. */
 void tracer_free(Tracer *t);
 /*

@@ -87,7 +87,7 @@ struct LearningPass {
 LearningPass *learning_pass_free(LearningPass *l) {
         if (!l)
                 return NULL;
-        controller_end_learning_pass(l->controller);
+        controller_count_learning(l->controller, -1);
         (void) learner_free(l->learner);
         strv_done(&l->roots);
         free(l->session);
@@ -154,7 +154,7 @@ int learning_pass_start(LearningPass **ret, sd_event *event, Controller *c, cons
 
         if (!l)
                 return -ENOMEM;
-        controller_begin_learning_pass(c);
+        controller_count_learning(c, 1);
         l->session = strdup(m->name);
         l->kernel = strdup(m->kernel ?: "");
         if (!l->session || !l->kernel)

@@ -41,6 +41,7 @@ typedef struct Health Health;
 
 typedef struct HealthConfig {
         sd_event *event;
+        Background *background; /* a look is one of its tasks */
         SessionMeta *meta;
         Recorder *recorder;
         Tracer *tracer;
