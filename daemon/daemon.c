@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <sys/vfs.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
@@ -24,14 +23,13 @@
 #include "daemon/process/sandbox.h"
 #include "daemon/server/server.h"
 #include "daemon/tracer/controller.h"
-#include "daemon/upkeep/sealer.h"
+#include "daemon/upkeep/upkeep.h"
 #include "store/store.h"
 
 #define LEARNING_USEC (5 * USEC_PER_SEC) /* a client waits longer: cli/contact/client.c */
 #define UNDO_AGAIN_USEC (5 * USEC_PER_SEC)
 #define IDLE_ACCURACY_USEC 100000
 #define PREPARE_USEC USEC_PER_SEC /* whoever began it to start a session waits for that alone */
-#define TRACEFS_MAGIC 0x74726163  /* linux/magic.h */
 
 /* Something has been so for a while: a timer that runs while it is so, and begins anew after every break. */
 typedef struct Idle {
@@ -162,7 +160,7 @@ static bool daemon_is_learning(Daemon *d) {
 
 /*
  * The loop feeds systemd's watchdog.  A reader that does not move, and waits for the store's disk
- * (daemon/watch/health.h says so), is not to be killed for that, which would help nobody.  If it waits for
+ * (daemon/watch/watch.h says so), is not to be killed for that, which would help nobody.  If it waits for
  * nothing at all, only another process can go on: then systemd is told nothing any more.
  */
 static void daemon_look_for_hung(Daemon *d) {
@@ -390,18 +388,6 @@ static int daemon_make_methods(Daemon *d) {
         return r < 0 ? log_error_errno(r, "Cannot set up the methods: %m") : 0;
 }
 
-static void daemon_on_sealed(const char *session, uint32_t cpu, uint64_t sequence,
-                             uint64_t n_before, uint64_t n_bytes, void *userdata) {
-        Daemon *d = userdata;
-
-        sessions_segment_sealed(&d->sessions, session, cpu, sequence, n_before, n_bytes);
-}
-
-/* A worker that learns has descriptors alone; and what is being synced would be sealed under its hands. */
-static bool daemon_is_held(const char *session, void *userdata) {
-        return sessions_is_held(&((const Daemon *) userdata)->sessions, session);
-}
-
 static int daemon_make_sealer(Daemon *d) {
         int r;
 
@@ -410,9 +396,9 @@ static int daemon_make_sealer(Daemon *d) {
         r = sealer_new(&d->sealer, &(SealerConfig){
                                            .event = d->event,
                                            .store = d->store,
-                                           .done = daemon_on_sealed,
-                                           .is_held = daemon_is_held,
-                                           .userdata = d,
+                                           .done = sessions_segment_sealed,
+                                           .is_held = sessions_is_held,
+                                           .userdata = &d->sessions,
                                    });
         for (size_t i = 0; r >= 0 && i < d->sessions.n_entries; i++) {
                 const SessionEntry *e = d->sessions.entries[i];
@@ -539,7 +525,10 @@ static bool daemon_owes(void *userdata) {
 
 /* A task. */
 static void daemon_put_back(void *userdata) {
-        controller_try_again(((Daemon *) userdata)->controller);
+        Daemon *d = userdata;
+
+        if (controller_owes(d->controller)) /* still */
+                controller_retry(d->controller);
 }
 
 static void daemon_try_again(void *userdata) {
@@ -563,11 +552,10 @@ static int daemon_add_idle(Daemon *d) {
 
 /* Only for the real thing: a fake tracefs belongs to whoever tests. */
 static int daemon_drop_privileges(Daemon *d) {
-        int r, fd = controller_tracefs_fd(d->controller);
-        struct statfs st;
+        int r;
 
         (void) privilege_raise_descriptors();
-        if (geteuid() != 0 || fd < 0 || fstatfs(fd, &st) < 0 || st.f_type != TRACEFS_MAGIC)
+        if (geteuid() != 0 || !controller_is_real(d->controller))
                 return 0;
         r = privilege_drop(true);
         return r < 0 ? log_error_errno(r, "Cannot give up privileges: %m") : 0;

@@ -20,15 +20,12 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/api/allowance.c \
 	%D%/api/api.h \
 	%D%/admission/arbiter.c \
-	%D%/admission/arbiter.h \
 	%D%/process/background.c \
 	%D%/process/background.h \
 	%D%/instances/black-box.c \
 	%D%/watch/bystander-watch.c \
 	%D%/lean/call-sample.c \
 	%D%/admission/capability.c \
-	%D%/process/clock-watch.c \
-	%D%/process/clock-watch.h \
 	%D%/server/connection.c \
 	%D%/tracefs/control.c \
 	%D%/tracefs/control.h \
@@ -45,20 +42,15 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/daemon.c \
 	%D%/daemon.h \
 	%D%/upkeep/disk-usage.c \
-	%D%/upkeep/disk-usage.h \
 	%D%/instances/event-set.c \
 	%D%/process/fdstore.c \
 	%D%/process/fdstore.h \
 	%D%/admission/functions-expand.c \
 	%D%/admission/functions.c \
-	%D%/admission/functions.h \
 	%D%/watch/guard.c \
-	%D%/watch/guard.h \
 	%D%/watch/health.c \
-	%D%/watch/health.h \
 	%D%/tracer/host-check.c \
 	%D%/watch/host-load.c \
-	%D%/watch/host-load.h \
 	%D%/instances/instance.c \
 	%D%/instances/instance.h \
 	%D%/api/janitor.c \
@@ -71,9 +63,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/lean/lean.h \
 	%D%/lean/learn-worker.c \
 	%D%/lean/learner.c \
-	%D%/lean/learner.h \
 	%D%/watch/learning-pass.c \
-	%D%/watch/learning-pass.h \
 	%D%/tracefs/ledger-file.c \
 	%D%/tracefs/ledger-undo.c \
 	%D%/tracefs/ledger.c \
@@ -82,7 +72,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/server/listener.c \
 	%D%/api/listing.c \
 	%D%/watch/live.c \
-	%D%/watch/live.h \
 	%D%/admission/caller.c \
 	%D%/api/methods-access.c \
 	%D%/api/methods-background.c \
@@ -103,17 +92,14 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/record/recorder.c \
 	%D%/record/recorder.h \
 	%D%/upkeep/removal.c \
-	%D%/upkeep/removal.h \
 	%D%/session/rescue-pages.c \
 	%D%/session/rescue.c \
-	%D%/session/rescue.h \
 	%D%/record/rotation.c \
 	%D%/process/sandbox.c \
 	%D%/process/sandbox.h \
 	%D%/tracefs/script.c \
 	%D%/upkeep/seal-worker.c \
 	%D%/upkeep/sealer.c \
-	%D%/upkeep/sealer.h \
 	%D%/server/server-private.h \
 	%D%/server/server.c \
 	%D%/server/server.h \
@@ -137,11 +123,9 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/api/sessions.c \
 	%D%/settings.c \
 	%D%/watch/snapshot.c \
-	%D%/watch/snapshot.h \
 	%D%/process/spawn.c \
 	%D%/process/spawn.h \
 	%D%/record/syncer.c \
-	%D%/record/syncer.h \
 	%D%/watch/tamper.c \
 	%D%/watch/tamper.h \
 	%D%/instances/task-filter.c \
@@ -153,7 +137,8 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/tracefs/tracefs.h \
 	%D%/tracer/tracer.c \
 	%D%/watch/tracing-copy.c \
-	%D%/watch/tracing-copy.h \
+	%D%/upkeep/upkeep.h \
+	%D%/watch/watch.h \
 	%D%/instances/value-probe.c
 daemon_libs = %D%/libdaemon.a $(wire_libs) $(learn_libs) $(retention_libs) $(pages_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lpthread
 

@@ -10,9 +10,9 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/daemon.h"
-#include "daemon/lean/learner.h"
+#include "daemon/lean/lean.h"
 #include "daemon/tracer/controller.h"
-#include "daemon/upkeep/sealer.h"
+#include "daemon/upkeep/upkeep.h"
 
 static DaemonConfig arg_config = { .private_fd = -EBADF };
 static bool arg_restore;

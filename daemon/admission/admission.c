@@ -232,15 +232,13 @@ int admit_cpus(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
 }
 
 int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
-        _cleanup_free_ char *text = NULL, *names = NULL;
+        _cleanup_free_ char *names = NULL;
         _cleanup_strv_ Strv clocks = {};
         int r;
 
         if (!spec->clock)
                 return 0;
-        r = file_read(fs->fd, "trace_clock", &text, NULL, 4096);
-        if (r >= 0)
-                r = strv_split(&clocks, text, " []\n");
+        r = tracefs_read_words(fs, "trace_clock", " []\n", &clocks);
         if (r < 0)
                 return r;
         if (strv_contains(&clocks, spec->clock))

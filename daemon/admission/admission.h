@@ -2,22 +2,170 @@
 #pragma once
 
 /*
- * Admission: may this session be armed?
+ * Functions: what can be traced here
  *
- * The questions that are asked before anything is written, each answered with
- * 0, REFUSED and a sentence, or -errno.  None of them changes anything.
+ * available_filter_functions as a sorted list.  Reading it costs the kernel
+ * hundreds of milliseconds, so it is kept for as long as the list of modules
+ * stays the same.  Modules' functions are shown there as "name [module]";
+ * filters match the name alone.
  */
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
-#include "daemon/admission/arbiter.h"
-#include "daemon/admission/functions.h"
+#include "base/array.h"
 #include "daemon/tracefs/ledger.h"
 #include "daemon/tracefs/plan.h"
 #include "daemon/tracefs/tracefs.h"
 #include "meta/config.h"
 #include "meta/spec.h"
 #include "wire/refusal.h"
+
+typedef struct FunctionLine {
+        const char *name; /* in Functions.text */
+        uint32_t line;    /* of available_filter_functions, from 1 */
+} FunctionLine;
+
+typedef struct Functions {
+        char *text; /* all names, each with its NUL, and its "[module]" after that */
+        size_t n_text;
+        const char **names; /* n of them, sorted, unique, in text */
+        size_t n;
+        FunctionLine *lines; /* n_lines of them, sorted by name, then line; names may repeat */
+        size_t n_lines;
+        char *modules; /* kernel_modules_read() when it was read */
+        int list_fd;   /* functions_open_list(); of meaning if n > 0 */
+        int root_fd;   /* borrowed: where that was */
+} Functions;
+
+/* Reads the list if there is none or the modules have changed.  0 or -errno. */
+int functions_load(Functions *f, const Tracefs *fs);
+/* Whether there is nothing to read. */
+bool functions_are_current(const Functions *f, const Tracefs *fs);
+void functions_done(Functions *f);
+
+bool functions_contain(const Functions *f, const char *name);
+/* "[module]", borrowed, or NULL: it is the kernel's own, or not there. */
+const char *functions_find_module(const Functions *f, const char *name);
+/*
+ * functions_expand() - every function that @patterns stand for
+ * @ret:   they are added, sorted, each once; none if there are more than @max
+ * @ret_n: how many there are, or which pattern it was
+ *
+ * Globs have the kernel's meaning (linux 6.1 lib/glob.c, glob_match()): '*', '?', "[a-z]", and a
+ * '[' that is never closed stands for itself.  Names, and globs that begin with some letters, are found
+ * quickly; of others there may be so many, and so much in each, that it would take more than about a
+ * quarter of a second.
+ * Return: 0, FUNCTIONS_E_NOTHING (a pattern stands for none), FUNCTIONS_E_COSTLY, -ENOMEM.
+ */
+enum { FUNCTIONS_E_NOTHING = 1, FUNCTIONS_E_COSTLY = 2 };
+int functions_expand(const Functions *f, const Strv *patterns, size_t max, Strv *ret,
+                     size_t *ret_n);
+/*
+ * functions_shorten() - the same functions in fewer words
+ * @names: each once
+ * @globs: of which some may stand for many of them; NULL: none
+ * @ret:   names, and globs that stand for nothing but @names
+ *
+ * For each word that is written to set_graph_function the kernel compares all of its functions, so that
+ * "vfs_*" takes it a 78th of the time of the 78 names.  Nothing is shortened by less than a few words.
+ * Return: 0 or -ENOMEM.
+ */
+int functions_shorten(const Functions *f, const Strv *names, const Strv *globs, Strv *ret);
+/*
+ * functions_find_lines() - where @names are in available_filter_functions
+ * @ret: decimal line numbers are added; a name that occurs several times has several, and one that
+ *       does not occur has none
+ *
+ * set_ftrace_filter takes such a number in the place of a name and then finds the function without
+ * comparing it with all others (linux 6.1 kernel/trace/ftrace.c, add_rec_by_index()).
+ * Return: 0 or -ENOMEM.
+ */
+int functions_find_lines(const Functions *f, const Strv *names, Strv *ret);
+/* A sealed memfd with all functions, "name" or "name [module]", one a line: a descriptor of it with its
+ * own place, which the caller owns, or -errno.  It was written when they were loaded. */
+int functions_open_list(const Functions *f);
+
+/* One glob against one name, as the kernel would.  *@n_steps: characters compared are added. */
+bool function_glob_matches(const char *pattern, const char *name, uint64_t *n_steps);
+
+/*
+ * clock_reader_find() - functions with which the kernel reads the trace clock, of the clock source in use
+ *
+ * read_tsc() and the hypervisors' clocks cannot be traced, but read_hpet() and acpi_pm_read() can: each event's time
+ * stamp is then an event of its own, and where an interrupt meets one the protection against recursion drops others,
+ * which no kernel counts as lost (seen on 7.2 with the HPET).  So they go into the session's set_ftrace_notrace.
+ *
+ * Source: linux 6.12 arch/x86/kernel/hpet.c, drivers/clocksource/acpi_pm.c, kernel/time/jiffies.c.
+ * Adds those that can be traced here; none is the rule.  0 or -errno.
+ */
+int clock_reader_find(const Tracefs *fs, const Functions *f, Strv *ret);
+
+/*
+ * Arbiter: who uses what exists once per kernel
+ *
+ * set_graph_function, set_graph_notrace, max_graph_depth and tracing_thresh are one for all
+ * instances, in every kernel version (linux 6.12 kernel/trace/ftrace.c,
+ * ftrace_graph_hash; trace_functions_graph.c, max_depth; trace.c, tracing_thresh), some options of
+ * function_graph in some.  Roots can be united; the others must be equal.  And a depth unites only
+ * the same roots: it counts from the outermost function that any user of function_graph has entered
+ * (linux 6.12 kernel/trace/fgraph.c, curr_ret_depth), so that somebody else's root above ours would
+ * use it up.  The arbiter only counts: it never writes.
+ */
+
+/* Values that cannot be united. */
+typedef struct ClaimValues {
+        uint64_t depth;
+        uint64_t thresh_us; /* then no calls are recorded, only returns: whose tree one is in, only
+                             * `flat` tells */
+        bool flat;
+        bool no_irqs, no_sleep_time, args; /* false where each instance has its own */
+} ClaimValues;
+
+/* What one live session holds. */
+typedef struct Claim {
+        char *session;
+        uid_t uid;
+        uint64_t since_ns; /* CLOCK_REALTIME */
+        Strv roots, notrace;
+        ClaimValues values;
+} Claim;
+
+typedef struct Arbiter {
+        Claim **claims;
+        size_t n;
+} Arbiter;
+
+enum { ARBITER_E_HELD = 1 };
+/* Whether arbiter_join() would succeed: 0 or ARBITER_E_HELD. */
+int arbiter_look(const Arbiter *a, const Strv *roots, const Strv *notrace,
+                 const ClaimValues *values, const Claim **ret_holder, const char **ret_what);
+/*
+ * arbiter_join() - take a claim
+ * @ret:        borrowed until arbiter_leave()
+ * @ret_holder: on ARBITER_E_HELD the claim in the way; *@ret_what names the file
+ */
+int arbiter_join(Arbiter *a, Claim **ret, const char *session, uid_t uid, const Strv *roots,
+                 const Strv *notrace, const ClaimValues *values, const Claim **ret_holder,
+                 const char **ret_what);
+void arbiter_leave(Arbiter *a, Claim *claim);
+void arbiter_done(Arbiter *a);
+
+/* Roots of @claim that no other claim has: to add when it joins, to remove when it leaves. */
+int arbiter_own_roots(const Arbiter *a, const Claim *claim, Strv *ret);
+/* All roots of all claims, sorted. */
+int arbiter_all_roots(const Arbiter *a, Strv *ret);
+/* The sessions other than @claim. */
+int arbiter_neighbours(const Arbiter *a, const Claim *claim, Strv *ret);
+
+/*
+ * Admission: may this session be armed?
+ *
+ * The questions that are asked before anything is written, each answered with
+ * 0, REFUSED and a sentence, or -errno.  None of them changes anything.
+ */
 
 /* The functions that the spec's names and globs stand for, sorted. */
 int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret_notrace,

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "base/io.h"
-#include "daemon/admission/arbiter.h"
+#include "daemon/admission/admission.h"
 
 static void claim_free(Claim *c) {
         if (!c)

@@ -26,8 +26,6 @@
 #include "daemon/admission/admission.h"
 #include "meta/trigger.h"
 
-#define WORD_FILE_MAX 4096
-
 static bool waits_for(const Spec *s, const char *trigger) {
         for (size_t i = 0; i < s->triggers.n; i++)
                 if (startswith(trigger_rule_on(s->triggers.items[i]), trigger))
@@ -99,7 +97,6 @@ bool capability_is_instead(const Capability *c, const Tracefs *fs) {
 
 int capability_find_missing(const Capability *c, const Tracefs *fs, char **ret) {
         _cleanup_strv_ Strv files = {}, words = {};
-        _cleanup_free_ char *text = NULL;
         int r = strv_split(&files, c->files ?: "", " ");
 
         *ret = NULL;
@@ -111,9 +108,7 @@ int capability_find_missing(const Capability *c, const Tracefs *fs, char **ret) 
                                        ? -ENOMEM
                                        : 0;
         if (r >= 0 && c->word)
-                r = file_read(fs->fd, c->files, &text, NULL, WORD_FILE_MAX);
-        if (r >= 0 && c->word)
-                r = strv_split(&words, text, " []\n");
+                r = tracefs_read_words(fs, c->files, " []\n", &words);
         if (r < 0 || !c->word || strv_contains(&words, c->word))
                 return r;
         return asprintf(ret, "%s/%s has no \"%s\"", fs->path, c->files, c->word) < 0 ? -ENOMEM : 0;

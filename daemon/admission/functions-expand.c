@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/name.h"
-#include "daemon/admission/functions.h"
+#include "daemon/admission/admission.h"
 
 #define STEPS_MAX (UINT64_C(64) << 20) /* characters compared: a quarter of a second at most */
 #define GLOBS_KEPT_MAX 16

@@ -14,32 +14,13 @@
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "daemon/admission/functions.h"
+#include "daemon/admission/admission.h"
 #include "daemon/process/background.h"
+#include "daemon/symbols/kernel-symbols.h"
 
 #define MAX_LIST_BYTES (64U << 20)
-#define MAX_MODULES_BYTES (4U << 20)
 /* A place whose symbol is unknown: linux 6.1 kernel/trace/ftrace.c, FTRACE_INVALID_FUNCTION. */
 #define INVALID_PREFIX "__ftrace_invalid_address___"
-
-/* "name size" of each module: /proc/modules without what changes while modules stay. */
-static int read_modules(int root_fd, char **ret) {
-        _cleanup_free_ char *text = NULL;
-        _cleanup_buf_ Buf b = BUF_INIT;
-        int r = file_read(root_fd, "proc/modules", &text, NULL, MAX_MODULES_BYTES);
-
-        if (r < 0 && r != -ENOENT)
-                return r;
-        for (const char *s = text ?: ""; *s; s += strcspn(s, "\n"), s += *s == '\n') {
-                size_t n = strcspn(s, " \n");
-
-                if (s[n] == ' ')
-                        n += 1 + strcspn(s + n + 1, " \n");
-                buf_add(&b, s, n);
-                buf_adds(&b, "\n");
-        }
-        return buf_take_string(&b, ret);
-}
 
 static int compare_names(const void *a, const void *b) {
         return strcmp(*(const char *const *) a, *(const char *const *) b);
@@ -115,13 +96,13 @@ static int write_list(const Functions *f) {
 bool functions_are_current(const Functions *f, const Tracefs *fs) {
         _cleanup_free_ char *modules = NULL;
 
-        return f->n > 0 && read_modules(fs->root_fd, &modules) >= 0 &&
+        return f->n > 0 && kernel_modules_read(fs->root_fd, "proc/modules", &modules) >= 0 &&
                streq_ptr(f->modules, modules);
 }
 
 int functions_load(Functions *f, const Tracefs *fs) {
         _cleanup_(functions_done) Functions new = {};
-        int r = read_modules(fs->root_fd, &new.modules);
+        int r = kernel_modules_read(fs->root_fd, "proc/modules", &new.modules);
 
         if (r < 0)
                 return r;

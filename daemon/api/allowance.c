@@ -21,7 +21,6 @@
 
 int allowance_ask(unsigned *ret, const json_t *given, bool has_profile, Refusal *refusal) {
         unsigned asked = has_profile ? 0 : SPEC_ASKS_ALL;
-        char quoted[NAME_QUOTE_MAX];
         const char *name;
         json_t *value;
 
@@ -32,7 +31,7 @@ int allowance_ask(unsigned *ret, const json_t *given, bool has_profile, Refusal 
                         return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
                                            "only root may use '%s': nothing in ftraced.conf allows "
                                            "it. Ask root for a profile that has it",
-                                           name_quote(quoted, name));
+                                           NAME_QUOTED(name));
                 asked |= member->asks;
         }
         *ret = asked;
@@ -63,7 +62,6 @@ typedef struct Allowed {
 
 static int check_name(const Allowed *a, const char *verb, const char *asked, Refusal *refusal) {
         _cleanup_free_ char *list = NULL;
-        char quoted[NAME_QUOTE_MAX];
 
         if (!a->list || allowance_covers(a->list, asked))
                 return 0;
@@ -73,8 +71,8 @@ static int check_name(const Allowed *a, const char *verb, const char *asked, Ref
         return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
                            "you may not %s the %s '%s': ftraced.conf allows its group %s %s "
                            "(%s= in [Members]). Ask root for that, or for a profile that has it",
-                           verb, a->what, name_quote(quoted, asked),
-                           a->list->n > 0 ? "only" : "none", list, a->key);
+                           verb, a->what, NAME_QUOTED(asked), a->list->n > 0 ? "only" : "none",
+                           list, a->key);
 }
 
 static int check_names(const Allowed *a, const char *verb, const Strv *asked, Refusal *refusal) {
@@ -100,7 +98,6 @@ static bool follows_addresses(const char *system, const char *filter) {
 static int check_event(const Allowed *a, const char *verb, const char *system, const char *name,
                        const char *filter, Refusal *refusal) {
         _cleanup_free_ char *text = NULL;
-        char quoted[NAME_QUOTE_MAX];
         int r;
 
         if (asprintf(&text, "%s:%s", system, name) < 0)
@@ -113,7 +110,7 @@ static int check_event(const Allowed *a, const char *verb, const char *system, c
                 "only root may filter the event '%s' by what is in memory behind an "
                 "address in it (.ustring, texts of system calls). Ask root for a profile "
                 "that does",
-                name_quote(quoted, text));
+                NAME_QUOTED(text));
 }
 
 static int check_events(const Allowed *a, const Strv *events, Refusal *refusal) {
@@ -132,7 +129,7 @@ static int check_events(const Allowed *a, const Strv *events, Refusal *refusal) 
 static int check_trigger(const Allowed *functions, const Allowed *events, const char *rule,
                          Refusal *refusal) {
         _cleanup_trigger_ Trigger t = {};
-        char why[TRIGGER_WHY_MAX], quoted[NAME_QUOTE_MAX];
+        char why[TRIGGER_WHY_MAX];
         int r = trigger_parse(&t, rule, why);
 
         if (r < 0)
@@ -159,7 +156,7 @@ static int check_trigger(const Allowed *functions, const Allowed *events, const 
         }
         return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
                            "only root may wait for '%s'. Ask root for a profile that does",
-                           name_quote(quoted, trigger_rule_on(rule)));
+                           NAME_QUOTED(trigger_rule_on(rule)));
 }
 
 int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *refusal) {

@@ -14,7 +14,7 @@
 #include "daemon/process/journal.h"
 #include "daemon/server/server.h"
 #include "daemon/session/session.h"
-#include "daemon/upkeep/removal.h"
+#include "daemon/upkeep/upkeep.h"
 #include "meta/config.h"
 #include "retention/vacuum.h"
 
@@ -79,7 +79,7 @@ typedef struct Sessions {
  * a failure. */
 int sessions_init(Sessions *s, sd_event *event, Background *background, Background *sweeper,
                   Controller *controller, Store *store, FdStore *fdstore, const Limits *limits);
-/* Keeps what a kernel that died left in memory (daemon/session/rescue.h), goes on with what a daemon that has gone left
+/* Keeps what a kernel that died left in memory (daemon/session/session.h), goes on with what a daemon that has gone left
  * recording, lets the service manager go of what belongs to none, and reads all others.  What cannot be read is logged
  * and left alone.  0 or -errno. */
 int sessions_load(Sessions *s);
@@ -97,14 +97,14 @@ const char *sessions_nearest(const Sessions *s, const char *name);
 /* All, oldest first; the caller frees the array.  0 or -ENOMEM. */
 int sessions_sort(const Sessions *s, SessionEntry ***ret);
 uint64_t session_entry_disk_bytes(const SessionEntry *e);
-bool sessions_is_held(const Sessions *s, const char *name); /* it is learned from, or synced */
 size_t sessions_n_live(const Sessions *s);
-/* As session_segment_sealed(). */
-void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64_t sequence,
-                             uint64_t n_before, uint64_t n_bytes);
+/* For SealerConfig, with the Sessions: whether it is learned from, or synced; session_segment_sealed(). */
+bool sessions_is_held(const char *name, void *userdata);
+void sessions_segment_sealed(const char *name, uint32_t cpu, uint64_t sequence, uint64_t n_before,
+                             uint64_t n_bytes, void *userdata);
 /* Consumed: on failure it has ended.  0 or -ENOMEM. */
 int sessions_add(Sessions *s, Session *session);
-/* Removes an ended session; its data go after it (daemon/upkeep/removal.h).  @why: noted (retention/removed.h).  0 or
+/* Removes an ended session; its data go after it (daemon/upkeep/upkeep.h).  @why: noted (retention/removed.h).  0 or
  * -errno. */
 int sessions_remove(Sessions *s, Session *session, const char *why);
 /* The disk is full: whether any ring let go of something. */

@@ -143,15 +143,9 @@ static int choose(Janitor *j, JanitorJob *job) {
         return r;
 }
 
-static json_t *progress_to_json(const VacuumProgress *p) {
-        return json_pack("{s:{s:I, s:I, s:I, s:I}}", "progress", "done", (json_int_t) p->n_done,
-                         "total", (json_int_t) p->n_total, "done_bytes",
-                         (json_int_t) MIN(p->done_bytes, p->total_bytes), "total_bytes",
-                         (json_int_t) p->total_bytes);
-}
-
 /* Tells who asked how far it is, now and then.  If he has gone no other session is removed. */
 static void tell(const Janitor *j, JanitorJob *job) {
+        const VacuumProgress *p = &job->progress;
         uint64_t now = now_ns(CLOCK_MONOTONIC);
         ServerCall *call = job->call;
         json_t *reply;
@@ -160,7 +154,10 @@ static void tell(const Janitor *j, JanitorJob *job) {
                 job->is_called_off = true;
         else if (call && now >= job->next_tell_ns && call->wants_more) {
                 job->next_tell_ns = now + TELL_NS;
-                reply = progress_to_json(&job->progress);
+                reply = json_pack("{s:{s:I, s:I, s:I, s:I}}", "progress", "done",
+                                  (json_int_t) p->n_done, "total", (json_int_t) p->n_total,
+                                  "done_bytes", (json_int_t) MIN(p->done_bytes, p->total_bytes),
+                                  "total_bytes", (json_int_t) p->total_bytes);
                 if (reply && server_call_continue(call, reply) < 0)
                         job->is_called_off = true;
         }

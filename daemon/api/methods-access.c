@@ -23,20 +23,19 @@ int parameter_reply(ServerCall *call, const char *name, json_t *value) {
 static int refuse_unknown(const Methods *m, const char *name, Refusal *refusal) {
         _cleanup_removed_ Removed gone = {};
         _cleanup_free_ char *text = NULL;
-        char quoted[NAME_QUOTE_MAX];
         const char *like;
 
         if (removed_find(&gone, store_fd(m->store), name) > 0 &&
             removed_describe(&text, &gone) >= 0)
                 return refusal_set(refusal, REFUSAL_SESSION_NOT_FOUND,
                                    json_pack("{s:s, s:{s:I, s:I, s:s}}", "session",
-                                             name_quote(quoted, name), "removed", "realtime_ns",
+                                             NAME_QUOTED(name), "removed", "realtime_ns",
                                              (json_int_t) gone.realtime_ns, "n_bytes",
                                              (json_int_t) gone.n_bytes, "why", gone.why),
                                    "%s", text);
         like = sessions_nearest(m->sessions, name);
-        return refusal_set_of(refusal, REFUSAL_SESSION_NOT_FOUND, "session",
-                              name_quote(quoted, name), "there is no session '%s'%s%s%s", quoted,
+        return refusal_set_of(refusal, REFUSAL_SESSION_NOT_FOUND, "session", NAME_QUOTED(name),
+                              "there is no session '%s'%s%s%s", NAME_QUOTED(name),
                               like ? ". Did you mean '" : "", like ?: "; see `ftracectl list`",
                               like ? "'?" : "");
 }
@@ -46,16 +45,15 @@ int methods_get_session(Methods *m, const ServerCall *call, json_t *parameters, 
         bool is_change = use == METHODS_CHANGE || use == METHODS_CHANGE_NEWER;
         const SessionMeta *meta;
         const char *name = json_string_value(json_object_get(parameters, "session"));
-        char quoted[NAME_QUOTE_MAX];
         Session *s;
         int r = sessions_open(m->sessions, &s, name);
 
         if (r == SESSIONS_E_NONE)
                 return refuse_unknown(m, name, refusal);
         if (r < 0)
-                return refusal_set_errno(
-                        refusal, -r, "session.json of session '%s' in %s cannot be read: %s",
-                        name_quote(quoted, name), store_path(m->store), origin_text(r));
+                return refusal_set_errno(refusal, -r,
+                                         "session.json of session '%s' in %s cannot be read: %s",
+                                         NAME_QUOTED(name), store_path(m->store), origin_text(r));
         meta = session_meta(s);
         if (meta->newer_version > 0 && (use == METHODS_READ || use == METHODS_CHANGE))
                 return methods_refuse_state(refusal, s, "session '%s' was %s", meta->name,

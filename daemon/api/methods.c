@@ -8,7 +8,7 @@
 
 #include "base/io.h"
 #include "daemon/api/api.h"
-#include "daemon/watch/snapshot.h"
+#include "daemon/watch/watch.h"
 
 #define WATCH_INTERVAL_US 1000000U
 

@@ -13,10 +13,10 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "daemon/api/api.h"
-#include "daemon/session/rescue.h"
-#include "daemon/watch/live.h"
-#include "retention/removed.h"
+#include "daemon/session/session.h"
+#include "daemon/watch/watch.h"
 #include "retention/boot-clock.h"
+#include "retention/removed.h"
 #include "store/format.h"
 
 #define ID_CHARS 16
@@ -193,15 +193,16 @@ int sessions_open(Sessions *s, Session **ret, const char *name) {
         return e ? wake(s, e, ret) : SESSIONS_E_NONE;
 }
 
-bool sessions_is_held(const Sessions *s, const char *name) {
-        const SessionEntry *e = sessions_find(s, name);
+/* A worker that learns has descriptors alone; and what is being synced would be sealed under its hands. */
+bool sessions_is_held(const char *name, void *userdata) {
+        const SessionEntry *e = sessions_find(userdata, name);
 
         return e && e->session && session_is_held(e->session);
 }
 
-void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64_t sequence,
-                             uint64_t n_before, uint64_t n_bytes) {
-        SessionEntry *e = sessions_find(s, name);
+void sessions_segment_sealed(const char *name, uint32_t cpu, uint64_t sequence, uint64_t n_before,
+                             uint64_t n_bytes, void *userdata) {
+        SessionEntry *e = sessions_find(userdata, name);
 
         if (e && e->session)
                 session_segment_sealed(e->session, cpu, sequence, n_before, n_bytes);
@@ -264,13 +265,11 @@ static int load_names(Sessions *s, const Strv *names, bool are_live) {
 /* One message for all: whoever put them there may have had a reason. */
 static void name_foreign(const Sessions *s) {
         _cleanup_strv_ Strv names = {};
-        char quoted[NAME_QUOTE_MAX];
 
         if (store_list_foreign(s->context.store, &names) >= 0 && names.n > 0)
                 log_warning("In %s/sessions are %zu entries that ftraced did not make, \"%s\" for "
                             "one: left alone.",
-                            store_path(s->context.store), names.n,
-                            name_quote(quoted, names.items[0]));
+                            store_path(s->context.store), names.n, NAME_QUOTED(names.items[0]));
 }
 
 int sessions_load(Sessions *s) {

@@ -14,20 +14,15 @@
 #include "meta/event-choice.h"
 
 #define COPY_MARKERS "options/copy_trace_marker"
-#define EVENT_LIST_MAX ((size_t) 4 << 20)
-#define FILTER_TEXT_MAX ((size_t) 64 << 10)
 
 int refuse_no_event(const Tracefs *fs, const char *system, const char *event, Refusal *refusal) {
         char name[2 * EVENT_WORD_MAX + 2];
         _cleanup_strv_ Strv all = {};
-        _cleanup_free_ char *text = NULL;
         const char *like;
         int r;
 
         (void) snprintf(name, sizeof(name), "%s:%s", system, event);
-        r = file_read(fs->fd, "available_events", &text, NULL, EVENT_LIST_MAX);
-        if (r >= 0)
-                r = strv_split(&all, text, "\n");
+        r = tracefs_read_words(fs, "available_events", "\n", &all);
         if (r < 0 && r != -ENOENT)
                 return r;
         like = typo_nearest(name, (const char *const *) all.items, all.n);
@@ -43,13 +38,13 @@ int admit_events(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < spec->events.n; i++) {
-                char path[EVENT_PATH_MAX], quoted[NAME_QUOTE_MAX];
+                char path[EVENT_PATH_MAX];
                 EventChoice e;
 
                 if (!event_choice_parse(&e, spec->events.items[i]))
                         return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "events",
                                               "\"%s\" is not SYSTEM:NAME or SYSTEM:NAME:FILTER.",
-                                              name_quote(quoted, spec->events.items[i]));
+                                              NAME_QUOTED(spec->events.items[i]));
                 if (event_choice_is_marker(&e) && e.filter)
                         return refusal_set_of(
                                 refusal, REFUSAL_INVALID_SPEC, "field", "events",
@@ -104,17 +99,6 @@ static int plan_event(const EventChoice *e, const Instance *i, Plan *p) {
         return instance_plan_file(i, p, path, "1", NULL);
 }
 
-/* Who leaves those that are followed comes into it later. */
-static int keep_left_out(Plan *p) {
-        _cleanup_free_ char *now = NULL;
-        int r = plan_read(p, "set_event_notrace_pid", &now);
-
-        if (r == -ENOENT) /* before linux 5.8 */
-                return 0;
-        return r < 0 ? r
-                     : ledger_add(p->ledger, p->session, LEDGER_FILE, "set_event_notrace_pid", now);
-}
-
 bool event_set_is_used(const Spec *spec) {
         return spec->events.n > 0 || spec->retval || spec->retval_functions.n > 0 || spec->args ||
                spec->args_functions.n > 0;
@@ -129,8 +113,9 @@ int event_set_plan(const Spec *spec, const Strv *threads, const Instance *i, Pla
         r = instance_plan_file(i, p, "set_event_pid", pids, NULL);
         if (r >= 0)
                 r = instance_plan_file(i, p, "set_event_notrace_pid", "", NULL);
-        if (r >= 0 && threads->n > 0 && !i->name)
-                r = keep_left_out(p);
+        if (r >= 0 && threads->n > 0 &&
+            !i->name) /* who leaves those that are followed comes into it later */
+                r = instance_keep_old(p, "set_event_notrace_pid"); /* since linux 5.8 */
         if (r >= 0 && threads->n > 0)
                 r = instance_plan_file(i, p, "options/event-fork", "1", NULL);
         for (size_t k = 0; r >= 0 && k < spec->events.n; k++) {
@@ -145,13 +130,10 @@ int event_set_plan(const Spec *spec, const Strv *threads, const Instance *i, Pla
 int refuse_event_filter(const Tracefs *fs, const char *file, const char *field, Refusal *refusal) {
         const char *event = strstr(file, "events/") ?: file, *reason;
         int n_event = (int) (strlen(event) - strlen("/filter"));
-        _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv lines = {};
         size_t n_before;
-        int r = file_read(fs->fd, file, &text, NULL, FILTER_TEXT_MAX);
+        int r = tracefs_read_words(fs, file, "\n", &lines);
 
-        if (r >= 0)
-                r = strv_split(&lines, text, "\n");
         if (r < 0)
                 return r;
         /* FILTER, a line with a '^' below what is wrong, "parse_error: REASON" (linux 6.1

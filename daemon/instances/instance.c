@@ -131,7 +131,7 @@ void hooks_done(Hooks *h) {
         strv_done(&h->lines);
 }
 
-static int plan_functions(const Instance *i, Plan *p, const char *file, const Hooks *hooks) {
+int instance_plan_hooks(const Instance *i, Plan *p, const char *file, const Hooks *hooks) {
         _cleanup_free_ char *names = strv_join(&hooks->names, "\n"),
                             *lines = strv_join(&hooks->lines, "\n");
 
@@ -140,23 +140,13 @@ static int plan_functions(const Instance *i, Plan *p, const char *file, const Ho
         return instance_plan_file(i, p, file, names, hooks->lines.n > 0 ? lines : NULL);
 }
 
-int instance_plan_hooks(const Instance *i, Plan *p, const Hooks *hooks) {
-        return plan_functions(i, p, "set_ftrace_filter", hooks);
-}
+int instance_keep_old(Plan *p, const char *file) {
+        _cleanup_free_ char *now = NULL;
+        int r = plan_read(p, file, &now);
 
-/* Old values, even if they are what is wanted at first. */
-static int keep_pids(Plan *p) {
-        static const char *const files[] = { "set_ftrace_pid", "set_ftrace_notrace_pid" };
-        int r = 0;
-
-        for (size_t k = 0; r >= 0 && k < ELEMENTSOF(files); k++) {
-                _cleanup_free_ char *now = NULL;
-
-                r = plan_read(p, files[k], &now);
-                if (r >= 0)
-                        r = ledger_add(p->ledger, p->session, LEDGER_FILE, files[k], now);
-        }
-        return r;
+        if (r == -ENOENT)
+                return 0;
+        return r < 0 ? r : ledger_add(p->ledger, p->session, LEDGER_FILE, file, now);
 }
 
 int instance_plan(const Instance *i, Plan *p, const InstanceSettings *s) {
@@ -204,14 +194,15 @@ int instance_plan(const Instance *i, Plan *p, const InstanceSettings *s) {
                 if (!files[k].is_wanted)
                         continue;
                 if (files[k].hooks)
-                        r = plan_functions(i, p, files[k].file, files[k].hooks);
+                        r = instance_plan_hooks(i, p, files[k].file, files[k].hooks);
                 else if (files[k].is_shared && !is_top)
                         r = plan_shared(i, p, files[k].file, files[k].value);
                 else
                         r = instance_plan_file(i, p, files[k].file, files[k].value, NULL);
         }
         if (r >= 0 && s->threads_change && is_top)
-                r = keep_pids(p);
+                r = instance_keep_old(p, "set_ftrace_pid")
+                            ?: instance_keep_old(p, "set_ftrace_notrace_pid");
         /* The tracer itself is not part of the plan, but of what must be undone. */
         if (r >= 0 && has_owner)
                 r = ledger_add(p->ledger, p->session, LEDGER_FILE,

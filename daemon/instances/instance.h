@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <systemd/sd-event.h>
 
-#include "daemon/admission/functions.h"
+#include "daemon/admission/admission.h"
 #include "daemon/tracefs/plan.h"
 #include "meta/meta.h"
 #include "wire/refusal.h"
@@ -51,6 +51,7 @@ int instance_probe(Ledger *l);
  * goes into the ledger, and its size is what it is.  @fs: borrowed.  Touches nothing. */
 int instance_init(Instance *ret, const Tracefs *fs, const char *name, bool is_kept);
 void instance_done(Instance *i); /* the memory only: the ledger removes the directory */
+#define _cleanup_instance_ _cleanup_(instance_done)
 /* Adds the words of one of its lists. */
 int instance_read_list(const Instance *i, const char *file, Strv *ret);
 /* Ledger, then mkdir(); nothing at the top level. */
@@ -59,10 +60,13 @@ int instance_create(const Instance *i, Plan *p);
 int instance_plan_file(const Instance *i, Plan *p, const char *file, const char *value,
                        const char *text);
 
+/* What a file of the top level says goes into the ledger, even if that is what is wanted at first. */
+int instance_keep_old(Plan *p, const char *file);
+
 /* Functions that are hooked; none: all. */
 typedef struct Hooks {
         Strv names;
-        Strv lines; /* theirs (daemon/admission/functions.h), in no order; none: the names are written */
+        Strv lines; /* theirs (daemon/admission/admission.h), in no order; none: the names are written */
 } Hooks;
 void hooks_done(Hooks *h);
 
@@ -87,8 +91,8 @@ bool instance_shares_options(const Tracefs *fs);
  * tracer.  What older kernels keep once for all instances goes to the ledger as shared.
  */
 int instance_plan(const Instance *i, Plan *p, const InstanceSettings *s);
-/* Other functions are hooked from now on; the tracer may be on. */
-int instance_plan_hooks(const Instance *i, Plan *p, const Hooks *hooks);
+/* What set_ftrace_filter (other functions are hooked from now on) or set_ftrace_notrace is to hold; the tracer may be on. */
+int instance_plan_hooks(const Instance *i, Plan *p, const char *file, const Hooks *hooks);
 /* current_tracer = function_graph, and the counters' starting point.  -EBUSY: a pipe is open. */
 int instance_start(Instance *i, Plan *p, const char **ret_file);
 
@@ -128,28 +132,20 @@ int instance_read_file(const Instance *i, const char *path, char **ret, size_t *
  */
 
 typedef struct BlackBox {
-        char *name;          /* of the instance */
+        Instance instance;   /* with how much waits in the buffer of each CPU */
         uint64_t cpu_bytes;  /* of its buffer, for each CPU */
         uint32_t page_bytes; /* sub-buffer size */
-        uint32_t *cpus;      /* possible ones, ascending */
-        uint64_t *n_events;  /* in the buffer of each */
-        size_t n_cpus;
 } BlackBox;
 
 /*
  * black_box_find() - the first that the command line names and that is there
- * @ret: black_box_done() it
+ * @ret: instance_done() its instance
  *
  * A copy that the kernel made of one ("trace_instance=backup=boot_mapped") is none.  Reads only.
  * Return: 0, BLACK_BOX_E_NONE, -errno.
  */
 enum { BLACK_BOX_E_NONE = 1 };
 int black_box_find(const Tracefs *fs, BlackBox *ret);
-void black_box_done(BlackBox *b);
-#define _cleanup_black_box_ _cleanup_(black_box_done)
-uint64_t black_box_n_events(const BlackBox *b); /* of all CPUs */
-/* Its trace_pipe_raw, not blocking; the caller owns it; -errno. */
-int black_box_open_raw(const BlackBox *b, const Tracefs *fs, uint32_t cpu);
 
 /* Not while somebody records there, nor, without @force, while it holds what nobody has rescued.  @ours: directories
  * ("instances/x/") of live sessions.  0, REFUSED, -errno. */

@@ -87,6 +87,9 @@ void lean_tree_sort(LeanTree *t) {
                 }
                 last->leaf &= f->leaf;
                 last->share_ppm = MAX(last->share_ppm, f->share_ppm);
+                last->n_calls = add_capped(last->n_calls, f->n_calls);
+                last->n_own = add_capped(last->n_own, f->n_own);
+                last->total_ns = add_capped(last->total_ns, f->total_ns);
                 /* One that memory is short of is no harm. */
                 for (size_t k = 0; k < f->callers.n; k++)
                         (void) add_caller(last, f->callers.items[k]);
@@ -111,16 +114,24 @@ void lean_tree_done(LeanTree *t) {
         *t = (LeanTree){};
 }
 
-void lean_tree_keep_present(LeanTree *t, const Functions *f) {
+void lean_tree_keep(LeanTree *t, bool (*keeps)(const LeanFunction *f, const void *userdata),
+                    const void *userdata) {
         size_t kept = 0;
 
         for (size_t i = 0; i < t->n; i++)
-                if (functions_contain(f, t->functions[i].name) &&
-                    !startswith(t->functions[i].name, "__traceiter_"))
+                if (keeps(&t->functions[i], userdata))
                         t->functions[kept++] = t->functions[i];
                 else
                         function_done(&t->functions[i]);
         t->n = kept;
+}
+
+static bool is_present(const LeanFunction *f, const void *functions) {
+        return functions_contain(functions, f->name) && !startswith(f->name, "__traceiter_");
+}
+
+void lean_tree_keep_present(LeanTree *t, const Functions *f) {
+        lean_tree_keep(t, is_present, f);
         lean_tree_sort(t);
 }
 

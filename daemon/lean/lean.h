@@ -11,6 +11,8 @@
  * everything is hooked for a moment (daemon/session/session-lean.c).
  */
 
+#include <systemd/sd-event.h>
+
 #include "daemon/instances/instance.h"
 
 /*
@@ -35,6 +37,7 @@ typedef struct LeanFunction {
         bool leaf;
         uint32_t share_ppm;
         Strv callers;
+        uint64_t n_calls, n_own, total_ns; /* as a worker counted them (learner_read()) */
 } LeanFunction;
 
 typedef struct LeanTree {
@@ -48,11 +51,15 @@ int lean_tree_add(LeanTree *t, const char *name, bool leaf, uint64_t share_ppm);
 int lean_tree_add_caller(LeanTree *t, const char *name);
 /* Adds all of @other.  0 or -ENOMEM. */
 int lean_tree_join(LeanTree *t, const LeanTree *other);
-/* Puts the functions in order; of those of one name the larger numbers stay, and a leaf is what all say is one. */
+/* Puts the functions in order; of those of one name the larger share stays and the other numbers add up, and a leaf is what all
+ * say is one. */
 void lean_tree_sort(LeanTree *t);
 LeanFunction *lean_tree_find(const LeanTree *t, const char *name);
 void lean_tree_done(LeanTree *t);
 #define _cleanup_lean_tree_ _cleanup_(lean_tree_done)
+/* Keeps those that @keeps, in their order. */
+void lean_tree_keep(LeanTree *t, bool (*keeps)(const LeanFunction *f, const void *userdata),
+                    const void *userdata);
 /* Keeps those of the names that this kernel has, without what is only called because somebody traces, as function_graph
  * does each change of tasks; sorts. */
 void lean_tree_keep_present(LeanTree *t, const Functions *f);
@@ -116,43 +123,24 @@ void lean_cache_done(LeanCache *c);
  */
 
 /*
- * How often functions were called during some time.  Each call of a hooked function outside the roots costs whoever calls
- * it a hook, about as long as the cheapest system call, and brings nothing: function_graph needs some 200 instructions for
- * a call that it does not record (linux 6.12), such a system call some more.
+ * Calls of others, counted for a moment.  Each call of a hooked function outside the roots costs whoever calls it a hook, about
+ * as long as the cheapest system call, and brings nothing: function_graph needs some 200 instructions for a call that it
+ * does not record (linux 6.12), such a system call some more.
  */
-typedef struct CallRate {
-        char *name;
-        uint64_t n;
-} CallRate;
-
-typedef struct CallRates {
-        CallRate *items; /* n of them, sorted by name, unique */
-        size_t n;
-} CallRates;
-
-enum { CALL_RATES_E_INVALID = 1 };
-/* The answer of a worker that counted in one window (daemon/lean/learner.h).  0, CALL_RATES_E_INVALID, -ENOMEM. */
-int call_rates_read(CallRates *ret, const char *counts);
-void call_rates_done(CallRates *r);
-#define _cleanup_call_rates_ _cleanup_(call_rates_done)
-/* What is in @own, too, was called below the roots: what is left are others' calls. */
-void call_rates_subtract(CallRates *all, const CallRates *own);
-/* How often @name was called. */
-uint64_t call_rates_get(const CallRates *r, const char *name);
-/* What @n of them cost in millionths of a CPU's time. */
-double call_rates_cost_ppm(double n, uint64_t window_ns, uint64_t hook_ns);
-
-/* Calls of others, counted for a moment. */
 typedef struct Load {
-        CallRates rates; /* none: nobody has counted */
-        Strv counted;    /* whose calls were, sorted */
-        Strv out;        /* what was counted before, and is not hooked any more, sorted */
+        LeanTree rates; /* of which n_calls count; none: nobody has counted */
+        Strv counted;   /* whose calls were, sorted */
+        Strv out;       /* what was counted before, and is not hooked any more, sorted */
         uint64_t window_ns, hook_ns; /* in which; what a hook takes */
         bool is_work; /* while the roots are called: what counts is this, and not what other work might call */
 } Load;
 
 /* What was counted @before but not @now is out; how often it would be called now nobody knows.  0 or -ENOMEM. */
 int load_keep(Load *now, const Load *before);
+/* What is in @own, too, was called below the roots: what is left are others' calls. */
+void load_subtract(Load *l, const LeanTree *own);
+/* What @n calls cost in millionths of a CPU's time. */
+double load_cost_ppm(const Load *l, double n);
 void load_done(Load *l);
 
 /* What would be hooked, by class and depth; names are borrowed. */
@@ -258,7 +246,7 @@ int lean_learn(int store_fd, int root_fd, const Functions *f, const Strv *roots,
  * Call sample: who calls which functions, recorded for a moment
  *
  * The function tracer runs in an instance of its own, with these functions.  What it recorded is handed out
- * as pages: counting is for whoever may look into them (daemon/lean/learner.h).
+ * as pages: counting is for whoever may look into them (below).
  *
  * All tasks' calls are recorded: with set_ftrace_pid the function tracer leaves out what is called between
  * the decision to switch tasks and the switch, switch_mm_irqs_off() for one (linux 6.1 to 7.2
@@ -291,3 +279,66 @@ typedef struct CallSample {
 int call_sample_take(CallSample *ret, Ledger *l, const Hooks *hooks, const char *own_dir);
 void call_sample_done(CallSample *s);
 #define _cleanup_call_sample_ _cleanup_(call_sample_done)
+
+/*
+ * Learner: has functions counted in pages, by a process without privileges
+ *
+ * The daemon never looks into pages; the worker (below) does, and what it
+ * says is text to be checked.
+ */
+
+typedef struct Learner Learner;
+
+/* What it found, which may be taken away; or NULL and -errno.  The learner may be freed meanwhile. */
+typedef void (*LearnerDone)(LeanTree *counts, int error, void *userdata);
+
+typedef struct LearnerJob {
+        const int *fds; /* borrowed */
+        size_t n_fds;
+        uint32_t page_bytes; /* of files that are nothing but pages; 0: they are segments */
+        const char *format, *field, *exit_format; /* as of FunctionCountsConfig */
+        uint64_t from_ns, to_ns;                  /* the same */
+} LearnerJob;
+
+#define LEARNER_MAX_SECONDS 120
+
+/* 0 or -errno; @done is called later, once. */
+int learner_start(Learner **ret, sd_event *event, const LearnerJob *job, LearnerDone done,
+                  void *userdata);
+/* Ends the worker, if it runs: @done is then not called. */
+Learner *learner_free(Learner *l);
+DEFINE_CLEANUP(Learner *, learner_free);
+
+/* The worker's answer, lines of function_counts_name(), sorted; what is no function's name is left out.  0;
+ * LEARNER_E_INVALID: this is no answer; -ENOMEM. */
+enum { LEARNER_E_INVALID = 1 };
+int learner_read(LeanTree *ret, const char *answer);
+
+/*
+ * LearnWorker: the process that counts functions in pages
+ *
+ * The daemon runs its own program again, with this word as its argument and these descriptors:
+ */
+
+enum {
+        LEARN_WORKER_FD_JOB = 0,     /* LearnWorkerJob, then the texts of format files */
+        LEARN_WORKER_FD_OUT = 1,     /* lines of function_counts_name() */
+        LEARN_WORKER_FD_NULL = 2,    /* what libraries print */
+        LEARN_WORKER_FD_SYMBOLS = 3, /* kallsyms */
+        LEARN_WORKER_FD_PAGES = 4,   /* and those behind it */
+};
+
+#define LEARN_WORKER_OPTION "--learn-worker"
+#define LEARN_WORKER_MAX_OUT ((size_t) 8 << 20) /* more is no answer */
+
+typedef struct LearnWorkerJob {
+        uint32_t n_sources;  /* descriptors with pages */
+        uint32_t page_bytes; /* of files that are nothing but pages; 0: they are segments */
+        uint32_t
+                n_format; /* bytes of the event's format, with its NUL; that of exits is behind it */
+        char field[20];
+        uint64_t from_ns, to_ns;
+} LearnWorkerJob;
+
+/* Locks itself up, counts, and gives the exit status: 0 if all could be read. */
+int learn_worker(void);

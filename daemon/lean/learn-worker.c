@@ -11,8 +11,8 @@
 
 #include "base/io.h"
 #include "daemon/lean/lean.h"
-#include "daemon/lean/learner.h"
 #include "daemon/process/sandbox.h"
+#include "learn/function-counts.h"
 #include "pages/page-source.h"
 
 #define MEMORY_BYTES_MAX (UINT64_C(2) << 30)

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "daemon/lean/learner.h"
+#include "daemon/lean/lean.h"
 #include "daemon/process/spawn.h"
 #include "daemon/symbols/kernel-symbols.h"
 
@@ -35,6 +35,7 @@ Learner *learner_free(Learner *l) {
 }
 
 static void finish(Learner *l, int error) {
+        _cleanup_lean_tree_ LeanTree counts = {};
         _cleanup_free_ char *text = NULL;
 
         l->child = sd_event_source_disable_unref(l->child);
@@ -43,7 +44,11 @@ static void finish(Learner *l, int error) {
                 error = ORIGIN(-errno);
         if (error >= 0)
                 error = fd_read(l->answer_fd, &text, NULL, LEARN_WORKER_MAX_OUT);
-        l->done(error < 0 ? NULL : text, error, l->userdata);
+        if (error >= 0)
+                error = learner_read(&counts, text);
+        if (error == LEARNER_E_INVALID)
+                error = ORIGIN(-EBADMSG);
+        l->done(error < 0 ? NULL : &counts, error, l->userdata);
 }
 
 static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata) {
@@ -131,53 +136,72 @@ int learner_start(Learner **ret, sd_event *event, const LearnerJob *job, Learner
         return 0;
 }
 
-/* A function's name, up to white space; how many characters, 0: there is none. */
-static size_t take_name(const char *s, char ret[static 256]) {
+/* --- its answer ------------------------------------------------------------------------------- */
+
+#define N_NUMBERS 4 /* of a function */
+
+/* Up to white space, which follows; NULL: there is none. */
+static const char *take_name(const char *s, char ret[static FUNCTION_NAME_MAX + 1]) {
         size_t n = strcspn(s, " \n");
 
-        if (n > 255)
-                return 0;
+        if (n == 0 || n > FUNCTION_NAME_MAX)
+                return NULL;
         memcpy(ret, s, n);
         ret[n] = 0;
-        return n;
+        return s + n;
 }
 
-int learner_next(const char **text, LearnerLine *ret) {
-        uint64_t *const numbers[] = { &ret->n_calls, &ret->n_own, &ret->is_leaf, &ret->total_ns };
-        const char *s = *text;
-        size_t n;
-
-        if (*s == 0)
-                return LEARNER_E_END;
-        n = take_name(s, ret->name);
-        if (n == 0)
-                return LEARNER_E_INVALID;
-        s += n;
-        for (size_t i = 0; i < ELEMENTSOF(numbers); i++) {
+static const char *take_numbers(const char *s, uint64_t ret[static N_NUMBERS]) {
+        for (size_t i = 0; i < N_NUMBERS; i++) {
                 char *end;
 
                 if (*s != ' ' || s[1] < '0' || s[1] > '9')
-                        return LEARNER_E_INVALID;
+                        return NULL;
                 errno = 0;
-                *numbers[i] = strtoull(s + 1, &end, 10);
+                ret[i] = strtoull(s + 1, &end, 10);
                 if (errno != 0)
-                        return LEARNER_E_INVALID;
+                        return NULL;
                 s = end;
         }
-        if (*s != '\n')
-                return LEARNER_E_INVALID;
-        *text = s + 1;
-        return 0;
+        return s;
 }
 
-int learner_next_caller(const char **text, char ret_name[static 256]) {
-        size_t n;
+static int add_function(LeanTree *t, const char *name, const uint64_t numbers[static N_NUMBERS]) {
+        int r = lean_tree_add(t, name, numbers[2] != 0, 0);
 
-        if (**text != ' ')
-                return LEARNER_E_END;
-        n = take_name(*text + 1, ret_name);
-        if (n == 0 || (*text)[1 + n] != '\n')
-                return LEARNER_E_INVALID;
-        *text += n + 2;
+        if (r >= 0) {
+                t->functions[t->n - 1].n_calls = numbers[0];
+                t->functions[t->n - 1].n_own = numbers[1];
+                t->functions[t->n - 1].total_ns = numbers[3];
+        }
+        return r;
+}
+
+int learner_read(LeanTree *ret, const char *answer) {
+        _cleanup_lean_tree_ LeanTree t = {};
+        bool is_kept = false; /* the last function: its name is one */
+        int r = 0;
+
+        for (const char *s = answer; r >= 0 && *s;) {
+                bool is_caller = *s == ' ' && s > answer, is_valid;
+                char name[FUNCTION_NAME_MAX + 1];
+                uint64_t numbers[N_NUMBERS];
+
+                s = take_name(s + is_caller, name);
+                if (s && !is_caller)
+                        s = take_numbers(s, numbers);
+                if (!s || *s++ != '\n')
+                        return LEARNER_E_INVALID;
+                is_valid = function_name_is_valid(name);
+                if (!is_caller)
+                        is_kept = is_valid;
+                if (is_valid && is_kept)
+                        r = is_caller ? lean_tree_add_caller(&t, name)
+                                      : add_function(&t, name, numbers);
+        }
+        if (r < 0)
+                return r;
+        lean_tree_sort(&t);
+        *ret = TAKE(t, (LeanTree){});
         return 0;
 }

@@ -4,10 +4,7 @@
  * follow from callers, which are some of those there are. */
 
 #include "base/array.h"
-#include "base/name.h"
-#include "base/unit.h"
 #include "daemon/lean/lean.h"
-#include "daemon/lean/learner.h"
 
 #define MAX_DEPTH 64
 
@@ -37,89 +34,27 @@ struct Rank {
         const char *name;
         Class class;
         unsigned depth;
+        uint64_t n_calls; /* in a load */
 };
-
-typedef struct Candidate {
-        const Rank *rank;
-        uint64_t n_calls;
-} Candidate;
 
 /* --- how often ------------------------------------------------------------------------------- */
 
-static int compare_names(const void *a, const void *b) {
-        return strcmp(((const CallRate *) a)->name, ((const CallRate *) b)->name);
+static uint64_t calls_of(const LeanTree *rates, const char *name) {
+        const LeanFunction *f = lean_tree_find(rates, name);
+
+        return f ? f->n_calls : 0;
 }
 
-/* Several addresses may have one name. */
-static void sort(CallRates *r) {
-        size_t kept = 0;
+void load_subtract(Load *l, const LeanTree *own) {
+        for (size_t i = 0; i < l->rates.n; i++) {
+                LeanFunction *f = &l->rates.functions[i];
 
-        SORT(r->items, r->n, compare_names);
-        for (size_t i = 0; i < r->n; i++)
-                if (kept > 0 && streq(r->items[kept - 1].name, r->items[i].name)) {
-                        r->items[kept - 1].n += r->items[i].n;
-                        free(r->items[i].name);
-                } else
-                        r->items[kept++] = r->items[i];
-        r->n = kept;
-}
-
-void call_rates_done(CallRates *r) {
-        for (size_t i = 0; i < r->n; i++)
-                free(r->items[i].name);
-        free(r->items);
-        *r = (CallRates){};
-}
-
-static int add_rate(CallRates *r, const char *name, uint64_t n) {
-        if (!ARRAY_GROW(r->items, r->n))
-                return -ENOMEM;
-        r->items[r->n] = (CallRate){ strdup(name), n };
-        if (!r->items[r->n].name)
-                return -ENOMEM;
-        r->n++;
-        return 0;
-}
-
-int call_rates_read(CallRates *ret, const char *counts) {
-        _cleanup_call_rates_ CallRates all = {};
-        char caller[256];
-        LearnerLine line;
-        int r;
-
-        while ((r = learner_next(&counts, &line)) == 0) {
-                while ((r = learner_next_caller(&counts, caller)) == 0)
-                        ;
-                if (r != LEARNER_E_END)
-                        break;
-                if (line.n_calls == 0 || !function_name_is_valid(line.name))
-                        continue;
-                r = add_rate(&all, line.name, MIN(line.n_calls, UINT64_C(1) << 40));
-                if (r < 0)
-                        return r;
+                f->n_calls -= MIN(f->n_calls, calls_of(own, f->name));
         }
-        if (r != LEARNER_E_END)
-                return CALL_RATES_E_INVALID;
-        sort(&all);
-        *ret = TAKE(all, (CallRates){});
-        return 0;
 }
 
-uint64_t call_rates_get(const CallRates *r, const char *name) {
-        CallRate key = { .name = (char *) name };
-        const CallRate *c =
-                r->n > 0 ? bsearch(&key, r->items, r->n, sizeof(key), compare_names) : NULL;
-
-        return c ? c->n : 0;
-}
-
-void call_rates_subtract(CallRates *all, const CallRates *own) {
-        for (size_t i = 0; i < all->n; i++)
-                all->items[i].n -= MIN(all->items[i].n, call_rates_get(own, all->items[i].name));
-}
-
-double call_rates_cost_ppm(double n, uint64_t window_ns, uint64_t hook_ns) {
-        return n * (double) hook_ns / (double) MAX(window_ns, UINT64_C(1)) * 1e6;
+double load_cost_ppm(const Load *l, double n) {
+        return n * (double) l->hook_ns / (double) MAX(l->window_ns, UINT64_C(1)) * 1e6;
 }
 
 int load_keep(Load *now, const Load *before) {
@@ -132,7 +67,7 @@ int load_keep(Load *now, const Load *before) {
 }
 
 void load_done(Load *l) {
-        call_rates_done(&l->rates);
+        lean_tree_done(&l->rates);
         strv_done(&l->counted);
         strv_done(&l->out);
         *l = (Load){};
@@ -176,12 +111,11 @@ bool waiting_is_interrupt(const char *name) {
 /* --- what goes -------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b) {
-        const Candidate *x = a, *y = b;
+        const Rank *x = a, *y = b;
 
-        if (x->rank->class != y->rank->class)
-                return CMP(x->rank->class, y->rank->class);
-        return x->n_calls != y->n_calls ? CMP(y->n_calls, x->n_calls)
-                                        : strcmp(x->rank->name, y->rank->name);
+        if (x->class != y->class)
+                return CMP(x->class, y->class);
+        return x->n_calls != y->n_calls ? CMP(y->n_calls, x->n_calls) : strcmp(x->name, y->name);
 }
 
 typedef struct Place {
@@ -256,7 +190,8 @@ int thinning_rank(Ranks *ret, const LeanTree *tree, const Strv *hooked, const St
                 const Place *p = f ? &places[f - tree->functions] : NULL;
 
                 if (!strv_finds(roots, name))
-                        ranks[n++] = (Rank){ name, classify(f, p, name), p ? p->depth : MAX_DEPTH };
+                        ranks[n++] =
+                                (Rank){ name, classify(f, p, name), p ? p->depth : MAX_DEPTH, 0 };
         }
         *ret = (Ranks){ ranks, n };
         return 0;
@@ -268,29 +203,27 @@ void ranks_done(Ranks *r) {
 }
 
 int thinning_choose(const Ranks *ranks, const Load *load, uint64_t budget_ppm, Strv *ret) {
-        _cleanup_free_ Candidate *all = calloc(ranks->n + 1, sizeof(*all));
+        _cleanup_free_ Rank *all = calloc(ranks->n + 1, sizeof(*all));
         size_t n_at[MAX_DEPTH + 1] = {}, n = 0;
         double sum = 0;
 
         if (!all)
                 return -ENOMEM;
         for (size_t i = 0; i < ranks->n; i++) {
-                const Rank *rank = &ranks->items[i];
-                Candidate c = { rank, call_rates_get(&load->rates, rank->name) };
+                Rank rank = ranks->items[i];
 
-                if (strv_finds(ret, rank->name))
+                if (strv_finds(ret, rank.name))
                         continue;
-                if (rank->class == CLASS_CALLER)
-                        n_at[rank->depth]++;
-                sum += (double) c.n_calls;
-                if (c.n_calls > 0)
-                        all[n++] = c;
+                if (rank.class == CLASS_CALLER)
+                        n_at[rank.depth]++;
+                rank.n_calls = calls_of(&load->rates, rank.name);
+                sum += (double) rank.n_calls;
+                if (rank.n_calls > 0)
+                        all[n++] = rank;
         }
         qsort(all, n, sizeof(*all), compare);
-        for (size_t i = 0; i < n && call_rates_cost_ppm(sum, load->window_ns, load->hook_ns) >
-                                            (double) budget_ppm;
-             i++) {
-                const Rank *rank = all[i].rank;
+        for (size_t i = 0; i < n && load_cost_ppm(load, sum) > (double) budget_ppm; i++) {
+                const Rank *rank = &all[i];
                 int r;
 
                 if (rank->class == CLASS_CALLER && n_at[rank->depth]-- == 1)
@@ -298,14 +231,14 @@ int thinning_choose(const Ranks *ranks, const Load *load, uint64_t budget_ppm, S
                 r = strv_add(ret, rank->name);
                 if (r < 0)
                         return r;
-                sum -= (double) all[i].n_calls;
+                sum -= (double) rank->n_calls;
         }
         strv_sort_unique(ret);
         return 0;
 }
 
 /* Up to the next load.  A rate is what the function's hook costs, in millionths of the load's time. */
-static int read_load(const char **text, CallRates *ret) {
+static int read_load(const char **text, LeanTree *ret) {
         int r = 0;
 
         while (r >= 0 && **text && !startswith(*text, "load ")) {
@@ -314,7 +247,9 @@ static int read_load(const char **text, CallRates *ret) {
                 if (!name)
                         return -ENOMEM;
                 *text += strlen(name);
-                r = add_rate(ret, name, strtoul(*text, (char **) text, 10));
+                r = lean_tree_add(ret, name, false, 0);
+                if (r >= 0)
+                        ret->functions[ret->n - 1].n_calls = strtoul(*text, (char **) text, 10);
                 *text += **text == '\n';
         }
         return r;
@@ -324,13 +259,13 @@ int usual_loads_thin(const Ranks *ranks, const Strv *roots, uint64_t budget_ppm,
         int r = 0;
 
         for (const char *s = loads; r >= 0 && startswith(s, "load ");) {
-                _cleanup_call_rates_ CallRates rates = {};
+                _cleanup_lean_tree_ LeanTree rates = {};
                 bool is_roots = false;
 
                 s += strcspn(s, "\n") + 1;
                 r = read_load(&s, &rates);
                 for (size_t i = 0; i < roots->n; i++)
-                        is_roots = is_roots || call_rates_get(&rates, roots->items[i]) > 0;
+                        is_roots = is_roots || calls_of(&rates, roots->items[i]) > 0;
                 if (r >= 0 && !is_roots)
                         r = thinning_choose(ranks,
                                             &(Load){ .rates = rates,

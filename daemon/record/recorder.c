@@ -42,40 +42,23 @@ static int recorder_on_wake(sd_event_source *source, int fd, uint32_t revents, v
         return 0;
 }
 
-int recorder_new(Recorder **ret, const RecorderConfig *config) {
-        _cleanup_(recorder_freep) Recorder *r = NULL;
+int recorder_new(Recorder **ret, sd_event *event, const ReaderShared *shared, uint64_t buffer_bytes,
+                 RecorderChanged changed, void *userdata) {
+        _cleanup_(recorder_freep) Recorder *r =
+                NEW(Recorder, .shared = *shared, .changed = changed, .userdata = userdata);
         int k;
 
-        r = calloc(1, sizeof(*r));
         if (!r)
                 return -ENOMEM;
-
-        r->changed = config->changed;
-        r->userdata = config->userdata;
-        r->shared = (ReaderShared){
-                .dir = config->dir,
-                .syncer = config->syncer,
-                .session_id = config->session_id,
-                .page_bytes = config->page_bytes,
-                .segment_bytes = config->segment_bytes,
-                .period_bytes = config->period_bytes,
-                .sequence = config->first_sequence,
-                .cut_at_bytes = config->period_bytes,
-                .max_bytes = config->max_bytes,
-                .is_overwritten = config->is_overwritten,
-                .drain_max_bytes = 2 * config->buffer_bytes + READER_PIPE_BYTES,
-                .give_up_ms = READER_GIVE_UP_MS,
-                .goal_bytes = backoff_goal(config->buffer_bytes, config->max_bytes),
-                .look_at_bytes = UINT64_MAX,
-                .wake_fd = -EBADF,
-        };
-
+        r->shared.drain_max_bytes = 2 * buffer_bytes + READER_PIPE_BYTES;
+        r->shared.goal_bytes = backoff_goal(buffer_bytes, shared->max_bytes);
+        r->shared.give_up_ms = READER_GIVE_UP_MS;
+        atomic_store(&r->shared.look_at_bytes, UINT64_MAX);
         r->shared.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (r->shared.wake_fd < 0)
                 return ORIGIN(-errno);
 
-        k = sd_event_add_io(config->event, &r->wake, r->shared.wake_fd, EPOLLIN, recorder_on_wake,
-                            r);
+        k = sd_event_add_io(event, &r->wake, r->shared.wake_fd, EPOLLIN, recorder_on_wake, r);
         if (k < 0)
                 return k;
 

@@ -13,23 +13,9 @@ typedef struct Recorder Recorder;
 /* Something of note happened: look at is_full, error, has_ended.  May free the recorder. */
 typedef void (*RecorderChanged)(void *userdata);
 
-typedef struct RecorderConfig {
-        sd_event *event;
-        SessionDir *dir;        /* borrowed, like the next two */
-        Syncer *syncer;         /* of segments that are closed; NULL: nobody syncs them */
-        const char *session_id; /* 16 hex digits */
-        uint32_t page_bytes;
-        uint64_t max_bytes;      /* 0: no limit */
-        uint64_t segment_bytes;  /* a CPU's segment that gets there makes a cut */
-        uint64_t period_bytes;   /* the same for what all CPUs stored since the last; 0: no limit */
-        uint64_t first_sequence; /* of the segments that are begun first */
-        bool is_overwritten; /* the kernel's buffer is a ring of which flushes take what there is */
-        uint64_t buffer_bytes; /* the kernel's, for each CPU: bounds the last drain */
-        RecorderChanged changed;
-        void *userdata;
-} RecorderConfig;
-
-int recorder_new(Recorder **ret, const RecorderConfig *config);
+/* @shared: what of it is the session's; @buffer_bytes: the kernel's, for each CPU: bounds the last drain.  0 or -errno. */
+int recorder_new(Recorder **ret, sd_event *event, const ReaderShared *shared, uint64_t buffer_bytes,
+                 RecorderChanged changed, void *userdata);
 /* One call for each CPU, before recorder_start(); @raw_fd, @pipe_fd: as reader_new() has them.  @ret: borrowed, NULL is
  * fine. */
 int recorder_add(Recorder *r, Reader **ret, uint32_t cpu, int raw_fd, int pipe_fd);

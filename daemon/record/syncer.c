@@ -17,7 +17,7 @@
 
 #include "base/io.h"
 #include "daemon/process/thread.h"
-#include "daemon/record/syncer.h"
+#include "daemon/record/reader.h"
 #include "store/entry.h"
 #include "store/page.h"
 

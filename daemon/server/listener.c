@@ -140,13 +140,6 @@ int server_add_connection(Server *s, int fd) {
 
 /* --- a listener ------------------------------------------------------------------------------- */
 
-static void rest(Listener *l, int error) {
-        log_error_errno(error, "Cannot accept a connection: %m");
-        (void) sd_event_source_set_enabled(l->io, SD_EVENT_OFF);
-        (void) sd_event_source_set_time_relative(l->pause, PAUSE_USEC);
-        (void) sd_event_source_set_enabled(l->pause, SD_EVENT_ONESHOT);
-}
-
 static int on_pause_end(sd_event_source *source, uint64_t usec, void *userdata) {
         Listener *l = userdata;
 
@@ -173,8 +166,12 @@ static int on_io(sd_event_source *source, int listener_fd, uint32_t events, void
 
         if (fd >= 0)
                 accept_one(l->server, fd);
-        else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-                rest(l, errno);
+        else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+                log_error_errno(errno, "Cannot accept a connection: %m");
+                (void) sd_event_source_set_enabled(l->io, SD_EVENT_OFF);
+                (void) sd_event_source_set_time_relative(l->pause, PAUSE_USEC);
+                (void) sd_event_source_set_enabled(l->pause, SD_EVENT_ONESHOT);
+        }
         return 0;
 }
 

@@ -11,7 +11,7 @@
 #include <xxhash.h>
 
 #include "base/array.h"
-#include "daemon/session/rescue.h"
+#include "daemon/session/session.h"
 #include "pages/page-source.h"
 #include "store/page.h"
 #include "store/segment.h"
@@ -182,13 +182,11 @@ int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *
         return r < 0 ? r : k;
 }
 
-int rescue_move_cpu(Controller *c, const BlackBox *b, size_t i, SessionDir *dir,
-                    const SessionMeta *m) {
-        _cleanup_close_ int fd = controller_open_black_box(c, b, b->cpus[i]);
+int rescue_move_cpu(const BlackBox *b, uint32_t cpu, SessionDir *dir, const SessionMeta *m) {
+        _cleanup_close_ int fd = instance_open_raw(&b->instance, cpu);
         uint64_t n;
 
         if (fd < 0)
                 return fd == -ENOENT ? 0 : fd;
-        return rescue_move_pages(fd, b->cpus[i], b->cpu_bytes / b->page_bytes + SPARE_PAGES, dir, m,
-                                 &n);
+        return rescue_move_pages(fd, cpu, b->cpu_bytes / b->page_bytes + SPARE_PAGES, dir, m, &n);
 }

@@ -18,18 +18,15 @@
 #include "base/unit.h"
 #include "daemon/process/journal.h"
 #include "daemon/record/reader.h"
-#include "daemon/session/rescue.h"
 #include "daemon/session/session.h"
-#include "daemon/upkeep/disk-usage.h"
-#include "daemon/watch/live.h"
-#include "daemon/watch/snapshot.h"
+#include "daemon/upkeep/upkeep.h"
+#include "daemon/watch/watch.h"
 #include "meta/clock.h"
 #include "pages/page-source.h"
 #include "retention/boot-clock.h"
 #include "store/tracing.h"
 
 typedef struct Rescue {
-        Controller *controller;
         Store *store;
         BlackBox box;
         bool has_box;
@@ -39,7 +36,7 @@ typedef struct Rescue {
 } Rescue;
 
 static void rescue_done(Rescue *x) {
-        black_box_done(&x->box);
+        instance_done(&x->box.instance);
         x->origin_dir = session_dir_free(x->origin_dir);
         x->origin = session_meta_free(x->origin);
 }
@@ -143,11 +140,11 @@ static int make_meta(const Rescue *x, SessionMeta **ret) {
         m->page_bytes = x->box.page_bytes;
         free(TAKE_PTR(m->cpus));
         m->n_cpus = 0;
-        m->cpus = calloc(x->box.n_cpus, sizeof(*m->cpus));
+        m->cpus = calloc(x->box.instance.n_cpus, sizeof(*m->cpus));
         if (!m->cpus)
                 return -ENOMEM;
-        for (size_t i = 0; i < x->box.n_cpus; i++)
-                m->cpus[m->n_cpus++].cpu = x->box.cpus[i];
+        for (size_t i = 0; i < x->box.instance.n_cpus; i++)
+                m->cpus[m->n_cpus++].cpu = x->box.instance.cpus[i].cpu;
         *ret = TAKE_PTR(m);
         return 0;
 }
@@ -320,10 +317,11 @@ static int finish(Rescue *x, const SessionMeta *m) {
 
         if (r < 0)
                 return r;
-        if (x->has_box)
-                r = controller_clear_black_box(x->controller, &x->box);
+        if (x->has_box) /* linux 7.2 makes pages that were read readable again at the next boot */
+                r = tracefs_empty(x->box.instance.fs, x->box.instance.dir);
         if (r < 0)
-                log_warning_errno(r, "Cannot empty the black box, instance %s: %m", x->box.name);
+                log_warning_errno(r, "Cannot empty the black box, instance %s: %m",
+                                  x->box.instance.name);
         journal_tell(&(JournalEntry){ JOURNAL_RESCUED, .meta = m },
                      "Session '%s' was recording when the machine went down: %s pages survived in "
                      "memory and are session '%s' now.",
@@ -335,7 +333,8 @@ static int finish(Rescue *x, const SessionMeta *m) {
 static int rescue_origin(Rescue *x) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        bool has_pages = black_box_n_events(&x->box) > 0, is_made;
+        const Instance *i = &x->box.instance;
+        bool has_pages = instance_n_waiting(i) > 0, is_made;
         int r = find_made(x, &dir, &m);
 
         if (r < 0 && r != -ENOENT)
@@ -351,18 +350,18 @@ static int rescue_origin(Rescue *x) {
                                       : "this kernel was booted without the memory in which it "
                                         "was recorded");
         r = is_made ? disk_usage_recover(dir, m) : make_session(x, &dir, &m);
-        for (size_t i = 0; r >= 0 && m->page_bytes == x->box.page_bytes && i < x->box.n_cpus; i++)
-                if (x->box.n_events[i] > 0)
-                        r = rescue_move_cpu(x->controller, &x->box, i, dir, m);
+        for (size_t k = 0; r >= 0 && m->page_bytes == x->box.page_bytes && k < i->n_cpus; k++)
+                if (i->cpus[k].n_waiting > 0)
+                        r = rescue_move_cpu(&x->box, i->cpus[k].cpu, dir, m);
         if (r >= 0)
                 r = end_session(x, dir, m);
         return r < 0 ? r : finish(x, m);
 }
 
 int rescue_run(Controller *c, Store *store) {
-        _cleanup_(rescue_done) Rescue x = { .controller = c, .store = store };
+        _cleanup_(rescue_done) Rescue x = { .store = store };
         int found = controller_find_black_box(c, &x.box),
-            r = find_origin(&x, black_box_n_events(&x.box) > 0);
+            r = find_origin(&x, instance_n_waiting(&x.box.instance) > 0);
 
         x.has_box = found == 0;
         if (r > 0) /* without tracefs nobody knows what survived */

@@ -14,7 +14,7 @@
 #include "daemon/record/reader.h"
 #include "daemon/session/session-private.h"
 #include "daemon/tracefs/control.h"
-#include "daemon/upkeep/disk-usage.h"
+#include "daemon/upkeep/upkeep.h"
 #include "pages/page-source.h"
 
 /* As its session.json says; a newer ftraced's as one that has ended.  0, META_E_INVALID, -errno. */
@@ -89,18 +89,22 @@ int session_wake(Session **ret, const SessionContext *context, const SessionRest
 
 /* --- from the store: one that goes on --------------------------------------------------------- */
 
-const char *session_read_live(const Session *s, Live *ret, char text[static SESSION_WHY_MAX]) {
+#define WHY_MAX 160
+
+/* What the earlier daemon left in live.json; empty if it cannot be read.  NULL, or why the session ends now with all
+ * that was recorded, which may be in @text. */
+static const char *read_live(const Session *s, Live *ret, char text[static WHY_MAX]) {
         int r = live_read(s->dir, ret);
 
         if (r == 0)
                 return ret->attached ? "its client left" : NULL;
         if (r == LIVE_E_NEWER)
-                (void) snprintf(text, SESSION_WHY_MAX,
+                (void) snprintf(text, WHY_MAX,
                                 "a newer ftraced had begun it (live.json is of version %u, this "
                                 "daemon knows %i): drained and ended",
                                 ret->version, LIVE_VERSION);
         else
-                (void) snprintf(text, SESSION_WHY_MAX,
+                (void) snprintf(text, WHY_MAX,
                                 "an ftraced that left no readable live.json had begun it: drained "
                                 "and ended");
         return text;
@@ -219,7 +223,7 @@ int session_take_cpus(Session *s, const Live *live) {
 }
 
 /* Everything but the readers' start.  *@why: it ends now. */
-static int session_rebuild(Session *s, const char **why, char text[static SESSION_WHY_MAX]) {
+static int session_rebuild(Session *s, const char **why, char text[static WHY_MAX]) {
         _cleanup_live_ Live live = {};
         const char *changed = NULL;
         ClockTuple now;
@@ -236,7 +240,7 @@ static int session_rebuild(Session *s, const char **why, char text[static SESSIO
         if (r < 0)
                 return r;
         session_hear_tracer(s);
-        *why = session_read_live(s, &live, text) ?: changed;
+        *why = read_live(s, &live, text) ?: changed;
         r = session_take_cpus(s, &live);
         if (r >= 0)
                 r = session_make_health(s);
@@ -319,7 +323,7 @@ static void session_go_on(Session *s, const char *why) {
 int session_adopt(Session **ret, const SessionContext *context, const char *name) {
         _cleanup_(session_freep) Session *s = NULL;
         const char *why = NULL;
-        char text[SESSION_WHY_MAX];
+        char text[WHY_MAX];
         int r = session_open(&s, context, name);
 
         if (r != 0)

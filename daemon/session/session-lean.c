@@ -7,17 +7,19 @@
  *      their tree is known:     the tree ──others pay too much──> less of it ──not any more──> the tree
  *
  *   - a lesson is all hooked for a moment; then nothing but the roots is, so that others pay no longer than was said,
- *     until what it stored is learned (daemon/watch/learning-pass.h): that, too, is our own work.  One that saw too
+ *     until what it stored is learned (daemon/watch/watch.h): that, too, is our own work.  One that saw too
  *     few calls of the roots is repeated, after ever longer and only while something is recorded.  What a session
  *     with everything hooked saw is learned when it ends
  *   - what others call is looked at after a second, then ever less often, and whenever the host begins to do more
- *     (daemon/watch/host-load.h); what costs them too much is not hooked any more, and comes back, to be looked at
+ *     (daemon/watch/watch.h); what costs them too much is not hooked any more, and comes back, to be looked at
  *     anew, when the host does less
  *   - while the roots are not called, what usual loads call often is not hooked either (daemon/lean/lean.h)
  *   - once in RelearnSec= (an hour) there is a lesson of what is called by now
  *
  * Timers say when; what is hooked is changed by a task, which looks what is due when its turn comes.
  */
+
+#include <fcntl.h>
 
 #include "base/log.h"
 #include "base/unit.h"
@@ -58,12 +60,6 @@ static bool is_recording(const Session *s) {
         return !s->lean.has_ended && s->meta->state == SESSION_RECORDING;
 }
 
-static uint64_t now_on_trace_clock(const Session *s) {
-        ClockTuple now;
-
-        return tracer_read_clocks(s->tracer, &now) < 0 ? 0 : now.trace_ns;
-}
-
 static int set_timer(Session *s, LeanTimer *t, uint64_t us, sd_event_time_handler_t on_timer) {
         t->source = sd_event_source_disable_unref(t->source);
         return sd_event_add_time_relative(s->context->event, &t->source, CLOCK_MONOTONIC, us, 0,
@@ -79,7 +75,7 @@ static int on_lesson(sd_event_source *source, uint64_t usec, void *userdata);
 /* Calls that overlap it are slow because of it. */
 static void end_lesson(Session *s) {
         SessionMeta *m = s->meta;
-        uint64_t now_ns = now_on_trace_clock(s);
+        uint64_t now_ns = tracer_now_ns(s->tracer, 0);
 
         s->lean.state = LESSON_NONE;
         (void) own_works_add(&m->own_work, s->lean.since_ns, now_ns);
@@ -168,7 +164,7 @@ static int on_lesson(sd_event_source *source, uint64_t usec, void *userdata) {
         Session *s = userdata;
 
         s->lean.state = LESSON_IS_OVER;
-        s->lean.until_ns = now_on_trace_clock(s);
+        s->lean.until_ns = tracer_now_ns(s->tracer, 0);
         ask_for_change(s, LEAN_ROOTS, HOOK_NARROWED);
         return 0;
 }
@@ -178,7 +174,7 @@ static void begin_lesson(Session *s) {
                 return;
         s->lean.state = LESSON_HOOKS_ALL;
         s->lean.until_ns = UINT64_MAX;
-        s->lean.since_ns = now_on_trace_clock(s);
+        s->lean.since_ns = tracer_now_ns(s->tracer, 0);
         s->lean.learned_ns = MAX(s->lean.learned_ns, s->lean.since_ns);
         ask_for_change(s, LEAN_LESSON, HOOK_WIDENED);
 }
@@ -299,11 +295,12 @@ static int on_call(sd_event_source *source, int fd, uint32_t events, void *userd
  * session's events are calls, too.
  */
 static void look_at_roots(Session *s) {
+        const Instance *instance = tracer_instance(s->tracer);
         uint64_t n_events;
 
         if (tracer_is_held_up(s->tracer))
                 return;
-        n_events = controller_count_events(s->tracer);
+        n_events = tracefs_count_events(instance->fs, instance->dir);
         s->lean.n_quiet = n_events > s->lean.n_events ? 0 : s->lean.n_quiet + 1;
         s->lean.n_events = n_events;
         if (s->lean.state != LESSON_NONE || s->lean.bystanders || s->meta->n_hooked == 0 ||
@@ -314,7 +311,10 @@ static void look_at_roots(Session *s) {
         ask_for_change(s, LEAN_TREE, HOOK_THINNED);
         stop_waiting(s);
         if (!s->lean.others.is_work) { /* what is not hooked is missing in the first calls */
-                s->lean.call_fd = controller_open_events(s->tracer);
+                /* Of all CPUs poll() does not wait for buffer_percent (linux 6.12 kernel/trace/ring_buffer.c,
+                 * ring_buffer_poll_wait()). */
+                s->lean.call_fd = tracefs_open(instance->fs, O_RDONLY | O_NONBLOCK, "%strace_pipe",
+                                               instance->dir);
                 if (s->lean.call_fd < 0 ||
                     sd_event_add_io(s->context->event, &s->lean.call, s->lean.call_fd,
                                     EPOLLIN | EPOLLET, on_call, s) < 0)
@@ -346,6 +346,7 @@ static int on_load(sd_event_source *source, uint64_t usec, void *userdata) {
 /* --- from begin to end ------------------------------------------------------------------------- */
 
 int session_lean_begin(Session *s) {
+        const Instance *instance = tracer_instance(s->tracer);
         const SessionMeta *m = s->meta;
         int r = 0;
 
@@ -362,7 +363,7 @@ int session_lean_begin(Session *s) {
                 s->lean.others.is_work = m->spec.triggers.n == 0;
                 s->lean.quiet_looks = QUIET_LOOKS;
                 s->lean.n_quiet = QUIET_LOOKS - 1;
-                s->lean.n_events = controller_count_events(s->tracer);
+                s->lean.n_events = tracefs_count_events(instance->fs, instance->dir);
                 s->lean.watch.us = WATCH_US * WATCH_FACTOR;
                 (void) host_load_look(&s->lean.host, true);
                 r = set_timer(s, &s->lean.load, LOAD_US, on_load);

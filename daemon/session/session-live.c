@@ -78,6 +78,7 @@ static void on_look(void *userdata) {
 int session_make_health(Session *s) {
         return health_new(&s->health, &(HealthConfig){
                                               .event = s->context->event,
+                                              .background = s->context->background,
                                               .meta = s->meta,
                                               .recorder = s->recorder,
                                               .tracer = s->tracer,
@@ -169,9 +170,8 @@ int session_make_recorder(Session *s) {
 
         if (r < 0)
                 return r;
-        return recorder_new(&s->recorder,
-                            &(RecorderConfig){
-                                    .event = s->context->event,
+        return recorder_new(&s->recorder, s->context->event,
+                            &(ReaderShared){
                                     .dir = s->dir,
                                     .syncer = s->sync.syncer,
                                     .session_id = m->id,
@@ -179,12 +179,10 @@ int session_make_recorder(Session *s) {
                                     .max_bytes = m->spec.ring ? 0 : m->spec.max_bytes,
                                     .segment_bytes = m->spec.segment_bytes ?: READER_SEGMENT_BYTES,
                                     .period_bytes = session_ring_bytes(s) / ROTATION_RING_PARTS,
-                                    .first_sequence = m->first_sequence,
+                                    .sequence = m->first_sequence,
                                     .is_overwritten = m->spec.in_kernel,
-                                    .buffer_bytes = m->spec.buffer_bytes,
-                                    .changed = session_on_recorder,
-                                    .userdata = s,
-                            });
+                            },
+                            m->spec.buffer_bytes, session_on_recorder, s);
 }
 
 int session_make_rotation(Session *s, const ClockTuple *now, uint64_t symbols_ns) {

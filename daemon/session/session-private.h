@@ -16,18 +16,11 @@
  */
 
 #include "daemon/lean/lean.h"
-#include "daemon/process/clock-watch.h"
 #include "daemon/record/reader.h"
 #include "daemon/record/recorder.h"
-#include "daemon/record/syncer.h"
 #include "daemon/session/session.h"
 #include "daemon/symbols/kernel-symbols.h"
-#include "daemon/watch/guard.h"
-#include "daemon/watch/health.h"
-#include "daemon/watch/host-load.h"
-#include "daemon/watch/learning-pass.h"
-#include "daemon/watch/live.h"
-#include "daemon/watch/snapshot.h"
+#include "daemon/watch/watch.h"
 #include "meta/trigger.h"
 #include "retention/footprint.h"
 
@@ -348,10 +341,6 @@ void session_hear_tracer(Session *s);
 
 /* --- session-adopt.c --------------------------------------------------------------------------- */
 
-/* What the earlier daemon left in live.json; empty if it cannot be read.  NULL, or why the session ends now with all
- * that was recorded, which may be in @text. */
-#define SESSION_WHY_MAX 160
-const char *session_read_live(const Session *s, Live *ret, char text[static SESSION_WHY_MAX]);
 /* Adds all CPUs of the session to its recorder, with what is in their pipes and half pages, as @live says that an
  * earlier daemon left them; what is missing becomes gaps and warnings of its metadata.  0 or -errno. */
 int session_take_cpus(Session *s, const Live *live);

@@ -11,8 +11,8 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/session/session-private.h"
-#include "daemon/upkeep/disk-usage.h"
-#include "daemon/watch/tracing-copy.h"
+#include "daemon/upkeep/upkeep.h"
+#include "daemon/watch/watch.h"
 
 /* --- recording -------------------------------------------------------------------------------- */
 
@@ -212,7 +212,7 @@ int session_take_down(Session *s, TakeDown how) {
                 return 0;
         if (how != TAKE_DOWN_GIVEN_UP)
                 return tracer_disarm(TAKE_PTR(s->tracer));
-        tracer_forget(TAKE_PTR(s->tracer));
+        tracer_free(TAKE_PTR(s->tracer));
         return 0;
 }
 

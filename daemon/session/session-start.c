@@ -13,8 +13,8 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "daemon/session/session-private.h"
-#include "daemon/upkeep/disk-usage.h"
-#include "daemon/watch/tracing-copy.h"
+#include "daemon/upkeep/upkeep.h"
+#include "daemon/watch/watch.h"
 #include "retention/boot-clock.h"
 
 /* --- refusals ---------------------------------------------------------------------------------- */

@@ -252,7 +252,7 @@ static void look(Session *s) {
         }
         if (tracer_is_held_up(s->tracer)) { /* whoever listens writes control files */
                 if (!session_hooks_are_changing(s) && !TAKE(s->triggers.is_to_look, true))
-                        tracer_run(s->tracer, look_when_free, s);
+                        background_run(s->context->background, look_when_free, s);
                 return;
         }
         for (size_t i = 0; i < s->triggers.n && !session_hooks_are_changing(s); i++) {
@@ -404,8 +404,8 @@ int session_begin_triggers(Session *s, bool is_adopted) {
                 Rule *rule = &s->triggers.rules[i];
 
                 if (tracer_can_ring(&rule->trigger))
-                        r = tracer_open_notifier(s->tracer, &rule->notifier, i, s->context->event,
-                                                 on_ring, rule);
+                        r = notifier_open(&rule->notifier, tracer_instance(s->tracer)->fs,
+                                          s->meta->name, i, s->context->event, on_ring, rule);
                 else if (rule->trigger.kind == TRIGGER_IN || rule->trigger.kind == TRIGGER_AT)
                         r = set_timer(rule);
         }

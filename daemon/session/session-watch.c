@@ -5,17 +5,20 @@
  * the tasks that it follows, and what it costs the host.
  */
 
+#include <sys/timerfd.h>
+
 #include "base/io.h"
 #include "base/log.h"
 #include "base/unit.h"
-#include "daemon/instances/instance.h"
 #include "daemon/session/session-private.h"
 
 /* --- the clock --------------------------------------------------------------------------------- */
 
 /*
  * A recording's times are the trace clock's; what the clock on the wall showed is worked out from the moments
- * that are written down: its start, and one after each time that it was set or the host slept.
+ * that are written down: its start, and one after each time that it was set or the host slept.  Without polling: a timer
+ * that never expires is cancelled by the kernel when CLOCK_REALTIME jumps (linux 6.1 fs/timerfd.c,
+ * timerfd_clock_was_set(), and timerfd_resume() after a sleep).
  */
 
 void session_look_at_clock(Session *s) {
@@ -33,14 +36,40 @@ void session_look_at_clock(Session *s) {
                 session_on_change(s);
 }
 
+static int set_clock_timer(int fd) {
+        /* The kernel cuts it to what a timer can hold. */
+        const struct itimerspec never = { .it_value.tv_sec = LONG_MAX };
+
+        return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) < 0
+                       ? ORIGIN(-errno)
+                       : 0;
+}
+
 static int on_clock(sd_event_source *source, int fd, uint32_t events, void *userdata) {
-        if (clock_watch_has_stepped(fd))
+        uint64_t n;
+
+        if (read(fd, &n, sizeof(n)) < 0 && errno == ECANCELED) {
+                (void) set_clock_timer(fd);
                 session_look_at_clock(userdata);
+        }
         return 0;
 }
 
+static int watch_clock(Session *s) {
+        _cleanup_close_ int fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+        int r = fd < 0 ? ORIGIN(-errno) : set_clock_timer(fd);
+
+        if (r >= 0)
+                r = sd_event_add_io(s->context->event, &s->clock, fd, EPOLLIN, on_clock, s);
+        if (r >= 0)
+                r = sd_event_source_set_io_fd_own(s->clock, true);
+        if (r >= 0)
+                TAKE_FD(fd);
+        return MIN(r, 0);
+}
+
 void session_begin_clock(Session *s) {
-        int r = s->clock ? 0 : clock_watch_new(&s->clock, s->context->event, on_clock, s);
+        int r = s->clock ? 0 : watch_clock(s);
 
         if (r < 0)
                 (void) log_warning_errno(r,
@@ -229,7 +258,7 @@ int session_follow_tasks(Session *s) {
 
         if (!task_filter_follows(&s->meta->spec))
                 return 0;
-        s->following.fd = tracer_open_tasks(s->tracer);
+        s->following.fd = task_filter_open(tracer_instance(s->tracer)->fs, s->meta->name);
         if (s->following.fd < 0)
                 return s->following.fd;
         r = sd_event_add_io(event, &s->following.io, s->following.fd, EPOLLIN, on_task_event, s);

@@ -55,12 +55,11 @@ static void add_module(Buf *b, char *line) {
                            words[ADDRESS], words[TAINTS]);
 }
 
-/* A kernel without modules has no such file: *@ret is "" then, and its symbols never change. */
-static int read_modules(int proc_fd, char **ret) {
+int kernel_modules_read(int dir_fd, const char *path, char **ret) {
         _cleanup_free_ char *text = NULL;
         _cleanup_buf_ Buf b = BUF_INIT;
         char *save = NULL;
-        int r = file_read(proc_fd, "modules", &text, NULL, MODULES_MAX);
+        int r = file_read(dir_fd, path, &text, NULL, MODULES_MAX);
 
         if (r < 0 && r != -ENOENT)
                 return r;
@@ -84,7 +83,7 @@ static int is_current(const KernelSymbols *k, int proc_fd, int symbols_fd) {
 
         if (!k->modules)
                 return 0;
-        r = read_modules(proc_fd, &modules);
+        r = kernel_modules_read(proc_fd, "modules", &modules);
         if (r < 0)
                 return r;
         return streq(k->modules, modules) && is_stored(symbols_fd, k->names.symbols) &&
@@ -100,7 +99,7 @@ bool kernel_symbols_are_current(const KernelSymbols *k, int symbols_fd) {
 static int read_and_store(int proc_fd, int symbols_fd, char **ret_modules, SymbolNames *ret) {
         _cleanup_free_ char *text = NULL;
         size_t n;
-        int r = read_modules(proc_fd, ret_modules);
+        int r = kernel_modules_read(proc_fd, "modules", ret_modules);
 
         if (r >= 0)
                 r = file_read(proc_fd, kernel_symbols_path("kallsyms"), &text, &n, SYMBOL_FILE_MAX);

@@ -41,6 +41,9 @@ enum {
 /* Where the kernel's symbols are: $FTRACED_KALLSYMS, for where a sandbox covers /proc/kallsyms, or
  * @otherwise. */
 const char *kernel_symbols_path(const char *otherwise);
+/* The list, of what @path below @dir_fd says.  A kernel without modules has no such file: *@ret is "" then, and its symbols
+ * never change.  The caller frees.  0 or -errno. */
+int kernel_modules_read(int dir_fd, const char *path, char **ret);
 /* Whether addresses can be seen in the text of kallsyms, or in its beginning: those of per-CPU symbols are small or 0 by
  * nature, that of the first function is not. */
 bool kernel_symbols_have_addresses(const char *text);

@@ -54,14 +54,10 @@ uint64_t put_back_mark(const Tracefs *fs, const char *file) {
         return mark & PUT_BACK_MARK_MAX;
 }
 
-static int keep(const char *now, char **ret) {
-        *ret = strdup(now);
-        return *ret ? PUT_BACK_THEIRS : -ENOMEM;
-}
-
-static int go_back(const char *old, char **ret) {
-        *ret = strdup(old);
-        return *ret ? 0 : -ENOMEM;
+/* @r: whose it is. */
+static int say(char **ret, const char *value, int r) {
+        *ret = strdup(value);
+        return *ret ? r : -ENOMEM;
 }
 
 /* Lists may have thousands of words, each of which is looked for in another one. */
@@ -125,13 +121,13 @@ static int list_value(const Ledger *l, const LedgerRecord *e, const char *now, u
          * ours none.  What we died over writing is short of words. */
         is_written = mark == 0 ? has_new && !has_ours : mark != e->mark;
         if (is_written && !(is_ours && *now)) /* a reset leaves it empty */
-                return keep(now, ret);
+                return say(ret, now, PUT_BACK_THEIRS);
         /* A root whose module has gone may be there under the name of what came to its address, which nobody has added. */
         for (size_t i = 0; i < roots.n; i++)
                 if (!strv_finds(&sorted, roots.items[i]))
-                        return go_back(e->old, ret);
+                        return say(ret, e->old, 0);
         if (added.n == 0)
-                return go_back(e->old, ret);
+                return say(ret, e->old, 0);
         r = strv_split(&back, e->old, "\n");
         if (r >= 0)
                 r = strv_pick(&back, &added, &old, false);
@@ -165,7 +161,7 @@ int put_back_value(const Ledger *l, const LedgerRecord *e, const char *now, char
         /* A reset does not leave another clock. */
         if (e->set && is_ours && streq(basename(e->file), "trace_clock") && !streq(now, "local"))
                 is_written = false;
-        return is_written || !is_ours ? keep(now, ret) : go_back(e->old, ret);
+        return is_written || !is_ours ? say(ret, now, PUT_BACK_THEIRS) : say(ret, e->old, 0);
 }
 
 static bool has_words(const Tracefs *fs, const char *file) {

@@ -106,9 +106,7 @@ int tracefs_get_threads(const Tracefs *fs, const char *pid, Strv *ret) {
 }
 
 static int compare_u32(const void *a, const void *b) {
-        uint32_t x = *(const uint32_t *) a, y = *(const uint32_t *) b;
-
-        return x < y ? -1 : x > y;
+        return CMP(*(const uint32_t *) a, *(const uint32_t *) b);
 }
 
 int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n) {
@@ -168,15 +166,9 @@ const char *tracefs_path(char ret[static PATH_MAX], const char *format, ...) {
         return ret;
 }
 
-int(tracefs_open)(const Tracefs *fs, int flags, const char *format, ...) {
-        char path[PATH_MAX];
-        va_list ap;
-        int fd;
+int(tracefs_open)(const Tracefs *fs, int flags, const char *path) {
+        int fd = openat(fs->fd, path, flags | O_CLOEXEC);
 
-        va_start(ap, format);
-        (void) vsnprintf(path, sizeof(path), format, ap);
-        va_end(ap);
-        fd = openat(fs->fd, path, flags | O_CLOEXEC);
         return fd < 0 ? -errno : fd;
 }
 
@@ -240,15 +232,17 @@ int tracefs_empty(const Tracefs *fs, const char *dir) {
         return MIN(fd, 0);
 }
 
-int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer) {
+int tracefs_read_words(const Tracefs *fs, const char *path, const char *separators, Strv *ret) {
         _cleanup_free_ char *text = NULL;
-        _cleanup_strv_ Strv words = {};
-        int r = file_read(fs->fd, TRACEFS_PATH("%savailable_tracers", dir), &text, NULL,
-                          CONTROL_MAX_BYTES);
+        int r = file_read(fs->fd, path, &text, NULL, CONTROL_MAX_BYTES);
 
-        if (r < 0)
-                return r;
-        r = strv_split(&words, text, " \n");
+        return r < 0 ? r : strv_split(ret, text, separators);
+}
+
+int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer) {
+        _cleanup_strv_ Strv words = {};
+        int r = tracefs_read_words(fs, TRACEFS_PATH("%savailable_tracers", dir), " \n", &words);
+
         return r < 0 ? r : strv_contains(&words, tracer);
 }
 

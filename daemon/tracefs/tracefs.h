@@ -39,10 +39,10 @@ void tracefs_detach(Tracefs *fs);
 /* A path below it, until the end of the block; parts of it are names of instances, sessions and events. */
 const char *tracefs_path(char ret[static PATH_MAX], const char *format, ...) _printf_(2, 3);
 #define TRACEFS_PATH(...) tracefs_path((char[PATH_MAX]){}, __VA_ARGS__)
-/* Opens a file of it whose path @format makes, O_CLOEXEC; a descriptor or -errno. */
-int tracefs_open(const Tracefs *fs, int flags, const char *format, ...) _printf_(3, 4);
-/* Where it is called is where an error began (base/origin.h). */
-#define tracefs_open(...) ORIGIN((tracefs_open) (__VA_ARGS__))
+/* Opens a file of it, O_CLOEXEC; a descriptor or -errno.  @...: as TRACEFS_PATH() has it; where it is called is where an error
+ * began (base/origin.h). */
+int tracefs_open(const Tracefs *fs, int flags, const char *path);
+#define tracefs_open(fs, flags, ...) ORIGIN((tracefs_open) (fs, flags, TRACEFS_PATH(__VA_ARGS__)))
 /* Empties the buffer of @dir ("" or "instances/x/"). */
 int tracefs_empty(const Tracefs *fs, const char *dir);
 /* Whether this kernel's release is MAJOR.MINOR or later; false if it cannot be told. */
@@ -73,6 +73,8 @@ int tracefs_read_stats(const Tracefs *fs, const char *dir, uint32_t cpu,
 int tracefs_sum_stats(const Tracefs *fs, const char *dir, uint64_t ret[static _STAT_N]);
 /* That came into the buffer of @dir so far, wherever they are now; 0 if it cannot be told. */
 uint64_t tracefs_count_events(const Tracefs *fs, const char *dir);
+/* Adds the words of a file of it, between any of @separators. */
+int tracefs_read_words(const Tracefs *fs, const char *path, const char *separators, Strv *ret);
 /* Whether available_tracers below @dir ("" or "instances/x/") lists @tracer; -errno. */
 int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer);
 /* How the pages of an instance are laid out; of the top-level buffer ("") where instances do not say (linux before 6.8).

@@ -121,7 +121,3 @@ int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const ch
         *ret = t;
         return 0;
 }
-
-void tracer_forget(Tracer *t) {
-        tracer_free(t);
-}

@@ -130,7 +130,6 @@ static int refuse_program(const Tracer *t, const SessionMeta *m, const Plan *p, 
         const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
         _cleanup_free_ char *dir = NULL /* whose current_tracer it is */, *why = NULL;
         const Tracefs *fs = &t->c->fs;
-        char size[UNIT_TEXT_MAX];
         int r = controller_refuse_ledger(t->c, error, refusal);
 
         if (r != 0)
@@ -155,7 +154,7 @@ static int refuse_program(const Tracer *t, const SessionMeta *m, const Plan *p, 
                 return refusal_set(refusal, REFUSAL_NO_MEMORY, NULL,
                                    "the kernel cannot give buffers of %s for each CPU. Use a "
                                    "smaller --buffer-size.",
-                                   format_bytes(size, m->spec.buffer_bytes));
+                                   FORMAT_BYTES(m->spec.buffer_bytes));
         if (error == -EIO && plan_explain(p, file, &why) < 0)
                 return -ENOMEM;
         return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{si}", "errno", -error),
@@ -248,7 +247,6 @@ static int warn_of_clock(const Controller *c, const SessionMeta *m, Strv *warnin
 }
 
 static int warn_of_size(const Tracer *t, const SessionMeta *m, Strv *warnings) {
-        char asked[UNIT_TEXT_MAX], each[UNIT_TEXT_MAX];
         uint64_t n_bytes = m->spec.buffer_bytes;
 
         if (t->kept_bytes == 0 || n_bytes == t->kept_bytes || n_bytes == SPEC_DEFAULT_BUFFER_BYTES)
@@ -256,11 +254,11 @@ static int warn_of_size(const Tracer *t, const SessionMeta *m, Strv *warnings) {
         return strv_addf(warnings,
                          "its buffer of each CPU has %s, not %s (--buffer-size): a black box is as "
                          "large as the memory that the kernel was booted with",
-                         format_bytes(each, t->kept_bytes), format_bytes(asked, n_bytes));
+                         FORMAT_BYTES(t->kept_bytes), FORMAT_BYTES(n_bytes));
 }
 
 static int make_kept_instance(Tracer *t, Refusal *refusal) {
-        _cleanup_black_box_ BlackBox b = {};
+        BlackBox b = {};
         int r = black_box_find(&t->c->fs, &b);
 
         if (r < 0)
@@ -269,7 +267,8 @@ static int make_kept_instance(Tracer *t, Refusal *refusal) {
                 return refusal_set_of(refusal, REFUSAL_NOT_SUPPORTED, "what", "black_box",
                                       "the black box has gone meanwhile.");
         t->kept_bytes = b.cpu_bytes;
-        return instance_init(&t->instance, &t->c->fs, b.name, true);
+        t->instance = b.instance;
+        return 0;
 }
 
 static int tracer_init(Tracer *t, const SessionMeta *m, const Admission *a, Refusal *refusal) {

@@ -31,13 +31,6 @@ static int find_users(const Controller *c, Strv *ret) {
         return MIN(r, 0);
 }
 
-/* Each has its own clock; one that cannot be read says @unknown. */
-static uint64_t read_clock(Tracer *t, uint64_t unknown) {
-        ClockTuple now;
-
-        return tracer_read_clocks(t, &now) >= 0 ? now.trace_ns : unknown;
-}
-
 /* Lets what was prepared act, with everybody quiesced.  It does in any case: whatever closes the file, the
  * end of the process as well. */
 static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv *users) {
@@ -46,7 +39,7 @@ static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv 
 
         for (size_t i = 0; i < users->n; i++)
                 if ((t = find_tracer(c, users->items[i])))
-                        t->quiesced_from_ns = read_clock(t, 0);
+                        t->quiesced_from_ns = tracer_now_ns(t, 0);
         r = quiesce_begin(quiesce, users);
         if (r < 0)
                 (void) log_warning_errno(r,
@@ -59,7 +52,8 @@ static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv 
         /* Before the turn is left to the loop: who watches the lists must know whose doing it was. */
         for (size_t i = 0; i < users->n; i++)
                 if ((t = find_tracer(c, users->items[i])) && t->on_quiesced)
-                        t->on_quiesced(t->quiesced_from_ns, read_clock(t, GAP_OPEN), t->userdata);
+                        t->on_quiesced(t->quiesced_from_ns, tracer_now_ns(t, GAP_OPEN),
+                                       t->userdata);
         ledger_shorten(c->ledger);
         return ret;
 }

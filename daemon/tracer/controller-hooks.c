@@ -4,18 +4,17 @@
  * What is hooked of a tracer that is on, and what is learned for it
  *
  * The filter of a live tracer is replaced when the file is closed, so in between nothing is missed (linux 6.1
- * kernel/trace/ftrace.c, ftrace_regex_release()).  What is never to be hooked (daemon/admission/functions.h) is
+ * kernel/trace/ftrace.c, ftrace_regex_release()).  What is never to be hooked (daemon/admission/admission.h) is
  * written once, as set_ftrace_notrace, before the tracer is on.  Linux 6.12 and 7.2 heed that in an instance as long as
  * it is the only user of function_graph (tried; kernel/trace/ftrace.c, ftrace_startup_subops()); what
  * set_ftrace_filter lists they always do.
  */
 
-#include <fcntl.h>
 #include <sys/syscall.h>
 
 #include "base/array.h"
 #include "base/io.h"
-#include "daemon/admission/functions.h"
+#include "daemon/admission/admission.h"
 #include "daemon/tracer/controller-private.h"
 
 static const char *const lists[_HOOK_LIST_N] = { "set_ftrace_filter", "set_ftrace_notrace" };
@@ -61,12 +60,8 @@ const char *tracer_get_hooks(const Tracer *t, const char *file) {
 
 /* --- what is known of the roots ---------------------------------------------------------------- */
 
-void controller_begin_learning_pass(Controller *c) {
-        c->n_learning_passes++;
-}
-
-void controller_end_learning_pass(Controller *c) {
-        c->n_learning_passes--;
+void controller_count_learning(Controller *c, int change) {
+        c->n_learning_passes += change;
 }
 
 bool controller_is_learning(const Controller *c) {
@@ -120,7 +115,7 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, LeanScope scope,
                 r = lean_choose(&choice, &q, &warnings, &refusal);
         if (r != 0)
                 return MIN(r, 0);
-        r = instance_plan_hooks(&t->instance, &plan, &choice.hooks);
+        r = instance_plan_hooks(&t->instance, &plan, "set_ftrace_filter", &choice.hooks);
         if (r >= 0 && plan.n > 0)
                 r = tracer_apply(t, &plan, &file);
         if (r >= 0)
@@ -143,15 +138,6 @@ static uint64_t time_call(void) {
                 least_ns = MIN(least_ns, (now_ns(CLOCK_MONOTONIC) - since_ns) / CALLS);
         }
         return MAX(least_ns, UINT64_C(1));
-}
-
-int controller_open_events(const Tracer *t) {
-        return tracefs_open(&t->c->fs, O_RDONLY | O_NONBLOCK | O_CLOEXEC, "%strace_pipe",
-                            t->instance.dir);
-}
-
-uint64_t controller_count_events(const Tracer *t) {
-        return tracefs_count_events(&t->c->fs, t->instance.dir);
 }
 
 int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, const SessionMeta *m,

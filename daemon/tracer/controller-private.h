@@ -34,7 +34,7 @@ struct Controller {
         Strv kept_roots; /* of sessions that ended, which could not be taken out (controller-filter.c) */
         Strv stale_roots; /* names of what is at addresses that went, as set_graph_function shows them */
         Strv recovered;           /* instances that a daemon which died had quiesced */
-        size_t n_learning_passes; /* that are under way */
+        int n_learning_passes;    /* that are under way */
         ConfigShare memory_limit;
         uint64_t generation; /* of what admission depends on and the controller knows */
 };
@@ -85,7 +85,6 @@ struct Admission {
 
 /* --- tracer.c --------------------------------------------------------------------------------- */
 
-void tracer_free(Tracer *t);         /* the memory and the claim only */
 void tracer_forget_hooks(Tracer *t); /* what is known of them */
 /* What of a spec exists once per kernel. */
 ClaimValues controller_claim_values(const Controller *c, const Spec *spec);
@@ -163,8 +162,6 @@ bool controller_guess_instances(Controller *c);
 MemoryUse controller_memory_use(const Controller *c);
 /* Puts everything back that @t changed, and frees it unless its tracer is still on.  0 or -errno. */
 int tracer_end(Tracer *t);
-/* Tries again what could not be undone. */
-void controller_retry(Controller *c);
 
 /* --- controller-hooks.c ----------------------------------------------------------------------- */
 

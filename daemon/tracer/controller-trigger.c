@@ -40,11 +40,6 @@ int tracer_attach_notifiers(Tracer *t, Plan *p, const SessionMeta *m, const Strv
         return r;
 }
 
-int tracer_open_notifier(Tracer *t, Notifier **ret, size_t i, sd_event *event, NotifierRung rung,
-                         void *userdata) {
-        return notifier_open(ret, &t->c->fs, t->claim->session, i, event, rung, userdata);
-}
-
 int tracer_switch_of(const Spec *spec, const Trigger *t) {
         if (!can_switch(t))
                 return -1;
@@ -140,7 +135,7 @@ static int hook(Tracer *t, const Hooks *hooks) {
         int r;
 
         background_settle(t->c->background);
-        r = instance_plan_hooks(&t->instance, &plan, hooks);
+        r = instance_plan_hooks(&t->instance, &plan, "set_ftrace_filter", hooks);
         return r < 0 ? r : tracer_apply(t, &plan, &file);
 }
 

@@ -190,11 +190,6 @@ const char *controller_debt(const Controller *c) {
         return c->debt < 0 ? strerror(-c->debt) : NULL;
 }
 
-void controller_try_again(Controller *c) {
-        if (controller_owes(c))
-                controller_retry(c);
-}
-
 void controller_leave(Controller *c) {
         c->leaving = true;
 }
@@ -243,8 +238,8 @@ const char *controller_tracefs(const Controller *c) {
         return c->fs.fd >= 0 ? c->fs.path : NULL;
 }
 
-int controller_tracefs_fd(const Controller *c) {
-        return c->fs.fd;
+bool controller_is_real(const Controller *c) {
+        return c->fs.is_real;
 }
 
 /* The place is looked for when the daemon starts. */
@@ -372,25 +367,21 @@ int controller_find_black_box(Controller *c, BlackBox *ret) {
         return r < 0 ? r : black_box_find(&c->fs, ret);
 }
 
-int controller_open_black_box(const Controller *c, const BlackBox *b, uint32_t cpu) {
-        return black_box_open_raw(b, &c->fs, cpu);
-}
-
-int controller_clear_black_box(Controller *c, const BlackBox *b) {
-        return tracefs_empty(&c->fs, TRACEFS_PATH("instances/%s/", b->name));
-}
-
 bool controller_note_in_memory(Controller *c, SessionMeta *m) {
-        _cleanup_black_box_ BlackBox b = {};
         bool is_new = false;
+        BlackBox b = {};
 
         if (black_box_find(&c->fs, &b) != 0)
                 return false;
-        for (size_t i = 0; i < m->n_cpus; i++)
-                for (size_t k = 0; k < b.n_cpus && m->cpus[i].in_memory == 0; k++)
-                        if (b.cpus[k] == m->cpus[i].cpu && b.n_events[k] > 0) {
-                                m->cpus[i].in_memory = b.n_events[k];
-                                is_new = true;
-                        }
+        for (size_t i = 0; i < b.instance.n_cpus; i++) {
+                const InstanceCpu *cpu = &b.instance.cpus[i];
+                CpuAccount *account = session_meta_account(m, cpu->cpu);
+
+                if (account && account->in_memory == 0 && cpu->n_waiting > 0) {
+                        account->in_memory = cpu->n_waiting;
+                        is_new = true;
+                }
+        }
+        instance_done(&b.instance);
         return is_new;
 }

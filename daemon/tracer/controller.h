@@ -46,17 +46,14 @@ void controller_set_memory_limit(Controller *c, ConfigShare limit);
 /* The loop's tasks, which arm and disarm; NULL, as at first: there are none.  Whoever calls anything
  * below that writes, and is no task, waits until these have ended. */
 void controller_set_aside(Controller *c, Background *background);
-/* The buffer that survives a reboot: black_box_find(), and -errno without tracefs; black_box_open_raw(). */
+/* The buffer that survives a reboot: black_box_find(), and -errno without tracefs. */
 int controller_find_black_box(Controller *c, BlackBox *ret);
-int controller_open_black_box(const Controller *c, const BlackBox *b, uint32_t cpu);
-/* Empties it: linux 7.2 makes pages that were read readable again at the next boot. */
-int controller_clear_black_box(Controller *c, const BlackBox *b);
 /* Sets in_memory of those CPUs of @m that have events there and had none; whether there were any. */
 bool controller_note_in_memory(Controller *c, SessionMeta *m);
 void controller_settle(Controller *c); /* undoes what nobody took up */
-/* Whether something of sessions that ended could not be put back, and no end of another will try again; if so, does. */
+/* Whether something of sessions that ended could not be put back, and no end of another will try again; tries again. */
 bool controller_owes(const Controller *c);
-void controller_try_again(Controller *c);
+void controller_retry(Controller *c);
 /* Why not, at the last try; NULL: all is put back. */
 const char *controller_debt(const Controller *c);
 /* From now on what is programmed stays, also in controller_free(): another daemon takes it up. */
@@ -71,7 +68,7 @@ Controller *controller_free(Controller *c); /* ends it first */
 DEFINE_CLEANUP(Controller *, controller_free);
 
 const char *controller_tracefs(const Controller *c); /* path, or NULL */
-int controller_tracefs_fd(const Controller *c);      /* borrowed, or -EBADF */
+bool controller_is_real(const Controller *c);        /* it is the kernel's */
 bool controller_has_instances(Controller *c);        /* function_graph may run in an instance */
 /* Whether names that can be traced are known, so that the next has no more to do than to hand them out. */
 bool controller_has_functions(const Controller *c);
@@ -135,12 +132,6 @@ int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const ch
  * Return: 1; 0: the same is hooked as before; -errno.
  */
 int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, LeanScope scope, const Load *load);
-/* A descriptor that can be read when there are events of @t on any CPU (linux 6.12 kernel/trace/ring_buffer.c,
- * ring_buffer_poll_wait(): of all CPUs it does not wait for buffer_percent).  It takes none.  The caller closes it before
- * the tracer is switched off; -errno. */
-int controller_open_events(const Tracer *t);
-/* Events of @t so far, wherever they are now, lost ones included; reads a file of each CPU. */
-uint64_t controller_count_events(const Tracer *t);
 /*
  * controller_sample_calls() - what is called of what is hooked for @t (daemon/lean/lean.h)
  * @ret_names:   of that
@@ -152,9 +143,8 @@ int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, con
                             Strv *ret_names, uint64_t *ret_hook_ns);
 /* Reads what can be traced, unless it is known; waits for tasks then.  0 or -errno. */
 int controller_load_functions(Controller *c);
-/* Between the two what some roots call is being learned (daemon/watch/learning-pass.h). */
-void controller_begin_learning_pass(Controller *c);
-void controller_end_learning_pass(Controller *c);
+/* One more (1) or less (-1) learns what some roots call (daemon/watch/watch.h); whether any does. */
+void controller_count_learning(Controller *c, int change);
 bool controller_is_learning(const Controller *c);
 /* daemon/lean/lean.h, lean_learn(). */
 int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new);
@@ -168,8 +158,6 @@ bool controller_waits_for_start(const Spec *spec); /* a session begins with wait
  * of those that the kernel can tell of.
  */
 bool tracer_can_ring(const Trigger *t); /* by a notifier */
-int tracer_open_notifier(Tracer *t, Notifier **ret, size_t i, sd_event *event, NotifierRung rung,
-                         void *userdata);
 /* What the kernel can do of it by itself: 1: switch recording on, 0: off, -1: nothing. */
 int tracer_switch_of(const Spec *spec, const Trigger *t);
 /* The kernel switches recording on or off by itself when it happens next.  0 or -errno. */
@@ -191,11 +179,8 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
 /* Adds what explains that nothing was recorded (meta/brief.h).  0 or -errno. */
 int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret);
 /* Whether a task of the daemon is at the kernel, of whichever session: then whoever opens a control file may wait for
- * as long (linux 6.12 kernel/trace/trace.c, trace_types_lock). */
+ * as long (linux 6.12 kernel/trace/trace.c, trace_types_lock).  So who has to is a task, too. */
 bool tracer_is_held_up(const Tracer *t);
-/* So who has to is a task, too, of those that background_run() runs; and @userdata's do not begin any more. */
-void tracer_run(const Tracer *t, BackgroundTask task, void *userdata);
-void tracer_drop(const Tracer *t, const void *userdata);
 Instance *tracer_instance(const Tracer *t);
 /* What set_graph_function holds as long as nobody else writes it: the roots of all sessions, but
  * perhaps for those whose module has gone.  Takes out what became of their addresses.  -EBUSY: a task
@@ -217,14 +202,14 @@ bool tracer_was_quiesced(const Tracer *t);
 int tracer_set_recording(Tracer *t, bool on);
 /* Somebody else has switched off what session @m records: so it stays when the rest is put back. */
 void tracer_leave_off(Tracer *t, const SessionMeta *m);
-/* What wakes whoever follows tasks (daemon/instances/instance.h); not blocking; the caller owns it; -errno. */
-int tracer_open_tasks(const Tracer *t);
 /* Looks who the tasks of @spec are by now, and records these.  Whether any is new; -errno. */
 int tracer_follow(Tracer *t, const Spec *spec);
 /* One moment on all clocks. */
 int tracer_read_clocks(Tracer *t, ClockTuple *ret);
-/* Frees @t and touches nothing: controller_settle() finds what it stood for in the ledger. */
-void tracer_forget(Tracer *t);
+/* On the trace clock alone, of which each has its own; @otherwise: it cannot be read. */
+uint64_t tracer_now_ns(Tracer *t, uint64_t otherwise);
+/* Frees the memory and the claim only: controller_settle() finds what it stood for in the ledger. */
+void tracer_free(Tracer *t);
 /*
  * tracer_disarm() - put everything back
  *

@@ -59,14 +59,6 @@ bool tracer_is_held_up(const Tracer *t) {
         return background_is_busy(t->c->background);
 }
 
-void tracer_run(const Tracer *t, BackgroundTask task, void *userdata) {
-        background_run(t->c->background, task, userdata);
-}
-
-void tracer_drop(const Tracer *t, const void *userdata) {
-        background_drop(t->c->background, userdata);
-}
-
 Instance *tracer_instance(const Tracer *t) {
         return (Instance *) &t->instance; /* what it counts is not the tracer's */
 }
@@ -94,10 +86,6 @@ bool tracer_was_quiesced(const Tracer *t) {
         return strv_contains(&t->c->recovered, t->instance.dir);
 }
 
-int tracer_open_tasks(const Tracer *t) {
-        return task_filter_open(&t->c->fs, t->claim->session);
-}
-
 int tracer_follow(Tracer *t, const Spec *spec) {
         _cleanup_strv_ Strv wanted = {};
         int r = find_followed(&t->c->fs, spec, &wanted, NULL);
@@ -117,6 +105,12 @@ void tracer_leave_off(Tracer *t, const SessionMeta *m) {
 
 int tracer_read_clocks(Tracer *t, ClockTuple *ret) {
         return instance_read_clocks(&t->instance, t->clock, ret);
+}
+
+uint64_t tracer_now_ns(Tracer *t, uint64_t otherwise) {
+        ClockTuple now;
+
+        return tracer_read_clocks(t, &now) >= 0 ? now.trace_ns : otherwise;
 }
 
 /* --- why nothing was recorded ------------------------------------------------------------------- */

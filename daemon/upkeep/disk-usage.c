@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "daemon/upkeep/disk-usage.h"
+#include "daemon/upkeep/upkeep.h"
 #include "pages/page-source.h"
 #include "store/entry.h"
 #include "store/segment.h"

@@ -12,7 +12,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "daemon/upkeep/removal.h"
+#include "daemon/upkeep/upkeep.h"
 
 #define SLICE_NS (50 * NSEC_PER_MSEC)
 

@@ -13,7 +13,7 @@
 #include "base/io.h"
 #include "codec/sealed-writer.h"
 #include "daemon/process/sandbox.h"
-#include "daemon/upkeep/sealer.h"
+#include "daemon/upkeep/upkeep.h"
 
 #define MEMORY_BYTES_MAX (UINT64_C(512) << 20)
 #define FORMATS_BYTES_MAX ((size_t) 1 << 20)

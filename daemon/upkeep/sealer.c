@@ -22,7 +22,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "daemon/process/spawn.h"
-#include "daemon/upkeep/sealer.h"
+#include "daemon/upkeep/upkeep.h"
 #include "store/sealed.h"
 #include "store/tracing.h"
 

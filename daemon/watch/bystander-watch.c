@@ -10,7 +10,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "daemon/watch/learning-pass.h"
+#include "daemon/watch/watch.h"
 
 /* What a reader takes to fetch what is in the kernel's buffer. */
 #define SETTLE_US (2 * UINT64_C(1000000))
@@ -59,8 +59,9 @@ static bool has_few(const BystanderWatch *w) {
         uint64_t n = w->sample.n_calls;
 
         return n != UINT64_MAX &&
-               call_rates_cost_ppm((double) n, leave_hooks_out(&w->load, n), w->load.hook_ns) <
-                       (double) w->config.meta->spec.budget_ppm;
+               load_cost_ppm(&(Load){ .window_ns = leave_hooks_out(&w->load, n),
+                                      .hook_ns = w->load.hook_ns },
+                             (double) n) < (double) w->config.meta->spec.budget_ppm;
 }
 
 static bool has_own(const BystanderWatch *w) {
@@ -71,7 +72,7 @@ static void finish(BystanderWatch *w, int error) {
         uint64_t n_calls = 0;
 
         for (size_t i = 0; i < w->load.rates.n; i++)
-                n_calls = add_capped(n_calls, w->load.rates.items[i].n);
+                n_calls = add_capped(n_calls, w->load.rates.functions[i].n_calls);
         w->load.window_ns = leave_hooks_out(&w->load, n_calls);
         w->learner = learner_free(w->learner);
         log_debug("lean", "%s: %llu calls in %llu us, %llu of its own; %zu functions: %s",
@@ -81,30 +82,23 @@ static void finish(BystanderWatch *w, int error) {
         w->config.done(error < 0 ? NULL : &w->load, MIN(error, 0), w->config.userdata);
 }
 
-static int read_rates(CallRates *ret, const char *text, int error) {
-        int r = error < 0 ? error : call_rates_read(ret, text);
-
-        return r == CALL_RATES_E_INVALID ? -EBADMSG : r;
-}
-
-static void on_own(const char *text, int error, void *userdata) {
-        _cleanup_call_rates_ CallRates own = {};
+static void on_own(LeanTree *own, int error, void *userdata) {
         BystanderWatch *w = userdata;
-        int r = read_rates(&own, text, error);
 
-        if (r >= 0)
-                call_rates_subtract(&w->load.rates, &own);
-        finish(w, r);
+        if (own)
+                load_subtract(&w->load, own);
+        finish(w, error);
 }
 
-static void on_all(const char *text, int error, void *userdata) {
+static void on_all(LeanTree *all, int error, void *userdata) {
         BystanderWatch *w = userdata;
         int r;
 
         w->learner = learner_free(w->learner);
-        r = read_rates(&w->load.rates, text, error);
-        if (r < 0 || !has_own(w)) {
-                finish(w, r);
+        if (all)
+                w->load.rates = TAKE(*all, (LeanTree){});
+        if (error < 0 || !has_own(w)) {
+                finish(w, error);
                 return;
         }
         r = stored_pages_count(&w->learner, w->config.event, w->config.dir, w->sample.from_ns,

@@ -6,7 +6,7 @@
  */
 
 #include "base/cleanup.h"
-#include "daemon/watch/guard.h"
+#include "daemon/watch/watch.h"
 
 #define EVENT_BYTES_MIN 16U /* less than any function_graph record takes, linux 6.1 to 7.x */
 
@@ -29,10 +29,6 @@ static const GuardSample *sample(const Guard *g, uint64_t i) {
         return &g->samples[i % GUARD_SAMPLES];
 }
 
-static uint64_t oldest(const Guard *g) {
-        return g->n_samples > GUARD_SAMPLES ? g->n_samples - GUARD_SAMPLES : 0;
-}
-
 static void add_sample(Guard *g, const GuardSample *now) {
         g->samples[g->n_samples++ % GUARD_SAMPLES] = *now;
 }
@@ -50,7 +46,9 @@ void guard_init(Guard *g, const Spec *spec, const GuardSample *now) {
 
 /* The newest sample that is at least @window_ns old, or NULL. */
 static const GuardSample *sample_before(const Guard *g, uint64_t now_ns, uint64_t window_ns) {
-        for (uint64_t i = g->n_samples; i-- > oldest(g);)
+        uint64_t oldest = g->n_samples - MIN(g->n_samples, (uint64_t) GUARD_SAMPLES);
+
+        for (uint64_t i = g->n_samples; i-- > oldest;)
                 if (now_ns >= sample(g, i)->at_ns && now_ns - sample(g, i)->at_ns >= window_ns)
                         return sample(g, i);
         return NULL;

@@ -13,8 +13,8 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/process/journal.h"
-#include "daemon/watch/health.h"
 #include "daemon/watch/tamper.h"
+#include "daemon/watch/watch.h"
 #include "store/store.h"
 
 /* What was seen of a CPU at the last look. */
@@ -36,13 +36,6 @@ struct Health {
         bool is_hung;     /* at the last of them, for no reason outside of this process */
         bool is_to_look;  /* a task will */
 };
-
-static uint64_t trace_ns(const Health *h) {
-        ClockTuple now = {};
-
-        (void) tracer_read_clocks(h->config.tracer, &now);
-        return now.trace_ns;
-}
 
 void health_warn(SessionMeta *m, const char *format, ...) {
         char text[1024];
@@ -85,15 +78,13 @@ static GapCause disk_cause(const Health *h, GapCause otherwise) {
         return h->error == ENOSPC || h->error == EDQUOT ? GAP_NO_SPACE : GAP_DISK_FAILED;
 }
 
-/* Since when @cpu, or any with GAP_ALL_CPUS, has events that the readers may not have stored. */
-static uint64_t unstored_ns(const Health *h, uint32_t cpu) {
+/* Since when any CPU has events that the readers may not have stored. */
+static uint64_t unstored_ns(const Health *h) {
         const SessionMeta *m = h->config.meta;
         uint64_t ns = h->looked_ns;
 
         for (size_t i = 0; i < m->n_cpus; i++)
-                if (cpu == GAP_ALL_CPUS || cpu == m->cpus[i].cpu)
-                        ns = MIN(ns,
-                                 recorder_stored_ns(h->config.recorder, i) ?: h->seen[i].moved_ns);
+                ns = MIN(ns, recorder_stored_ns(h->config.recorder, i) ?: h->seen[i].moved_ns);
         return ns;
 }
 
@@ -131,7 +122,8 @@ static bool note_losses(Health *h, Seen *seen, const CpuAccount *now, uint64_t a
 
 bool health_refresh(Health *h) {
         SessionMeta *m = h->config.meta;
-        uint64_t at_ns = m->stop.trace_ns ?: trace_ns(h); /* nothing happens after the stop */
+        /* Nothing happens after the stop. */
+        uint64_t at_ns = m->stop.trace_ns ?: tracer_now_ns(h->config.tracer, 0);
         bool is_emptied = false, found = false;
 
         if (tracer_is_held_up(h->config.tracer))
@@ -147,7 +139,7 @@ bool health_refresh(Health *h) {
         }
         if (is_emptied) {
                 health_warn(m, "somebody else emptied the kernel's buffer: what was in it is lost");
-                found = add_gap_of_all(h, GAP_CLEARED, unstored_ns(h, GAP_ALL_CPUS), at_ns);
+                found = add_gap_of_all(h, GAP_CLEARED, unstored_ns(h), at_ns);
         }
         h->looked_ns = at_ns;
         return found;
@@ -204,7 +196,7 @@ void health_note_quiesce(Health *h, uint64_t from_ns, uint64_t to_ns) {
 void health_look_at_disk(Health *h) {
         SessionMeta *m = h->config.meta;
         int error = recorder_error(h->config.recorder);
-        char reason[1024], size[UNIT_TEXT_MAX];
+        char reason[1024];
         GapCause cause;
 
         if (error == h->error)
@@ -221,7 +213,7 @@ void health_look_at_disk(Health *h) {
                 (void) snprintf(reason, sizeof(reason),
                                 "storing pages failed: %s; they wait in the kernel's buffer, %s a "
                                 "CPU: %s %s%s",
-                                strerror(error), format_bytes(size, m->spec.buffer_bytes),
+                                strerror(error), FORMAT_BYTES(m->spec.buffer_bytes),
                                 cause == GAP_NO_SPACE ? "make room in" : "mend the disk of",
                                 h->config.store, store_way_out(error));
                 (void) health_set_condition(h, cause, reason);
@@ -307,7 +299,8 @@ static bool look_at_strangers(Health *h) {
 /* A task. */
 static void look(void *userdata) {
         Health *h = userdata;
-        uint64_t since_ns = now_ns(CLOCK_THREAD_CPUTIME_ID), timer_ns = trace_ns(h);
+        uint64_t since_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+        uint64_t timer_ns = tracer_now_ns(h->config.tracer, 0);
         bool is_new;
 
         h->is_to_look = false;
@@ -327,7 +320,7 @@ static void look(void *userdata) {
 
 void health_look_soon(Health *h) {
         if (!TAKE(h->is_to_look, true))
-                tracer_run(h->config.tracer, look, h);
+                background_run(h->config.background, look, h);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -355,7 +348,7 @@ int health_watch(Health *h) {
                 .handler = on_tampering,
                 .userdata = h,
         };
-        r = tamper_begin(&h->tamper, trace_ns(h));
+        r = tamper_begin(&h->tamper, tracer_now_ns(h->config.tracer, 0));
         if (r >= 0 && !h->timer)
                 r = sd_event_add_time_relative(h->config.event, &h->timer, CLOCK_MONOTONIC,
                                                HEALTH_LOOK_S * USEC_PER_SEC, 0, on_timer, h);
@@ -376,7 +369,7 @@ int health_release_hooks(Health *h) {
 }
 
 void health_renew_hooks(Health *h) {
-        tamper_release_hooks(&h->tamper, trace_ns(h));
+        tamper_release_hooks(&h->tamper, tracer_now_ns(h->config.tracer, 0));
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -384,7 +377,7 @@ void health_renew_hooks(Health *h) {
 void health_end_watch(Health *h) {
         if (h->tamper.watches && !tracer_is_held_up(h->config.tracer)) {
                 changed(h, false); /* as above */
-                tamper_look(&h->tamper, trace_ns(h), true);
+                tamper_look(&h->tamper, tracer_now_ns(h->config.tracer, 0), true);
         }
         tamper_end(&h->tamper);
 }
@@ -412,7 +405,7 @@ int health_new(Health **ret, const HealthConfig *config) {
         h->seen = calloc(m->n_cpus, sizeof(*h->seen));
         if (!h->seen)
                 return -ENOMEM;
-        h->looked_ns = h->before_ns = trace_ns(h);
+        h->looked_ns = h->before_ns = tracer_now_ns(h->config.tracer, 0);
         for (size_t i = 0; i < m->n_cpus; i++) {
                 recorder_read_account(config->recorder, i, &m->cpus[i]);
                 h->seen[i] = (Seen){ .account = m->cpus[i], .moved_ns = h->looked_ns };
@@ -430,7 +423,7 @@ void health_resume(Health *h, size_t i, uint64_t stored_ns) {
 Health *health_free(Health *h) {
         if (!h)
                 return NULL;
-        tracer_drop(h->config.tracer, h);
+        background_drop(h->config.background, h);
         tamper_end(&h->tamper);
         (void) sd_event_source_disable_unref(h->timer);
         free(h->seen);

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/unit.h"
-#include "daemon/watch/host-load.h"
+#include "daemon/watch/watch.h"
 
 #define MORE 1.25
 #define LESS 0.5

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The worker's answer is read twice: what the roots took in all has to be known before anybody's part in it. */
+/* What the roots took in all has to be known before anybody's part in it. */
 
 #include <errno.h>
 
 #include "base/log.h"
-#include "base/name.h"
-#include "daemon/watch/learning-pass.h"
+#include "daemon/watch/watch.h"
 
 #define MAX_SEGMENTS 512
 #define MAX_BYTES (256ULL << 20)
@@ -88,7 +87,7 @@ struct LearningPass {
 LearningPass *learning_pass_free(LearningPass *l) {
         if (!l)
                 return NULL;
-        controller_end_learning_pass(l->controller);
+        controller_count_learning(l->controller, -1);
         (void) learner_free(l->learner);
         strv_done(&l->roots);
         free(l->session);
@@ -96,87 +95,48 @@ LearningPass *learning_pass_free(LearningPass *l) {
         return mfree(l);
 }
 
-static int read_callers(LeanTree *t, const char **text) {
-        char name[256];
-        int r;
-
-        while ((r = learner_next_caller(text, name)) == 0)
-                if (t && function_name_is_valid(name)) {
-                        r = lean_tree_add_caller(t, name);
-                        if (r < 0)
-                                return r;
-                }
-        return r == LEARNER_E_END ? 0 : -EBADMSG;
-}
-
-/* Of the roots alone.  0 or -errno. */
-static int sum_up(const Strv *roots, const char *text, LearnerLine *ret) {
-        LearnerLine line;
-        int r;
-
-        *ret = (LearnerLine){};
-        while ((r = learner_next(&text, &line)) == 0) {
-                if (strv_finds(roots, line.name)) {
-                        ret->n_calls += MIN(line.n_calls, (uint64_t) INT64_MAX / 65536);
-                        ret->total_ns += MIN(line.total_ns, (uint64_t) INT64_MAX / 65536);
-                }
-                r = read_callers(NULL, &text);
-                if (r < 0)
-                        return r;
-        }
-        return r == LEARNER_E_END ? 0 : -EBADMSG;
+/* What was only called below interrupts belongs to these. */
+static bool belongs(const LeanFunction *f, const void *roots) {
+        return f->n_own > 0 || strv_finds(roots, f->name);
 }
 
 /* In millionths. */
-static uint64_t part_of(uint64_t n, uint64_t all) {
-        return all > 0 ? (uint64_t) MIN((double) n / (double) all * 1e6, 1e6) : 0;
+static uint32_t part_of(uint64_t n, uint64_t all) {
+        return all > 0 ? (uint32_t) MIN((double) n / (double) all * 1e6, 1e6) : 0;
 }
 
-/* What was only called below interrupts belongs to these. */
-static int read_tree(const Strv *roots, const char *text, const LearnerLine *all, LeanTree *ret) {
-        LearnerLine line;
-        int r;
+static int learn(LearningPass *l, LeanTree *counts, uint64_t *ret_n_calls) {
+        LeanCache learned = {};
+        uint64_t total_ns = 0;
 
-        while ((r = learner_next(&text, &line)) == 0) {
-                bool belongs = function_name_is_valid(line.name) &&
-                               (line.n_own > 0 || strv_finds(roots, line.name));
+        for (size_t i = 0; i < l->roots.n; i++) {
+                const LeanFunction *f = lean_tree_find(counts, l->roots.items[i]);
 
-                if (belongs && ret->n >= LEAN_MAX_FUNCTIONS)
-                        return ORIGIN(-E2BIG);
-                if (belongs)
-                        r = lean_tree_add(ret, line.name, line.is_leaf,
-                                          part_of(line.total_ns, all->total_ns));
-                if (r >= 0)
-                        r = read_callers(belongs ? ret : NULL, &text);
-                if (r < 0)
-                        return r;
+                if (f) {
+                        learned.n_calls += MIN(f->n_calls, (uint64_t) INT64_MAX / 65536);
+                        total_ns += MIN(f->total_ns, (uint64_t) INT64_MAX / 65536);
+                }
         }
-        lean_tree_sort(ret);
-        return r == LEARNER_E_END ? 0 : -EBADMSG;
+        *ret_n_calls = learned.n_calls;
+        if (learned.n_calls == 0)
+                return 0;
+        lean_tree_keep(counts, belongs, &l->roots);
+        for (size_t i = 0; i < counts->n; i++)
+                counts->functions[i].share_ppm = part_of(counts->functions[i].total_ns, total_ns);
+        learned.tree = *counts;
+        log_debug("lean", "%s: learned %zu functions from %llu calls", l->session, counts->n,
+                  (unsigned long long) learned.n_calls);
+        return counts->n > LEAN_MAX_FUNCTIONS
+                       ? ORIGIN(-E2BIG)
+                       : controller_learn(l->controller, &l->roots, l->kernel, &learned);
 }
 
-static int learn(LearningPass *l, const char *text, uint64_t *ret_n_calls) {
-        _cleanup_lean_cache_ LeanCache learned = {};
-        LearnerLine all;
-        int r = sum_up(&l->roots, text, &all);
-
-        if (r >= 0 && all.n_calls > 0)
-                r = read_tree(&l->roots, text, &all, &learned.tree);
-        if (r < 0)
-                return r;
-        *ret_n_calls = learned.n_calls = all.n_calls;
-        log_debug("lean", "%s: learned %zu functions from %llu calls", l->session, learned.tree.n,
-                  (unsigned long long) all.n_calls);
-        return all.n_calls == 0 ? 0
-                                : controller_learn(l->controller, &l->roots, l->kernel, &learned);
-}
-
-static void on_functions(const char *text, int error, void *userdata) {
+static void on_functions(LeanTree *counts, int error, void *userdata) {
         LearningPass *l = userdata;
         uint64_t n_calls = 0;
 
         if (error >= 0)
-                error = learn(l, text, &n_calls);
+                error = learn(l, counts, &n_calls);
         if (error < 0)
                 (void) log_warning_errno(error,
                                          "Session '%s': what it called could not be learned for "
@@ -194,7 +154,7 @@ int learning_pass_start(LearningPass **ret, sd_event *event, Controller *c, cons
 
         if (!l)
                 return -ENOMEM;
-        controller_begin_learning_pass(c);
+        controller_count_learning(c, 1);
         l->session = strdup(m->name);
         l->kernel = strdup(m->kernel ?: "");
         if (!l->session || !l->kernel)

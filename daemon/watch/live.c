@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "daemon/watch/live.h"
+#include "daemon/watch/watch.h"
 #include "meta/json-field.h"
 #include "store/entry.h"
 

@@ -11,9 +11,8 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "daemon/upkeep/disk-usage.h"
-#include "daemon/watch/snapshot.h"
-#include "daemon/watch/tracing-copy.h"
+#include "daemon/upkeep/upkeep.h"
+#include "daemon/watch/watch.h"
 #include "pages/page-source.h"
 #include "store/session-dir.h"
 

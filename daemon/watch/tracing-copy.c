@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "daemon/watch/tracing-copy.h"
+#include "daemon/watch/watch.h"
 #include "store/tracing.h"
 
 typedef struct Copy {

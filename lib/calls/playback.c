@@ -169,7 +169,7 @@ static int open_tasks(Playback *p) {
 }
 
 /* What to draw beside neighbours.  Where only returns were recorded, sessions at the same time were for the same roots, or flat
- * (daemon/admission/arbiter.h, ClaimValues). */
+ * (daemon/admission/admission.h, ClaimValues). */
 static StepsKeep keep_beside(const Playback *p) {
         const SessionMeta *m = p->meta;
 

@@ -6,7 +6,7 @@
  *
  * For events that hold one kernel address: ftrace/funcgraph_entry ("func"), ftrace/function
  * ("ip").  Pages, formats and symbols are taken as hostile; whoever looks into pages that way has
- * no privileges (daemon/lean/learner.h).
+ * no privileges (daemon/lean/lean.h).
  */
 
 #include "base/buf.h"

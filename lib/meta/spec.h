@@ -47,7 +47,7 @@ typedef enum SpecLesson {
         _LESSON_N,
 } SpecLesson;
 
-/* A limit that ended a session (daemon/watch/guard.h). */
+/* A limit that ended a session (daemon/watch/watch.h). */
 typedef enum SessionLimit {
         SESSION_LIMIT_NONE,
         SESSION_LIMIT_EVENT_RATE,

@@ -17,7 +17,7 @@
  * mapped, but its blocks are allocated first and were never written before.)
  *
  * Nothing is synced here.  What is in the page cache outlives the process however it dies, and that is
- * what a segment that is written to promises; once it is closed the daemon syncs it (daemon/record/syncer.h).
+ * what a segment that is written to promises; once it is closed the daemon syncs it (daemon/record/reader.h).
  */
 
 #include <assert.h>

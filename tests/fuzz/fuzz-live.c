@@ -7,7 +7,7 @@
  * Input: the file.
  */
 
-#include "daemon/watch/live.h"
+#include "daemon/watch/watch.h"
 #include "fuzz-scratch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {

@@ -7,7 +7,7 @@
  * Input: what trace_pipe_raw gives; the first byte is how many pages may be taken.
  */
 
-#include "daemon/session/rescue.h"
+#include "daemon/session/session.h"
 #include "fuzz-mutate.h"
 #include "fuzz-scratch.h"
 #include "pages/page-source.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "daemon/admission/arbiter.h"
+#include "daemon/admission/admission.h"
 #include "tests/unit/unit.h"
 
 static Arbiter arbiter;

@@ -7,7 +7,7 @@
 
 #include "daemon/instances/instance.h"
 #include "daemon/tracer/controller.h"
-#include "daemon/watch/tracing-copy.h"
+#include "daemon/watch/watch.h"
 #include "fake-kernel.h"
 #include "meta/event-choice.h"
 
@@ -65,7 +65,7 @@ TEST(a_word_names_an_instance_only_if_its_memory_stays) {
 
 TEST(it_is_found_only_where_it_is_named_and_there) {
         FAKE_CASE(k, c, true);
-        _cleanup_black_box_ BlackBox b = {};
+        BlackBox b = {};
 
         ck_assert_int_eq(controller_find_black_box(c, &b), BLACK_BOX_E_NONE);
         fake_put_root(k, "proc/cmdline", WORDS);
@@ -73,11 +73,12 @@ TEST(it_is_found_only_where_it_is_named_and_there) {
         make_box(k);
         fake_put(k, BOX "per_cpu/cpu1/stats", "entries: 12\noverrun: 0\n");
         ck_assert_int_eq(controller_find_black_box(c, &b), 0);
-        ck_assert_str_eq(b.name, "boot_mapped");
+        ck_assert_str_eq(b.instance.name, "boot_mapped");
         ck_assert_uint_eq(b.cpu_bytes, 8144 * 1024);
         ck_assert_uint_eq(b.page_bytes, 4096);
-        ck_assert_uint_eq(b.n_cpus, 2);
-        ck_assert_uint_eq(black_box_n_events(&b), 12);
+        ck_assert_uint_eq(b.instance.n_cpus, 2);
+        ck_assert_uint_eq(instance_n_waiting(&b.instance), 12);
+        instance_done(&b.instance);
 }
 
 TEST(a_session_leaves_it_as_it_was) {
@@ -191,7 +192,7 @@ TEST(where_anything_is_in_memory_is_noted_once) {
         ck_assert(!controller_note_in_memory(c, m));
         make_box(k);
         ck_assert_int_eq(controller_find_black_box(c, &b), 0);
-        black_box_done(&b);
+        instance_done(&b.instance);
         fake_put(k, BOX "per_cpu/cpu1/stats", "entries: 12\noverrun: 0\n");
         ck_assert(controller_note_in_memory(c, m));
         ck_assert_uint_eq(m->cpus[0].in_memory, 0);

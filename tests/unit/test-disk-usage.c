@@ -3,7 +3,7 @@
 #include <fcntl.h>
 
 #include "base/io.h"
-#include "daemon/upkeep/disk-usage.h"
+#include "daemon/upkeep/upkeep.h"
 #include "tests/unit/unit.h"
 
 #define PAGE 4096U

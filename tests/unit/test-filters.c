@@ -309,7 +309,7 @@ TEST(who_joins_is_recorded_and_who_leaves_is_not) {
                             "oldcomm==\"web\"||newcomm==\"web\"||oldcomm==\"(a b)\"||"
                             "newcomm==\"(a b)\"\n");
                 fake_expect(k, "instances/ftraced.tasks-x/events/task/task_rename/enable", "1\n");
-                fd = tracer_open_tasks(tracer);
+                fd = task_filter_open(tracer_instance(tracer)->fs, m->name);
                 ck_assert_int_ge(fd, 0);
                 safe_close(fd);
                 ck_assert_int_eq(tracer_follow(tracer, &m->spec), 0);

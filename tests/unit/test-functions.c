@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/name.h"
-#include "daemon/admission/functions.h"
+#include "daemon/admission/admission.h"
 #include "scratch.h"
 
 static const char listing[] = "vfs_write\nudp_sendmsg\nudp_sendmsg\nudpv6_sendmsg\ntcp_sendmsg\n"

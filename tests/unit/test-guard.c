@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "daemon/watch/guard.h"
+#include "daemon/watch/watch.h"
 #include "tests/unit/unit.h"
 
 #define SEC NSEC_PER_SEC

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "daemon/watch/host-load.h"
+#include "daemon/watch/watch.h"
 #include "unit.h"
 
 static HostLoadChange add(HostLoad *l, unsigned second, unsigned busy_ticks, unsigned switches) {

@@ -4,7 +4,6 @@
 
 #include "base/io.h"
 #include "daemon/lean/lean.h"
-#include "daemon/lean/learner.h"
 #include "scratch.h"
 
 #define HEAD "ftraced lean 3\nkernel 6.12\nroots my_root\nlearned 9000000000000000000\ncalls 600\n"
@@ -95,7 +94,7 @@ static void case_done(Case *k) {
         case_init(&k, (cache))
 
 /* A host that is busy with @rate's function, whose hook costs 100 ns, over 10 ms. */
-static Load busy_with(CallRate *rate) {
+static Load busy_with(LeanFunction *rate) {
         return (Load){ { rate, 1 }, .window_ns = 10000000, .hook_ns = 100, .is_work = true };
 }
 
@@ -195,7 +194,7 @@ TEST(the_tree_is_hooked_with_where_tasks_wait) {
 TEST(while_the_roots_are_not_called_usual_loads_count) {
         CASE(k, HEAD TREE);
         _cleanup_lean_choice_ LeanChoice quiet = {}, work = {}, kept = {};
-        CallRate rate = { (char *) "kfree", 2500 };
+        LeanFunction rate = { .name = (char *) "kfree", .n_calls = 2500 };
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         Load load = { .is_work = false };
 
@@ -285,7 +284,7 @@ TEST(a_function_of_many_callers_is_said_to_have_others) {
         CASE(k, HEAD "root my_root\nkfree 1 2\n ip_make_skb\n my_helper\n my_root\n"
                      " udp_sendmsg\nmy_helper 0 600000\n my_root\n");
         _cleanup_lean_choice_ LeanChoice busy = {};
-        CallRate rate = { (char *) "kfree", 2500 };
+        LeanFunction rate = { .name = (char *) "kfree", .n_calls = 2500 };
         Load load = busy_with(&rate);
 
         choose(&busy, &k, &(Wish){ .load = &load });
@@ -296,7 +295,7 @@ TEST(what_costs_others_too_much_is_left_out_and_told_for_good) {
         CASE(k, HEAD TREE);
         _cleanup_lean_choice_ LeanChoice busy = {}, watched = {}, quiet = {};
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        CallRate rate = { (char *) "kfree", 2500 };
+        LeanFunction rate = { .name = (char *) "kfree", .n_calls = 2500 };
         Load load = busy_with(&rate);
 
         ck_assert_int_eq(session_meta_new(&m), 0);
@@ -308,7 +307,7 @@ TEST(what_costs_others_too_much_is_left_out_and_told_for_good) {
         ck_assert_int_eq(lean_choice_tell(&busy, m), 0);
         choose(&watched, &k, &(Wish){ .load = &load, .lesson = LESSON_WHOLE });
         ck_assert_uint_eq(watched.left_out.n, 0);
-        rate.n = 1500; /* 1.5 % */
+        rate.n_calls = 1500; /* 1.5 % */
         choose(&quiet, &k, &(Wish){ .load = &load });
         ck_assert_uint_eq(quiet.left_out.n, 0);
         ck_assert_int_eq(lean_choice_tell(&quiet, m), 0);
@@ -337,28 +336,31 @@ TEST(interrupts_are_told_from_what_waits) {
 }
 
 TEST(an_answer_is_read_line_by_line_or_refused) {
-        const char *text = "kfree 5 4 1 900\n my_helper\nmy_root 1 1 0 1000\n",
-                   *bad[] = { "kfree\n",
-                              "kfree 1 2 3\n",
-                              "kfree 1 2 3 4 5\n",
-                              "kfree 1 2 3 -4\n",
-                              "kfree 1 2 3 99999999999999999999\n",
-                              " kfree 1 2 3 4\n",
-                              "kfree 1 2 3 4" };
-        LearnerLine line;
-        char name[256];
+        static const char *const bad[] = { "kfree\n",
+                                           "kfree 1 2 3\n",
+                                           "kfree 1 2 3 4 5\n",
+                                           "kfree 1 2 3 -4\n",
+                                           "kfree 1 2 3 99999999999999999999\n",
+                                           " kfree 1 2 3 4\n",
+                                           "kfree 1 2 3 4\n caller other\n",
+                                           "kfree 1 2 3 4\n \n",
+                                           "kfree 1 2 3 4" };
+        _cleanup_lean_tree_ LeanTree t = {};
+        const LeanFunction *f;
 
-        ck_assert_int_eq(learner_next(&text, &line), 0);
-        ck_assert_str_eq(line.name, "kfree");
-        ck_assert_uint_eq(line.n_calls, 5);
-        ck_assert_uint_eq(line.n_own, 4);
-        ck_assert_uint_eq(line.is_leaf, 1);
-        ck_assert_uint_eq(line.total_ns, 900);
-        ck_assert_int_eq(learner_next_caller(&text, name), 0);
-        ck_assert_str_eq(name, "my_helper");
-        ck_assert_int_eq(learner_next_caller(&text, name), LEARNER_E_END);
-        ck_assert_int_eq(learner_next(&text, &line), 0);
-        ck_assert_int_eq(learner_next(&text, &line), LEARNER_E_END);
+        ck_assert_int_eq(learner_read(&t, "kfree 5 4 1 900\n my_helper\n 0x/\n"
+                                          "my/root 7 7 0 7\n caller\nmy_root 1 1 0 1000\n"),
+                         0);
+        ck_assert_uint_eq(t.n, 2);
+        f = lean_tree_find(&t, "kfree");
+        ck_assert_uint_eq(f->n_calls, 5);
+        ck_assert_uint_eq(f->n_own, 4);
+        ck_assert(f->leaf);
+        ck_assert_uint_eq(f->total_ns, 900);
+        check_words(&f->callers, "my_helper");
+        f = lean_tree_find(&t, "my_root");
+        ck_assert(!f->leaf);
+        ck_assert_uint_eq(f->callers.n, 0);
         for (size_t i = 0; i < ELEMENTSOF(bad); i++)
-                ck_assert_msg(learner_next(&bad[i], &line) == LEARNER_E_INVALID, "%zu", i);
+                ck_assert_msg(learner_read(&t, bad[i]) == LEARNER_E_INVALID, "%zu", i);
 }

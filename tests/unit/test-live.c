@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "daemon/watch/live.h"
+#include "daemon/watch/watch.h"
 #include "scratch.h"
 
 static SessionDir *dir_of(const Scratch *s) {

@@ -6,7 +6,7 @@
 #include <semaphore.h>
 #include <unistd.h>
 
-#include "daemon/upkeep/removal.h"
+#include "daemon/upkeep/upkeep.h"
 #include "scratch.h"
 
 static bool is_held; /* a file that is unlinked waits */

@@ -9,10 +9,9 @@
 
 #include "base/array.h"
 #include "base/io.h"
-#include "daemon/session/rescue.h"
 #include "daemon/session/session.h"
-#include "daemon/upkeep/disk-usage.h"
-#include "daemon/watch/live.h"
+#include "daemon/upkeep/upkeep.h"
+#include "daemon/watch/watch.h"
 #include "fake-kernel.h"
 #include "pages/page-source.h"
 #include "retention/boot-clock.h"

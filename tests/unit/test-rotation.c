@@ -87,12 +87,12 @@ static void begin(uint64_t ring_bytes, uint64_t segment_ns) {
         scratch = scratch_new();
         ck_assert_int_eq(session_dir_create(&dir, scratch.fd, "it"), 0);
         ck_assert_int_ge(sd_event_new(&event), 0);
-        ck_assert_int_eq(recorder_new(&recorder, &(RecorderConfig){ .event = event,
-                                                                    .dir = dir,
-                                                                    .session_id = SESSION_ID,
-                                                                    .page_bytes = PAGE,
-                                                                    .segment_bytes = PAGE,
-                                                                    .changed = no_change }),
+        ck_assert_int_eq(recorder_new(&recorder, event,
+                                      &(ReaderShared){ .dir = dir,
+                                                       .session_id = SESSION_ID,
+                                                       .page_bytes = PAGE,
+                                                       .segment_bytes = PAGE },
+                                      0, no_change, NULL),
                          0);
         for (uint32_t cpu = 0; cpu < N_CPUS; cpu++) {
                 cpus[cpu] = (CpuAccount){ .cpu = cpu };

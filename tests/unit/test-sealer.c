@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "daemon/upkeep/sealer.h"
+#include "daemon/upkeep/upkeep.h"
 #include "page-builder.h"
 #include "pages/page-source.h"
 

@@ -220,7 +220,7 @@ static void adopt_init(Fixture *f) {
         m->n_cpus = N_CPUS;
         m->cpus = calloc(N_CPUS, sizeof(*m->cpus));
         m->cpus[1].cpu = 1;
-        tracer_forget(TAKE_PTR(s->tracer));
+        tracer_free(TAKE_PTR(s->tracer));
         ck_assert_int_eq(controller_adopt(f->controller, &s->tracer, m, &why), 0);
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "daemon/record/syncer.h"
+#include "daemon/record/reader.h"
 #include "store/segment.h"
 #include "tests/unit/unit.h"
 

@@ -26,7 +26,7 @@ static void make_tree(LeanTree *t) {
 }
 
 /* What goes of @tree, all of which is hooked, when its functions are called so often. */
-static void expect_out(const LeanTree *tree, const char *root, CallRate *rates, size_t n_rates,
+static void expect_out(const LeanTree *tree, const char *root, LeanFunction *rates, size_t n_rates,
                        uint64_t budget_ppm, const char *wanted) {
         Load load = { .rates = { rates, n_rates }, .window_ns = 10000000, .hook_ns = 100 };
         _cleanup_strv_ Strv hooked = {}, roots = {}, out = {};
@@ -57,11 +57,15 @@ TEST(what_tells_least_goes_first_and_each_layer_keeps_one) {
                 { 9999, "idle other part pick rq_lock schedule" },
                 { 0, "idle other part pick rq_lock schedule" },
         };
-        CallRate rates[] = { { (char *) "idle", 1000 },    { (char *) "lower", 1000 },
-                             { (char *) "other", 1000 },   { (char *) "part", 1000 },
-                             { (char *) "pick", 1000 },    { (char *) "root", 1000 },
-                             { (char *) "rq_lock", 1000 }, { (char *) "schedule", 1000 },
-                             { (char *) "upper", 1000 } };
+        LeanFunction rates[] = { { .name = (char *) "idle", .n_calls = 1000 },
+                                 { .name = (char *) "lower", .n_calls = 1000 },
+                                 { .name = (char *) "other", .n_calls = 1000 },
+                                 { .name = (char *) "part", .n_calls = 1000 },
+                                 { .name = (char *) "pick", .n_calls = 1000 },
+                                 { .name = (char *) "root", .n_calls = 1000 },
+                                 { .name = (char *) "rq_lock", .n_calls = 1000 },
+                                 { .name = (char *) "schedule", .n_calls = 1000 },
+                                 { .name = (char *) "upper", .n_calls = 1000 } };
         _cleanup_lean_tree_ LeanTree tree = {};
 
         make_tree(&tree);
@@ -71,7 +75,8 @@ TEST(what_tells_least_goes_first_and_each_layer_keeps_one) {
 }
 
 TEST(of_a_class_the_most_called_goes_first_and_the_uncalled_stays) {
-        CallRate rates[] = { { (char *) "a", 10 }, { (char *) "b", 1000 } };
+        LeanFunction rates[] = { { .name = (char *) "a", .n_calls = 10 },
+                                 { .name = (char *) "b", .n_calls = 1000 } };
         _cleanup_lean_tree_ LeanTree tree = {};
 
         add(&tree, "a", true, 0, NULL);
@@ -81,9 +86,9 @@ TEST(of_a_class_the_most_called_goes_first_and_the_uncalled_stays) {
 }
 
 TEST(a_tree_need_not_name_its_root) {
-        CallRate rates[] = { { (char *) "lower", 1000 },
-                             { (char *) "other", 1000 },
-                             { (char *) "upper", 1000 } };
+        LeanFunction rates[] = { { .name = (char *) "lower", .n_calls = 1000 },
+                                 { .name = (char *) "other", .n_calls = 1000 },
+                                 { .name = (char *) "upper", .n_calls = 1000 } };
         _cleanup_lean_tree_ LeanTree tree = {};
 
         add(&tree, "lower", false, 0, "upper");
@@ -114,54 +119,39 @@ TEST(what_is_not_hooked_any_more_stays_out) {
 
 /* --- how often ------------------------------------------------------------------------------- */
 
-static void read_rates(CallRates *ret, const char *text) {
-        ck_assert_int_eq(call_rates_read(ret, text), 0);
-}
-
 TEST(answers_are_sorted_and_what_has_one_name_is_one) {
-        _cleanup_call_rates_ CallRates r = {};
+        _cleanup_lean_tree_ LeanTree t = {};
 
-        read_rates(&r, "vfs_read 3 3 1 0\n caller\nkfree 5 5 1 0\nvfs_read 4 4 1 0\nnone 0 "
-                       "0 1 0\n");
-        ck_assert_uint_eq(r.n, 2);
-        ck_assert_str_eq(r.items[0].name, "kfree");
-        ck_assert_uint_eq(r.items[0].n, 5);
-        ck_assert_str_eq(r.items[1].name, "vfs_read");
-        ck_assert_uint_eq(r.items[1].n, 7);
-}
-
-TEST(what_is_no_answer_is_refused) {
-        static const char *const texts[] = { "kfree\n", "kfree 1 2\n", "kfree -1 1 1 1\n",
-                                             "kfree 1 1 1 1" };
-
-        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                CallRates r;
-
-                ck_assert_msg(call_rates_read(&r, texts[i]) == CALL_RATES_E_INVALID, "%s",
-                              texts[i]);
-        }
+        ck_assert_int_eq(learner_read(&t, "vfs_read 3 3 1 6\n caller\nkfree 5 5 1 0\n"
+                                          "vfs_read 4 2 0 1\n other\n"),
+                         0);
+        ck_assert_uint_eq(t.n, 2);
+        ck_assert_str_eq(t.functions[0].name, "kfree");
+        ck_assert_uint_eq(t.functions[0].n_calls, 5);
+        ck_assert_str_eq(t.functions[1].name, "vfs_read");
+        ck_assert_uint_eq(t.functions[1].n_calls, 7);
+        ck_assert_uint_eq(t.functions[1].n_own, 5);
+        ck_assert_uint_eq(t.functions[1].total_ns, 7);
+        ck_assert_uint_eq(t.functions[1].callers.n, 2);
+        ck_assert(!t.functions[1].leaf);
 }
 
 TEST(what_was_called_below_the_roots_is_not_others) {
-        _cleanup_call_rates_ CallRates all = {}, own = {}, none = {};
+        _cleanup_lean_tree_ LeanTree own = {};
+        Load load = { .window_ns = UINT64_C(100000000), .hook_ns = 100 };
 
-        read_rates(&all, "ip_output 100 100 1 0\nkfree 500 500 1 0\n");
-        read_rates(&own, "ip_output 120 120 1 0\nkfree 400 400 1 0\nnever_sampled 9 9 1 0\n");
-        call_rates_subtract(&all, &none);
-        ck_assert_uint_eq(all.items[0].n, 100);
-        call_rates_subtract(&all, &own);
-        ck_assert_uint_eq(all.items[0].n, 0);
-        ck_assert_uint_eq(all.items[1].n, 100);
-}
-
-TEST(what_calls_cost_is_a_share_of_a_cpu) {
-        _cleanup_call_rates_ CallRates r = {};
-
-        read_rates(&r, "a 1000 1000 1 0\nb 2000 2000 1 0\n");
-        ck_assert_uint_eq(call_rates_get(&r, "b"), 2000);
-        ck_assert_uint_eq(call_rates_get(&r, "c"), 0);
-        ck_assert_uint_eq(call_rates_get(&(CallRates){}, "c"), 0);
-        ck_assert(call_rates_cost_ppm(1000, UINT64_C(100000000), 100) == 1000);
+        ck_assert_int_eq(learner_read(&load.rates, "ip_output 100 100 1 0\nkfree 500 500 1 0\n"),
+                         0);
+        ck_assert_int_eq(learner_read(&own, "ip_output 120 120 1 0\nkfree 400 400 1 0\n"
+                                            "never_sampled 9 9 1 0\n"),
+                         0);
+        load_subtract(&load, &(LeanTree){});
+        ck_assert_uint_eq(load.rates.functions[0].n_calls, 100);
+        load_subtract(&load, &own);
+        ck_assert_uint_eq(load.rates.functions[0].n_calls, 0);
+        ck_assert_uint_eq(load.rates.functions[1].n_calls, 100);
+        ck_assert(load_cost_ppm(&load, 1000) == 1000); /* a share of a CPU */
+        load_done(&load);
 }
 
 /* --- what is shipped --------------------------------------------------------------------------- */

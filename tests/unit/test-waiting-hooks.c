@@ -70,12 +70,12 @@ TEST(who_takes_a_session_up_looks_what_is_hooked) {
 
                 /* As if a daemon had ended before, and after, it had everything hooked. */
                 m->state = SESSION_RECORDING;
-                tracer_forget(t);
+                tracer_free(t);
                 ck_assert_int_eq(controller_adopt(c, &t, m, &why), 0);
                 ck_assert(tracer_waits(t));
                 ck_assert_int_eq(tracer_hook_all(t), 0);
                 m->state = SESSION_ARMED;
-                tracer_forget(t);
+                tracer_free(t);
                 ck_assert_int_eq(controller_adopt(c, &t, m, &why), 0);
                 ck_assert(!tracer_waits(t));
                 ck_assert(tracer_can_wait(t, m));

@@ -2,6 +2,47 @@
 #pragma once
 
 /*
+ * Segments that are closed: counted (disk-usage.c), sealed (sealer.c, seal-worker.c), removed (removal.c).
+ */
+
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "daemon/process/background.h"
+#include "store/session-dir.h"
+#include "store/store.h"
+
+/*
+ * Disk usage: what a session has on disk, counted and mended
+ */
+
+/*
+ * disk_usage_reserve() - room kept for the end
+ *
+ * A recording that filled the disk still has to write down how it ended and what must be put back
+ * in the kernel: disk_usage_release() gives these DISK_USAGE_RESERVE_BYTES back for that.
+ * Return: 0 or -errno (-ENOSPC: it should not begin at all).
+ */
+#define DISK_USAGE_RESERVE_BYTES (512 << 10)
+int disk_usage_reserve(const SessionDir *dir);
+void disk_usage_release(const SessionDir *dir);
+
+/* The accounts' n_pages become what the segments hold, also those that are being written; nothing is
+ * changed.  0 or -errno. */
+int disk_usage_count(const SessionDir *dir, SessionMeta *m);
+
+/*
+ * disk_usage_recover() - close what a dead daemon left open
+ * @m: the accounts' n_pages and n_bytes become what is there; warnings name damaged
+ *     segments
+ *
+ * Return: 0 or -errno.
+ */
+int disk_usage_recover(const SessionDir *dir, SessionMeta *m);
+
+/*
  * Sealer: has closed segments sealed, one after the other, by a process without privileges
  *
  * The sealed file takes the place of the closed one under the same name, atomically, once the worker
@@ -9,12 +50,6 @@
  * message, and it is tried again when the next daemon starts; while the disk is full it is tried
  * again every minute.  A segment or a session that is removed meanwhile stays removed.
  */
-
-#include <stdint.h>
-#include <systemd/sd-event.h>
-
-#include "base/cleanup.h"
-#include "store/store.h"
 
 typedef struct Sealer Sealer;
 
@@ -78,3 +113,30 @@ const char *seal_worker_problem(int status);
 
 /* Locks itself up, seals, and gives the exit status. */
 int seal_worker(const char *byte_order);
+
+/*
+ * Removal: what removed sessions held is given back beside the loop
+ *
+ * A session that is removed is gone for everybody at once; to unlink what it had may take seconds,
+ * which nobody is to wait for.  When the last is gone, so are the symbols that no other refers to.
+ */
+
+typedef struct Removal Removal;
+
+/* Adds the symbols that are referred to: 0, STORE_E_UNKNOWN (all are kept), REMOVAL_E_LATER (until
+ * removal_look()), -errno. */
+enum { REMOVAL_E_LATER = _STORE_E_N };
+typedef int (*RemovalUsed)(Strv *ret, void *userdata);
+
+/* @sweeper, of which it takes much, and @store: borrowed.  0 or -ENOMEM. */
+int removal_new(Removal **ret, Background *sweeper, Store *store, RemovalUsed used, void *userdata);
+/* From now on there is no session @name.  0 or -errno. */
+int removal_add(Removal *r, const char *name);
+/* In a task of the sweeper's: takes a moment's worth of what was added off the disk.  Whether there was any.
+ * @freed_bytes: what went is added; may be NULL. */
+bool removal_go_on(Removal *r, uint64_t *freed_bytes);
+/* The loop is free: what symbols are referred to may be known now. */
+void removal_look(Removal *r);
+/* Finishes what is left. */
+Removal *removal_free(Removal *r);
+DEFINE_CLEANUP(Removal *, removal_free);
