@@ -17,7 +17,6 @@
 #define SURE_NS 1000000 /* what comes between a reading and its record is shorter */
 #define SLACK_NS 20000  /* and mostly than this */
 #define DRIFT 4096      /* of so much time two clocks differ by less than one */
-#define TIME_MAX_NS ((uint64_t) INT64_MAX) /* 292 years; what is later is then */
 
 /* --- what is known of a function -------------------------------------------------------------- */
 
@@ -35,11 +34,12 @@ static int role_known(Pairing *p, const Function *function) {
 
 /* --- telling ---------------------------------------------------------------------------------- */
 
-/* Within what its caller has left for it, and behind what the caller called before. */
+/* Within what its caller has left for it, and behind what the caller called before; a tree as a whole behind the task's
+ * last one. */
 static void place(Stack *stack, const HeldCall *c, Frame *frame) {
         Frame *caller = stack->n > 0 ? &stack->frames[stack->n - 1] : NULL;
         Frame *root = caller ? stack->frames : frame;
-        uint64_t begin_ns = c->start_ns, end_ns = TIME_MAX_NS, latest_ns;
+        uint64_t begin_ns = c->start_ns, end_ns = PAIRING_END_NS, latest_ns;
 
         if (c->has_readings) {
                 if (!root->has_offset)
@@ -47,6 +47,9 @@ static void place(Stack *stack, const HeldCall *c, Frame *frame) {
                 root->has_offset = true;
                 begin_ns = c->calltime_ns + root->offset_ns;
         }
+        if (!caller)
+                root->shift_ns = stack->base_ns - MIN(stack->base_ns, begin_ns);
+        begin_ns = add_capped(begin_ns, root->shift_ns);
         if (caller) {
                 end_ns = caller->end_ns;
                 latest_ns = end_ns - MIN(end_ns, caller->left_ns);
@@ -115,9 +118,11 @@ static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
         frame->n_below += c->n_left_out;
         frame->n_children += c->n_left_out;
         if (p->places && frame->is_endless)
-                frame->end_ns = MIN(frame->begin_ns + c->share_ns, TIME_MAX_NS);
+                frame->end_ns = MIN(frame->begin_ns + c->share_ns, PAIRING_END_NS);
         if (p->places)
                 frame->end_ns = MAX(frame->end_ns, frame->next_ns);
+        if (!caller)
+                stack->base_ns = frame->end_ns;
         call.irq_ns = c->role == ROLE_IRQ ? c->share_ns : frame->irq_ns;
         call.softirq_ns = c->role == ROLE_SOFTIRQ ? c->share_ns : frame->softirq_ns;
         call.wake_ns = c->role == ROLE_WAKE ? c->share_ns : frame->wake_ns;

@@ -34,6 +34,7 @@
 /* Durations, and times off the CPU, add up to no more, so that no sum of them runs over: 146 years.
  * What a text says beyond is cut. */
 #define PAIRING_NS_MAX (UINT64_C(1) << 62)
+#define PAIRING_END_NS ((uint64_t) INT64_MAX) /* 292 years; what is placed later is then */
 
 /* A call that has ended. */
 typedef struct Call {
@@ -77,7 +78,7 @@ typedef bool (*PairingWaker)(void *userdata, const Step *step, Waker *ret);
 typedef struct Pairing {
         /* To be set before the first step: */
         bool is_sparse;           /* calls between others were left out, so that depths have gaps */
-        bool places;              /* frames have begin_ns and end_ns */
+        bool places;              /* frames have begin_ns and end_ns: of a task, what began last ends first */
         bool keeps_arguments;     /* frames have the arguments of their calls */
         const OwnWorks *own_work; /* when ftraced changed what is hooked; NULL: it is not known */
         /* Told of each step before, of calls that are left out, too: it knows what was seen of those that were cut,

@@ -54,6 +54,7 @@ typedef struct Frame {
         uint64_t next_ns;   /* when the next call below it begins at the earliest */
         uint64_t left_ns;   /* what those take that are still to come */
         uint64_t offset_ns; /* of an outermost one: from clock readings to times */
+        uint64_t shift_ns;  /* likewise: how much later its tree was put */
         bool has_offset;
         bool is_cut;     /* its duration is not known */
         bool is_endless; /* it was told of before its end was known */

@@ -133,31 +133,35 @@ static void check_pages(const Input *in) {
 /* --- what comes out --------------------------------------------------------------------------- */
 
 typedef struct Checked {
-        Spans *spans;
         SpanCheck **tasks;
-        size_t n_tasks;
+        int32_t n_tasks;
         uint64_t n, n_left_out;
 } Checked;
 
-static int check_span(void *userdata, const SpansTask *task, const Frame *span, uint64_t at_ns,
-                      const Call *call) {
-        Checked *c = userdata;
-
-        FUZZ_CHECK(task->index <= c->n_tasks);
-        if (task->index == c->n_tasks) {
-                c->tasks = reallocarray(c->tasks, task->index + 1, sizeof(*c->tasks));
-                c->tasks[c->n_tasks++] = calloc(1, sizeof(**c->tasks));
+/* A stack's counter is its task's number, from 1. */
+static void check_span(Checked *c, Stack *stack, const Frame *span, uint64_t at_ns, bool begins) {
+        if (stack->counter == 0) {
+                c->tasks = reallocarray(c->tasks, (size_t) c->n_tasks + 1, sizeof(*c->tasks));
+                c->tasks[c->n_tasks] = calloc(1, sizeof(**c->tasks));
+                stack->counter = ++c->n_tasks;
         }
-        FUZZ_CHECK(span_check(c->tasks[task->index], span, at_ns, !call));
-        c->n += call != NULL;
+        FUZZ_CHECK(span_check(c->tasks[stack->counter - 1], span, at_ns, begins));
+}
+
+static int check_begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
+        (void) caller;
+        check_span(userdata, stack, frame, frame->begin_ns, true);
         return 0;
 }
 
 static int check_call(void *userdata, const Call *call) {
         const Frame *f = call->frame;
+        Checked *c = userdata;
 
+        check_span(c, call->stack, f, f->end_ns, false);
         FUZZ_CHECK(call->duration_ns <= PAIRING_NS_MAX && call->self_ns <= call->duration_ns);
-        ((Checked *) userdata)->n_left_out += f->n_left_out;
+        c->n++;
+        c->n_left_out += f->n_left_out;
         FUZZ_CHECK(f->parent < f->number && f->is_root == (f->parent == 0));
         FUZZ_CHECK(!f->is_root == (call->caller && call->caller->number == f->parent));
         return 0;
@@ -185,8 +189,8 @@ static void sums_init(Sums *s) {
         *s = (Sums){ .n_bytes = FIXED_BYTES };
         for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
                 FUZZ_CHECK(pairing_new(&s->pairings[i]) == 0);
-        FUZZ_CHECK(spans_new(&s->checked.spans, s->pairings[0], check_span, &s->checked) == 0);
-        pairing_add_sink(s->pairings[0], NULL, check_call, &s->checked);
+        pairing_add_sink(s->pairings[0], check_begin, check_call, &s->checked);
+        s->pairings[0]->places = true;
         FUZZ_CHECK(floor_new(&s->floor, s->pairings[0]) == 0);
         FUZZ_CHECK(heat_map_new(&s->roots, s->pairings[0], NULL, false) == 0);
         FUZZ_CHECK(call_tree_new(&s->tree, s->pairings[1]) == 0);
@@ -207,8 +211,7 @@ static void sums_init(Sums *s) {
 }
 
 static void sums_done(Sums *s) {
-        spans_free(s->checked.spans);
-        for (size_t i = 0; i < s->checked.n_tasks; i++)
+        for (int32_t i = 0; i < s->checked.n_tasks; i++)
                 free(s->checked.tasks[i]);
         free(s->checked.tasks);
         floor_free(s->floor);
