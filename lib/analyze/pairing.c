@@ -105,6 +105,7 @@ static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
                 .self_ns = c->share_ns - MIN(c->share_ns, c->below_ns),
                 .recorded_ns = c->recorded_ns,
                 .retval = c->retval,
+                .context = c->context,
                 .cpu = c->end_cpu,
                 .has_end = c->has_end,
                 .is_late = c->is_late,
@@ -403,8 +404,10 @@ static HeldCall *put_down(Pairing *p, Stack *stack, const Step *step) {
         c->has_gaps = p->is_sparse || !step->said;
         c->n_line = step->said ? step->said->line : 0;
         c->role = (uint8_t) role;
-        if (parent == HELD_TASK)
+        if (parent == HELD_TASK) {
                 stack->last_root = step->function;
+                c->context = stack->context;
+        }
         c->preempt_depth = step->preempt_count & PREEMPT_DEPTH;
         c->in_softirq = step->flags & FLAG_SOFTIRQ;
         if (_unlikely_(step->said && step->said->irq_begin))
@@ -459,6 +462,8 @@ static int pair_late(Pairing *p, Stack *stack, Held *h, const Step *step, Proof 
         c->is_late = true;
         read_end(p, c, step);
         c->start_ns = begin_of(step);
+        if (c->start_ns < stack->context_ns)
+                c->context = (TraceContext){};
         if (overtaken != HELD_TASK && h->calls[overtaken].epoch != p->epoch)
                 end_unseen(p, stack, overtaken, proof);
         held_adopt(h, call);
@@ -592,6 +597,17 @@ static int pair(Pairing *p, Stack *stack, const Step *step) {
         return r;
 }
 
+/* Whose request its task works at from now on. */
+static int note_context(Pairing *p, const Step *step) {
+        Stack *stack = stacks_get(&p->stacks, step);
+
+        if (!stack)
+                return -ENOMEM;
+        stack->context = trace_context_of(step);
+        stack->context_ns = step->timestamp_ns;
+        return 0;
+}
+
 static void end_all_unseen(Pairing *p) {
         for (size_t i = 0; i < p->stacks.n; i++) {
                 Stack *stack = &p->stacks.items[i];
@@ -607,10 +623,15 @@ int pairing_step(Pairing *p, const Step *step) {
 
         if (step->kind == STEP_TASK)
                 return stacks_name_task(&p->stacks, step);
+        if (step->kind == STEP_OTHER && p->keeps_contexts && trace_context_is_said(step))
+                return note_context(p, step);
         if (step->kind == STEP_OTHER)
                 return note_sched(p, step);
         if (step->kind == STEP_LOST) {
                 p->epoch++;
+                /* Any task may have said something there. */
+                for (size_t i = 0; p->keeps_contexts && i < p->stacks.n; i++)
+                        p->stacks.items[i].context = (TraceContext){};
                 sched_lose(&p->sched, step->timestamp_ns);
         }
         if (_unlikely_(step_cuts_all(step)))

@@ -49,6 +49,7 @@ typedef struct Call {
         uint64_t softirq_ns, wake_ns, aside_ns; /* likewise (calls/stacks.h) */
         uint64_t recorded_ns; /* when its end was, trace clock; 0: not known, as of a leaf */
         uint64_t retval;
+        TraceContext context; /* of an outermost one, what its task had said when it began; if keeps_contexts */
         uint32_t cpu;     /* where it ended, if has_end */
         bool in_own_work; /* ftraced changed meanwhile what is hooked */
         bool has_end;     /* it was seen */
@@ -80,6 +81,7 @@ typedef struct Pairing {
         bool is_sparse;           /* calls between others were left out, so that depths have gaps */
         bool places;              /* frames have begin_ns and end_ns: of a task, what began last ends first */
         bool keeps_arguments;     /* frames have the arguments of their calls */
+        bool keeps_contexts;      /* calls know whose request they are of (calls/trace-context.h) */
         const OwnWorks *own_work; /* when ftraced changed what is hooked; NULL: it is not known */
         /* Told of each step before, of calls that are left out, too: it knows what was seen of those that were cut,
          * and is finished with this one.  NULL: nothing is left out. */

@@ -18,6 +18,7 @@
  */
 
 #include "calls/step.h"
+#include "calls/trace-context.h"
 
 #define STACK_SIBLINGS_MAX 8 /* open at one depth */
 
@@ -75,6 +76,8 @@ typedef struct Stack {
         char comm[16]; /* cut; empty: not known */
         int32_t pid;
         const Function *last_root; /* of the outermost call that began last; NULL: of none */
+        TraceContext context;      /* the caller's, like the next */
+        uint64_t context_ns;       /* since when it holds */
 } Stack;
 
 /* One of zeroes has none. */
