@@ -3,8 +3,7 @@
 /*
  * Every step passes judge_step().  What a task is in is kept as a stretch of its
  * stack, begun by a call at a depth and over when something at that depth or
- * above it is seen: a whole stack of frames is needed only for functions that
- * are left out (Prune).
+ * above it is seen.
  *
  *      source -> judge_step() -> TailSampler -> Reorder -> who asked
  *                     |              |             `- calls that are long enough
