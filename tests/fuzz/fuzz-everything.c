@@ -302,13 +302,13 @@ static void check_spans(const Invocation *v) {
 }
 
 /* Rows have what the ranges have, however many columns there are. */
-static void check_heat(const HeatMap *m, const Quantiles *all, size_t max_columns) {
+static void check_heat(const HeatMap *m, const HeatGrid *all, size_t max_columns) {
         _cleanup_heat_view_ HeatView v = HEAT_VIEW_INIT;
-        Range ranges[RANGES_MAX];
-        size_t n_ranges = ranges_of(ranges, all);
+        Range ranges[HEAT_MAP_ROWS];
+        size_t n_ranges = heat_grid_ranges(ranges, all);
 
         FUZZ_CHECK(heat_view_new(&v, m, heat_map_all(m), max_columns) == 0);
-        FUZZ_CHECK(v.n == all->n && v.n_rows == n_ranges && v.n_columns <= max_columns);
+        FUZZ_CHECK(v.n == all->quantiles.n && v.n_rows == n_ranges && v.n_columns <= max_columns);
         for (size_t row = 0; row < v.n_rows; row++) {
                 uint64_t n = 0;
 
@@ -420,8 +420,8 @@ static void check_root_calls(const RootCalls *c) {
 
 static void sums_finish(Sums *s) {
         _cleanup_(call_tree_freep) CallTree *callers = NULL;
-        Range ranges[RANGES_MAX];
-        const Quantiles *all = &heat_map_all(s->roots)->quantiles;
+        Range ranges[HEAT_MAP_ROWS];
+        const HeatGrid *all = heat_map_all(s->roots);
         uint64_t n = 0, total_ns;
         Overhead overhead;
         size_t n_ranges, n_rows;
@@ -451,11 +451,11 @@ static void sums_finish(Sums *s) {
         for (size_t i = 0; i < ELEMENTSOF(s->windows); i++)
                 check_path(s->timelines, &s->windows[i]);
         check_anatomy(s->anatomy);
-        n_ranges = ranges_of(ranges, all);
+        n_ranges = heat_grid_ranges(ranges, all);
         n = 0;
         for (size_t i = 0; i < n_ranges; i++)
                 n += ranges[i].n;
-        FUZZ_CHECK(n_ranges <= RANGES_MAX && n <= all->n);
+        FUZZ_CHECK(n == all->quantiles.n);
 }
 
 /* --- exports ---------------------------------------------------------------------------------- */
