@@ -394,7 +394,6 @@ static int write_picture(const Hist *h, Buf *out) {
                 .has_ticks = summary_has_ticks(m),
                 .is_timeless =
                         reading->text.trace && !text_trace_layout(reading->text.trace)->has_times,
-                .has_script = true,
         };
         int r;
 
