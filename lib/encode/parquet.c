@@ -66,31 +66,8 @@ static void find_range(const Parquet *p, const ParquetValues *c, size_t n, Parqu
                                          p->texts->items[chunk->greatest].n <= TEXT_STAT_MAX);
 }
 
-/* Numbers of texts in the order in which they are met first. */
-static int number_texts(Parquet *p, ParquetValues *c, size_t n, size_t *ret_n_items) {
-        size_t n_before = c->n_rounds_room, n_items = 0;
-
-        if (!ARRAY_ROOM(c->numbers, c->n_numbers_room, p->texts->n) ||
-            !ARRAY_ROOM(c->rounds, c->n_rounds_room, p->texts->n))
-                return -ENOMEM;
-        if (c->n_rounds_room > n_before)
-                memset(c->rounds + n_before, 0, (c->n_rounds_room - n_before) * sizeof(uint64_t));
-        for (size_t i = 0; i < n; i++) {
-                int64_t text = p->present[i];
-
-                if (c->rounds[text] != p->round) {
-                        c->rounds[text] = p->round;
-                        c->numbers[text] = (uint32_t) n_items;
-                        p->items[n_items++] = text;
-                }
-                p->in_dictionary[i] = c->numbers[text];
-        }
-        *ret_n_items = n_items;
-        return 0;
-}
-
-/* 1: there are too many. */
-static int number_values(Parquet *p, size_t n, size_t *ret_n_items) {
+/* In the order in which they are met first.  1: there are too many. */
+static int number_values(Parquet *p, size_t n, size_t n_max, size_t *ret_n_items) {
         size_t n_items = 0;
 
         hash_clear(&p->items_at);
@@ -103,7 +80,7 @@ static int number_values(Parquet *p, size_t n, size_t *ret_n_items) {
                 }
                 number = hash_get(&p->items_at, (uint64_t) p->present[i]);
                 if (number == 0) {
-                        if (n_items == ITEMS_MAX)
+                        if (n_items == n_max)
                                 return 1;
                         p->items[n_items++] = p->present[i];
                         number = n_items;
@@ -158,10 +135,8 @@ static int try_way(Parquet *p, ParquetValues *c, size_t n, int encoding, Way *w)
         w->n_in_dictionary = 0;
         w->encoding = encoding;
         if (encoding == ENCODING_DICTIONARY) {
-                /* Few rows do not look at all texts that there are. */
-                r = type == PARQUET_TEXT && n >= MIN(p->texts->n, (size_t) ITEMS_MAX)
-                            ? number_texts(p, c, n, &w->n_in_dictionary)
-                            : number_values(p, n, &w->n_in_dictionary);
+                r = number_values(p, n, type == PARQUET_TEXT ? SIZE_MAX : ITEMS_MAX,
+                                  &w->n_in_dictionary);
                 if (r != 0)
                         return r;
                 add_items(p, c, w->n_in_dictionary, &w->items);
@@ -289,7 +264,6 @@ static int write_column(Parquet *p, ParquetValues *c, Way *best, Way *other, Par
         for (size_t k = 0; k < p->n_rows; k++)
                 if (!c->has || c->has[k])
                         p->present[n++] = c->values[k];
-        p->round++;
         chunk->n_nulls = p->n_rows - n;
         find_range(p, c, n, chunk);
         r = find_way(p, c, n, best, other);
@@ -357,8 +331,6 @@ static void release_rows(Parquet *p) {
 
                 free(c->values);
                 free(c->has);
-                free(c->numbers);
-                free(c->rounds);
                 *c = (ParquetValues){ .spec = c->spec, .encoding = c->encoding };
         }
         free(TAKE_PTR(p->present));

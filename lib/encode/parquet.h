@@ -100,9 +100,6 @@ typedef struct ParquetValues {
         int64_t *values;   /* of a text its number, of a double its bits */
         uint8_t *has;      /* 1: there is one; NULL: all have one */
         int encoding;      /* negative: not chosen yet */
-        uint32_t *numbers; /* TEXT: in which round a text has got its number, and which */
-        uint64_t *rounds;
-        size_t n_numbers_room, n_rounds_room;
 } ParquetValues;
 
 typedef struct Parquet {
@@ -114,7 +111,7 @@ typedef struct Parquet {
         Buf *out;
         bool is_tsv;
         size_t n_rows_room; /* for which there is memory */
-        uint64_t offset, n_rows_written, round;
+        uint64_t offset, n_rows_written;
         ParquetChunk *chunks; /* those of the first group first */
         size_t n_groups;
         uint64_t *n_group_rows;
