@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/pairing.h"
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -27,7 +28,6 @@
 #include "calls/census.h"
 #include "calls/name-set.h"
 #include "calls/playback.h"
-#include "analyze/whole.h"
 #include "cli/contact/contact.h"
 #include "cli/options/filtering.h"
 #include "cli/options/options.h"
@@ -279,7 +279,7 @@ typedef struct Reading {
         Source *source;
         Playback *playback;
         Filtering filtering;
-        Whole *whole;   /* NULL: nothing is left out, or nobody adds calls up */
+        Pairing *whole; /* NULL: nothing is left out, or nobody adds calls up */
         Filter *filter; /* a text's; a playback has its own; NULL: all of it is passed on */
         uint64_t begin_ns;
         bool has_begun; /* begin_ns is known */

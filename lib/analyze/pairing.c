@@ -313,7 +313,7 @@ static void end_unseen(Pairing *p, Stack *stack, uint32_t call, Proof proof) {
         c->most_ns = known ? known->most_ns : by_ns - MIN(by_ns, c->start_ns);
         if (c->most_ns > 0)
                 c->most_ns = MAX(c->most_ns, c->duration_ns);
-        if (p->keeps_cuts)
+        if (p->is_whole)
                 keep_cut(p, stack->key, c);
         if (c->has_orphans)
                 held_adopt(h, call);
@@ -493,7 +493,7 @@ Waker pairing_waker(const Pairing *p, const Step *step) {
         const Stack *stack = stacks_find(&p->stacks, step);
         Waker w = { .pid = step->pid };
 
-        if (!p->waker || !p->waker(p->waker_userdata, step, &w))
+        if (!p->all || !sched_seen_find(&p->all->seen, step, &w))
                 held_waker(stack ? stack->data : NULL, step, &w);
         return w;
 }
@@ -522,7 +522,7 @@ static int come_back(Pairing *p, const SchedEvent *e, const Step *step) {
         stack = stacks_find(&p->stacks, &task);
         h = stack ? stack->data : NULL;
         if (!h || h->n_open == 0) {
-                if (!stack || !stack->last_root || !p->between || p->waker || w.wait.state != 'R' ||
+                if (!stack || !stack->last_root || !p->between || p->all || w.wait.state != 'R' ||
                     !w.wait.is_sure)
                         return 0;
                 return p->between(p->between_userdata, &(CallWait){ .wait = &w.wait,
@@ -646,6 +646,18 @@ int pairing_step(Pairing *p, const Step *step) {
         return pair(p, stack, step);
 }
 
+int pairing_see(void *whole, const Step *step) {
+        Pairing *p = whole;
+
+        if (step->kind == STEP_OTHER && sched_parse(step).kind == SCHED_WAKING) {
+                Waker waker = pairing_waker(p, step);
+
+                if (sched_seen_add(&p->seen, step, &waker) < 0)
+                        return -ENOMEM;
+        }
+        return pairing_step(p, step);
+}
+
 int pairing_finish(Pairing *p) {
         int r = p->all ? pairing_finish(p->all) : 0;
 
@@ -656,11 +668,6 @@ int pairing_finish(Pairing *p) {
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata) {
         p->wait = wait;
         p->wait_userdata = userdata;
-}
-
-void pairing_set_between(Pairing *p, PairingWait between, void *userdata) {
-        p->between = between;
-        p->between_userdata = userdata;
 }
 
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata) {
@@ -681,6 +688,7 @@ Pairing *pairing_free(Pairing *p) {
         while (p->n_spare > 0)
                 held_free(p->spare[--p->n_spare]);
         hash_done(&p->roles);
+        free(p->seen.items);
         hash_done(&p->cuts);
         free(p->cut);
         stacks_done(&p->stacks);

@@ -73,8 +73,6 @@ typedef struct CallWait {
 typedef int (*PairingBegin)(void *userdata, Stack *stack, const Frame *caller, Frame *frame);
 typedef int (*PairingEnd)(void *userdata, const Call *call);
 typedef int (*PairingWait)(void *userdata, const CallWait *wait);
-/* Who wakes in @step, for whoever knows more calls than are passed on; false: not known. */
-typedef bool (*PairingWaker)(void *userdata, const Step *step, Waker *ret);
 
 typedef struct Pairing {
         /* To be set before the first step: */
@@ -83,12 +81,16 @@ typedef struct Pairing {
         bool keeps_arguments;     /* frames have the arguments of their calls */
         bool keeps_contexts;      /* calls know whose request they are of (calls/trace-context.h) */
         const OwnWorks *own_work; /* when ftraced changed what is hooked; NULL: it is not known */
-        /* Told of each step before, of calls that are left out, too: it knows what was seen of those that were cut,
-         * and is finished with this one.  NULL: nothing is left out. */
+        /* Beside a filter (calls/filter.h) one that sees all steps, before, and is finished with this one.  It knows what
+         * does not depend on what is shown: how long what has no end was seen, what tracing costs, and who wakes whom:
+         * without the calls that wake a task that wakes another in a softirq of its own would be taken for an
+         * interrupt.  NULL: nothing is left out. */
         struct Pairing *all;
-        bool keeps_cuts;    /* for another one, whose `all` it is */
-        PairingWaker waker; /* is asked first who wakes in a step; NULL: nobody is */
-        void *waker_userdata;
+        bool is_whole; /* it is another one's `all` */
+        /* Is told of tasks that are in no call, and left the CPU without wanting to; of none where events were lost
+         * meanwhile, or calls were left out before.  NULL: nobody is. */
+        PairingWait between;
+        void *between_userdata;
 
         /* To be read: */
         bool has_sched;      /* there were sched_switch events */
@@ -103,14 +105,15 @@ typedef struct Pairing {
                 void *userdata;
         } sinks[PAIRING_SINKS_MAX];
         size_t n_sinks;
-        PairingWait wait, between;
-        void *wait_userdata, *between_userdata;
+        PairingWait wait;
+        void *wait_userdata;
         Stacks stacks;          /* their data: what is held of the task, a Held; NULL: nothing */
         struct Held *spare[16]; /* empty ones for the next tasks: those that run beside each other */
         size_t n_spare;
         uint64_t n_held, n_held_max;
         Hash roles; /* plus 1, by function */
-        Hash cuts;  /* if keeps_cuts: indices plus 1, of n_cuts */
+        SchedSeen seen; /* if is_whole, like the next two */
+        Hash cuts;      /* indices plus 1, of n_cuts */
         struct PairingCut {
                 int64_t task;
                 uint64_t start_ns, duration_ns, most_ns;
@@ -131,13 +134,12 @@ int pairing_new(Pairing **ret);
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata);
 /* One only is told of waits. */
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata);
-/* Likewise of tasks that are in no call, and left the CPU without wanting to; of none where events were lost meanwhile,
- * or calls were left out before @p. */
-void pairing_set_between(Pairing *p, PairingWait between, void *userdata);
 /* Who wakes in @step, an event that wakes, by the calls that are open before it is added. */
 Waker pairing_waker(const Pairing *p, const Step *step);
 /* 0 or -errno. */
 int pairing_step(Pairing *p, const Step *step);
+/* As pairing_step(), of one that is_whole, for a FilterSpec. */
+int pairing_see(void *whole, const Step *step);
 /* Tells of what has ended, for somebody who does not wait.  0 or -errno. */
 int pairing_tell(Pairing *p);
 /* Ends what is open.  No more steps after this. */

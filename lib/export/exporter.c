@@ -43,8 +43,7 @@ static int begin_source(Export *e) {
                 return r;
         if (e->state->info->is_sparse)
                 e->pairing->is_sparse = true;
-        if (e->state->info->whole)
-                whole_tell(e->state->info->whole, e->pairing);
+        e->pairing->all = e->state->info->whole;
         if (e->state->info->meta)
                 e->pairing->own_work = &e->state->info->meta->own_work;
         e->pairing->keeps_contexts = exporter->has_contexts;

@@ -20,7 +20,6 @@
 #include "analyze/pairing.h"
 #include "base/buf.h"
 #include "calls/step.h"
-#include "analyze/whole.h"
 #include "meta/meta.h"
 
 /* What is known of the recording as a whole; all texts may be NULL but the first. */
@@ -37,7 +36,7 @@ struct ExportInfo {
         bool has_all_events; /* also those of calls that were left out: times begin and end with calls */
         bool has_ticks;      /* the trace clock does not count nanoseconds */
         bool is_timeless; /* a text without times: when calls began is a guess */
-        Whole *whole;     /* what knows the calls that were left out; NULL: none was */
+        Pairing *whole;   /* what knows the calls that were left out; NULL: none was */
         CallTree *before; /* finished: what to compare with; NULL: nothing */
         const char *before_title;
         const char *sentence; /* what was slow, and why; NULL: nobody has looked */
