@@ -306,7 +306,7 @@ static int write_group(Parquet *p) {
 
 /* Room for the next row. */
 static int grow(Parquet *p) {
-        size_t n = MIN(p->n_rows_room ? p->n_rows_room * 2 : ROWS_ROOM, (size_t) PARQUET_ROWS);
+        size_t n = MIN(p->n_rows_room ? p->n_rows_room * 2 : ROWS_ROOM, p->n_rows_max);
 
         for (size_t i = 0; i < p->schema->n_columns; i++) {
                 ParquetValues *c = &p->columns[i];
@@ -324,33 +324,6 @@ static int grow(Parquet *p) {
         return 0;
 }
 
-/* What the rows of a group take. */
-static void release_rows(Parquet *p) {
-        for (size_t i = 0; p->columns && i < p->schema->n_columns; i++) {
-                ParquetValues *c = &p->columns[i];
-
-                free(c->values);
-                free(c->has);
-                *c = (ParquetValues){ .spec = c->spec, .encoding = c->encoding };
-        }
-        free(TAKE_PTR(p->present));
-        free(TAKE_PTR(p->in_dictionary));
-        free(TAKE_PTR(p->items));
-        buf_done(&p->packed);
-        p->n_rows_room = p->n_present_room = p->n_in_dictionary_room = p->n_items_room = 0;
-        ZSTD_freeCCtx(TAKE_PTR(p->compressor));
-}
-
-int parquet_flush(Parquet *p) {
-        int r = p->n_rows > 0 ? write_group(p) : 0;
-
-        if (r < 0 || p->n_rows_room == ROWS_ROOM)
-                return r;
-        release_rows(p);
-        p->compressor = ZSTD_createCCtx();
-        return p->compressor ? grow(p) : -ENOMEM;
-}
-
 int parquet_end_row(Parquet *p) {
         assert(p->i_column == p->schema->n_columns);
         p->i_column = 0;
@@ -358,7 +331,7 @@ int parquet_end_row(Parquet *p) {
                 tsv_put_row(p);
                 return p->out->error;
         }
-        if (++p->n_rows == PARQUET_ROWS)
+        if (++p->n_rows == p->n_rows_max)
                 return write_group(p);
         return p->n_rows == p->n_rows_room ? grow(p) : 0;
 }
@@ -529,7 +502,7 @@ int parquet_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetSchem
                 bool is_tsv) {
         _cleanup_(parquet_freep) Parquet *p =
                 NEW(Parquet, .out = out, .texts = texts, .schema = schema, .is_tsv = is_tsv,
-                    .packed = BUF_INIT, .compressor = ZSTD_createCCtx(),
+                    .n_rows_max = PARQUET_ROWS, .packed = BUF_INIT, .compressor = ZSTD_createCCtx(),
                     .columns = calloc(schema->n_columns, sizeof(*p->columns)));
 
         if (!p || !p->columns || !p->compressor)
@@ -549,9 +522,17 @@ int parquet_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetSchem
 Parquet *parquet_free(Parquet *p) {
         if (!p)
                 return NULL;
-        release_rows(p);
-        hash_done(&p->items_at);
+        for (size_t i = 0; p->columns && i < p->schema->n_columns; i++) {
+                free(p->columns[i].values);
+                free(p->columns[i].has);
+        }
         free(p->columns);
+        free(p->present);
+        free(p->in_dictionary);
+        free(p->items);
+        buf_done(&p->packed);
+        ZSTD_freeCCtx(p->compressor);
+        hash_done(&p->items_at);
         free(p->chunks);
         free(p->n_group_rows);
         return mfree(p);
