@@ -4,7 +4,6 @@
 
 #include <fnmatch.h>
 
-#include "calls/census.h"
 #include "calls/name-set.h"
 
 enum { NOT_MEANT = 1, MEANT };
@@ -53,19 +52,9 @@ static int begins(Prune *p, const Step *step) {
         return name_set_has(&p->names, step->function);
 }
 
-int prune_hides(Prune *p, const Step *step) {
-        Stretch *s;
+int prune_hides(Prune *p, Stretch *s, const Step *step) {
         int r;
 
-        if (step->kind == STEP_TASK)
-                return stacks_name_task(&p->stacks, step);
-        if (_unlikely_(step_cuts_all(step)))
-                stacks_done(&p->stacks);
-        if (step->kind == STEP_LOST)
-                return 0;
-        s = stacks_data(&p->stacks, step, sizeof(*s));
-        if (!s)
-                return -ENOMEM;
         if (step->kind == STEP_OTHER)
                 return s->function != NULL;
         if (step->kind == STEP_LEAVE) {
@@ -81,9 +70,4 @@ int prune_hides(Prune *p, const Step *step) {
                 s->depth = step->depth;
         }
         return p->is_below ? MIN(r, 0) : r;
-}
-
-void prune_done(Prune *p) {
-        name_set_done(&p->names);
-        stacks_done(&p->stacks);
 }
