@@ -49,7 +49,7 @@ typedef struct Call {
         uint64_t softirq_ns, wake_ns, aside_ns; /* likewise (calls/stacks.h) */
         uint64_t recorded_ns; /* when its end was, trace clock; 0: not known, as of a leaf */
         uint64_t retval;
-        TraceContext context; /* of an outermost one, what its task had said when it began; if keeps_contexts */
+        TraceContext context; /* of an outermost one, when it began; if keeps_contexts */
         uint32_t cpu;     /* where it ended, if has_end */
         bool in_own_work; /* ftraced changed meanwhile what is hooked */
         bool has_end;     /* it was seen */
@@ -77,7 +77,7 @@ typedef int (*PairingWait)(void *userdata, const CallWait *wait);
 typedef struct Pairing {
         /* To be set before the first step: */
         bool is_sparse;           /* calls between others were left out, so that depths have gaps */
-        bool places;              /* frames have begin_ns and end_ns: of a task, what began last ends first */
+        bool places;              /* frames have begin_ns and end_ns, nested for each task */
         bool keeps_arguments;     /* frames have the arguments of their calls */
         bool keeps_contexts;      /* calls know whose request they are of (calls/trace-context.h) */
         const OwnWorks *own_work; /* when ftraced changed what is hooked; NULL: it is not known */

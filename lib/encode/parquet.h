@@ -111,7 +111,7 @@ typedef struct Parquet {
         Buf *out;
         bool is_tsv;
         size_t n_rows_room; /* for which there is memory */
-        size_t n_rows_max;  /* of a group; PARQUET_ROWS, unless it is set to fewer before the first */
+        size_t n_rows_max; /* of a group; PARQUET_ROWS, unless it is set to fewer before the first */
         uint64_t offset, n_rows_written;
         ParquetChunk *chunks; /* those of the first group first */
         size_t n_groups;

@@ -238,8 +238,8 @@ static void add_head(Drawing *d, int height) {
                    "data-left=\"%d\" data-width=\"%d\" data-total=\"%" PRIu64
                    "\">\n<style>%s%s</style>\n<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n",
                    WIDTH + 2 * LEFT, height, WIDTH + 2 * LEFT, height, LEFT, WIDTH,
-                   d->root->total_ns, d->flame->title ? theme_css : "", flame_css,
-                   WIDTH + 2 * LEFT, height);
+                   d->root->total_ns, d->flame->title ? theme_css : "", flame_css, WIDTH + 2 * LEFT,
+                   height);
         if (!d->flame->title)
                 return;
         buf_printf(d->out, "<text class=\"title\" x=\"%d\" y=\"24\">", LEFT);

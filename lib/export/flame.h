@@ -22,7 +22,7 @@
 #include "base/buf.h"
 
 typedef struct Flame {
-        const char *title; /* of a file of its own, with a script; NULL: it is in a page, which has both */
+        const char *title; /* of a file, which has a script, too; NULL: a page has both */
         CallTree *tree;
         CallTree *before; /* compared with this; NULL: with none */
         const char *before_title;

@@ -24,7 +24,7 @@ typedef struct HeatPart {
 } HeatPart;
 
 typedef struct HeatPicture {
-        const char *title; /* of a file of its own, with a script; NULL: it is in a page, which has both */
+        const char *title; /* of a file, which has a script, too; NULL: a page has both */
         const HeatMap *map;
         const HeatPart *parts; /* one below the other */
         size_t n_parts;

@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "export/parquet-rows.h"
 
-#define LARGE 4 /* files with as many rows in memory as a group has; those of further ones are a few */
+#define LARGE 4 /* files with groups of PARQUET_ROWS; those of further ones are smaller */
 #define ROWS_OF_SMALL (PARQUET_ROWS / 8)
 
 typedef struct Held {

@@ -33,7 +33,8 @@ TEST(a_traceparent_is_read_wherever_it_stands) {
         expect_text(PARENT_A, BEGINS, HIGH_A);
         expect_text("GET /x " PARENT_A " begins", BEGINS, HIGH_A);
         expect_text("GET /x;" PARENT_A ";", BEGINS, HIGH_A);
-        expect_text("request: (0x401136) traceparent=\"00-" TRACE_A "-" SPAN "-01\"", BEGINS, HIGH_A);
+        expect_text("request: (0x401136) traceparent=\"00-" TRACE_A "-" SPAN "-01\"", BEGINS,
+                    HIGH_A);
         expect_text(PARENT_A " " PARENT_B, BEGINS, HIGH_A);
         expect_text("X-" PARENT_B " " PARENT_A, BEGINS, HIGH_A);
         expect_text("traceparent=01-" TRACE_A "-" SPAN "-01-more", BEGINS, HIGH_A);
