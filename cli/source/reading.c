@@ -93,10 +93,11 @@ static int witness_whole(Reading *r) {
 
         if (filtering_is_empty(&r->filtering))
                 return STATUS_OK;
-        e = whole_new(&r->whole);
+        e = pairing_new(&r->whole);
         if (e < 0)
                 return failed_errno(e, "Failed to look at what is left out: %m");
-        r->filtering.spec.see = whole_see;
+        r->whole->is_whole = true;
+        r->filtering.spec.see = pairing_see;
         r->filtering.spec.witness = r->whole;
         return STATUS_OK;
 }
@@ -162,7 +163,7 @@ int reading_finish(const Reading *r) {
 
 void reading_done(Reading *r) {
         filter_free(r->filter);
-        whole_free(r->whole);
+        pairing_free(r->whole);
         text_source_done(&r->text);
         playback_free(r->playback);
         filtering_done(&r->filtering);

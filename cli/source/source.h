@@ -18,6 +18,7 @@
 
 #include <jansson.h>
 
+#include "analyze/pairing.h"
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -25,7 +26,6 @@
 #include "calls/census.h"
 #include "calls/name-set.h"
 #include "calls/playback.h"
-#include "analyze/whole.h"
 #include "cli/contact/contact.h"
 #include "cli/options/filtering.h"
 #include "cli/options/options.h"
@@ -270,7 +270,7 @@ typedef struct Reading {
         Source *source;
         Playback *playback;
         Filtering filtering;
-        Whole *whole;   /* NULL: nothing is left out, or nobody adds calls up */
+        Pairing *whole; /* NULL: nothing is left out, or nobody adds calls up */
         Filter *filter; /* a text's; a playback has its own; NULL: all of it is passed on */
         bool has_begun; /* of a text: what depends on its first step is resolved */
         int failure;    /* what the text could not do, as text_source_next() said it */

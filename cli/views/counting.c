@@ -24,8 +24,7 @@ int counting_open(Counting *c, const Options *o, const char *word) {
         status = reading_open(&c->reading, o, word, READING_FOR_CALLS);
         if (status == STATUS_OK && reading_meta(&c->reading))
                 c->pairing->own_work = &reading_meta(&c->reading)->own_work;
-        if (c->reading.whole)
-                whole_tell(c->reading.whole, c->pairing);
+        c->pairing->all = c->reading.whole;
         if (status == STATUS_OK && c->with_floor)
                 status = counting_status(floor_new(&c->floor, c->pairing));
         return status;

@@ -124,7 +124,7 @@ static void sort(CallTree *t, CallNode **room) {
                 sort_children(n, room);
 }
 
-/* Shares are added up from the last node on, for callers come first. */
+/* Sums are made from the last node on, for callers come first. */
 int call_tree_finish(CallTree *t) {
         _cleanup_free_ CallNode **nodes = calloc(t->nodes.n + 1, sizeof(CallNode *));
 
@@ -139,10 +139,12 @@ int call_tree_finish(CallTree *t) {
         }
         for (size_t i = 0; i <= t->nodes.n; i++) {
                 nodes[i]->share_ns = nodes[i]->self_ns;
+                nodes[i]->waited_ns = nodes[i]->blocked_ns;
                 nodes[i]->n_below = nodes[i]->n_left_out;
         }
         for (size_t i = t->nodes.n; i > 0; i--) {
                 nodes[i]->parent->share_ns += nodes[i]->share_ns;
+                nodes[i]->parent->waited_ns += nodes[i]->waited_ns;
                 nodes[i]->parent->n_below += nodes[i]->n_below + nodes[i]->n;
         }
         t->root.total_ns = t->root.share_ns;

@@ -27,6 +27,29 @@ struct HeatMap {
         Hash by_root; /* the grids */
 };
 
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static unsigned row_of(uint64_t ns) {
+        return ns == 0 ? 0 : 64 - (unsigned) __builtin_clzll(ns);
+}
+
+static uint64_t row_from_ns(size_t row) {
+        return row == 0 ? 0 : UINT64_C(1) << (row - 1);
+}
+
+static uint64_t row_to_ns(size_t row) {
+        return row >= 64 ? UINT64_MAX : UINT64_C(1) << row;
+}
+
+size_t heat_grid_ranges(Range ret[static HEAT_MAP_ROWS], const HeatGrid *g) {
+        unsigned first = row_of(g->quantiles.min), last = row_of(g->quantiles.max);
+        size_t n = 0;
+
+        for (unsigned row = first; g->quantiles.n > 0 && row <= last; row++)
+                ret[n++] = (Range){ row_from_ns(row), row_to_ns(row), g->n_in_row[row] };
+        return n;
+}
+
 /* --- cells ------------------------------------------------------------------------------------ */
 
 static int add_to_cell(HeatGrid *g, uint64_t column, unsigned row, HeatSpot more) {
@@ -103,13 +126,13 @@ static HeatGrid *grid_of(HeatMap *m, const Function *root) {
 
 static int add(const HeatMap *m, HeatGrid *g, const Call *call) {
         uint64_t start_ns = call->frame->start_ns, end_ns = call->recorded_ns;
-        unsigned row =
-                call->duration_ns == 0 ? 0 : 64 - (unsigned) __builtin_clzll(call->duration_ns);
+        unsigned row = row_of(call->duration_ns);
         int r;
 
         g->n_cut += call->is_cut;
         if (call->is_cut)
                 return 0;
+        g->n_in_row[row]++;
         r = quantiles_add(&g->quantiles, call->duration_ns);
         if (r < 0 || !m->has_times)
                 return r;
@@ -225,15 +248,11 @@ uint64_t heat_view_time_ns(const HeatView *v, size_t column) {
 }
 
 uint64_t heat_view_from_ns(const HeatView *v, size_t row) {
-        size_t i = v->first_row + row;
-
-        return i == 0 ? 0 : UINT64_C(1) << (i - 1);
+        return row_from_ns(v->first_row + row);
 }
 
 uint64_t heat_view_to_ns(const HeatView *v, size_t row) {
-        size_t i = v->first_row + row;
-
-        return i >= 64 ? UINT64_MAX : UINT64_C(1) << i;
+        return row_to_ns(v->first_row + row);
 }
 
 void heat_view_window(const HeatView *v, HeatArea area, uint64_t *ret_from_ns,

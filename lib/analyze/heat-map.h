@@ -8,8 +8,8 @@
  *      [4, 8) us      .     3     .
  *      [2, 4) us     12     9     7        a cell: how many calls began then and took so long
  *
- * Each function at the top of their callers has a grid, and how its calls are spread.  Rows are the ranges that a
- * histogram of log2 has (analyze/quantiles.h).  A call is in the column in which it began; one that was cut is counted,
+ * Each function at the top of their callers has a grid, and how its calls are spread.  Rows are the ranges of a histogram
+ * of log2.  A call is in the column in which it began; one that was cut is counted,
  * and in none.  The time axis is the same for all grids of a map.
  *
  * How long a recording is is not known before its end: columns begin with 1 ns, and when there are more
@@ -30,6 +30,7 @@ typedef struct HeatGrid {
         const Function *root; /* NULL: all */
         uint64_t n_cut;
         Quantiles quantiles;    /* of those that were not */
+        uint64_t n_in_row[HEAT_MAP_ROWS]; /* likewise */
         struct HeatCell *cells; /* the map's own, like what follows */
         size_t n_cells, n_room;
         Hash by_place; /* their numbers, plus 1 */
@@ -41,6 +42,13 @@ int heat_map_new(HeatMap **ret, Pairing *pairing, NameSet *names, bool has_times
 const HeatGrid *heat_map_all(const HeatMap *m);
 /* Those with the most time first; valid until it is freed. */
 const HeatGrid *const *heat_map_grids(HeatMap *m, size_t *ret_n);
+/* A row, without times. */
+typedef struct Range {
+        uint64_t from_ns, to_ns; /* the first is in it, the last is not; UINT64_MAX: no end */
+        uint64_t n;
+} Range;
+/* How many, from the one with the shortest to that with the longest; 0 of an empty grid. */
+size_t heat_grid_ranges(Range ret[static HEAT_MAP_ROWS], const HeatGrid *g);
 HeatMap *heat_map_free(HeatMap *m);
 DEFINE_CLEANUP(HeatMap *, heat_map_free);
 

@@ -28,6 +28,7 @@
  */
 
 #include "analyze/sched.h"
+#include "calls/trace-context.h"
 
 /* linux 6.12 include/linux/trace_events.h: TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ */
 #define FLAG_HARDIRQ 0x08
@@ -54,6 +55,7 @@ typedef struct HeldCall {
         uint64_t n_left_out; /* calls below it that a filter has not passed on */
         uint64_t tree;       /* the one that it began in; these count by their beginnings, from 1 */
         char *args;          /* its own; NULL: none */
+        TraceContext context; /* of an outermost one */
         uint32_t parent;     /* HELD_TASK: nobody was seen who called it */
         uint32_t last;       /* of the calls directly below; 0: none */
         uint32_t prev;       /* its elder sibling; 0: none */

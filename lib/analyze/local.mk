@@ -19,7 +19,5 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/role.c \
 	%D%/role.h \
 	%D%/sched.c \
-	%D%/sched.h \
-	%D%/whole.c \
-	%D%/whole.h
+	%D%/sched.h
 analyze_libs = %D%/libanalyze.a $(calls_libs)

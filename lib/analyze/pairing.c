@@ -17,7 +17,6 @@
 #define SURE_NS 1000000 /* what comes between a reading and its record is shorter */
 #define SLACK_NS 20000  /* and mostly than this */
 #define DRIFT 4096      /* of so much time two clocks differ by less than one */
-#define TIME_MAX_NS ((uint64_t) INT64_MAX) /* 292 years; what is later is then */
 
 /* --- what is known of a function -------------------------------------------------------------- */
 
@@ -35,11 +34,12 @@ static int role_known(Pairing *p, const Function *function) {
 
 /* --- telling ---------------------------------------------------------------------------------- */
 
-/* Within what its caller has left for it, and behind what the caller called before. */
+/* Within what its caller has left for it, and behind what the caller called before; a tree as a whole behind the task's
+ * last one. */
 static void place(Stack *stack, const HeldCall *c, Frame *frame) {
         Frame *caller = stack->n > 0 ? &stack->frames[stack->n - 1] : NULL;
         Frame *root = caller ? stack->frames : frame;
-        uint64_t begin_ns = c->start_ns, end_ns = TIME_MAX_NS, latest_ns;
+        uint64_t begin_ns = c->start_ns, end_ns = PAIRING_END_NS, latest_ns;
 
         if (c->has_readings) {
                 if (!root->has_offset)
@@ -47,6 +47,9 @@ static void place(Stack *stack, const HeldCall *c, Frame *frame) {
                 root->has_offset = true;
                 begin_ns = c->calltime_ns + root->offset_ns;
         }
+        if (!caller)
+                root->shift_ns = stack->base_ns - MIN(stack->base_ns, begin_ns);
+        begin_ns = add_capped(begin_ns, root->shift_ns);
         if (caller) {
                 end_ns = caller->end_ns;
                 latest_ns = end_ns - MIN(end_ns, caller->left_ns);
@@ -102,6 +105,7 @@ static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
                 .self_ns = c->share_ns - MIN(c->share_ns, c->below_ns),
                 .recorded_ns = c->recorded_ns,
                 .retval = c->retval,
+                .context = c->context,
                 .cpu = c->end_cpu,
                 .has_end = c->has_end,
                 .is_late = c->is_late,
@@ -115,9 +119,11 @@ static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
         frame->n_below += c->n_left_out;
         frame->n_children += c->n_left_out;
         if (p->places && frame->is_endless)
-                frame->end_ns = MIN(frame->begin_ns + c->share_ns, TIME_MAX_NS);
+                frame->end_ns = MIN(frame->begin_ns + c->share_ns, PAIRING_END_NS);
         if (p->places)
                 frame->end_ns = MAX(frame->end_ns, frame->next_ns);
+        if (!caller)
+                stack->base_ns = frame->end_ns;
         call.irq_ns = c->role == ROLE_IRQ ? c->share_ns : frame->irq_ns;
         call.softirq_ns = c->role == ROLE_SOFTIRQ ? c->share_ns : frame->softirq_ns;
         call.wake_ns = c->role == ROLE_WAKE ? c->share_ns : frame->wake_ns;
@@ -307,7 +313,7 @@ static void end_unseen(Pairing *p, Stack *stack, uint32_t call, Proof proof) {
         c->most_ns = known ? known->most_ns : by_ns - MIN(by_ns, c->start_ns);
         if (c->most_ns > 0)
                 c->most_ns = MAX(c->most_ns, c->duration_ns);
-        if (p->keeps_cuts)
+        if (p->is_whole)
                 keep_cut(p, stack->key, c);
         if (c->has_orphans)
                 held_adopt(h, call);
@@ -398,8 +404,10 @@ static HeldCall *put_down(Pairing *p, Stack *stack, const Step *step) {
         c->has_gaps = p->is_sparse || !step->said;
         c->n_line = step->said ? step->said->line : 0;
         c->role = (uint8_t) role;
-        if (parent == HELD_TASK)
+        if (parent == HELD_TASK) {
                 stack->last_root = step->function;
+                c->context = stack->context;
+        }
         c->preempt_depth = step->preempt_count & PREEMPT_DEPTH;
         c->in_softirq = step->flags & FLAG_SOFTIRQ;
         if (_unlikely_(step->said && step->said->irq_begin))
@@ -454,6 +462,8 @@ static int pair_late(Pairing *p, Stack *stack, Held *h, const Step *step, Proof 
         c->is_late = true;
         read_end(p, c, step);
         c->start_ns = begin_of(step);
+        if (c->start_ns < stack->context_ns)
+                c->context = (TraceContext){};
         if (overtaken != HELD_TASK && h->calls[overtaken].epoch != p->epoch)
                 end_unseen(p, stack, overtaken, proof);
         held_adopt(h, call);
@@ -483,7 +493,7 @@ Waker pairing_waker(const Pairing *p, const Step *step) {
         const Stack *stack = stacks_find(&p->stacks, step);
         Waker w = { .pid = step->pid };
 
-        if (!p->waker || !p->waker(p->waker_userdata, step, &w))
+        if (!p->all || !sched_seen_find(&p->all->seen, step, &w))
                 held_waker(stack ? stack->data : NULL, step, &w);
         return w;
 }
@@ -512,7 +522,7 @@ static int come_back(Pairing *p, const SchedEvent *e, const Step *step) {
         stack = stacks_find(&p->stacks, &task);
         h = stack ? stack->data : NULL;
         if (!h || h->n_open == 0) {
-                if (!stack || !stack->last_root || !p->between || p->waker || w.wait.state != 'R' ||
+                if (!stack || !stack->last_root || !p->between || p->all || w.wait.state != 'R' ||
                     !w.wait.is_sure)
                         return 0;
                 return p->between(p->between_userdata, &(CallWait){ .wait = &w.wait,
@@ -587,6 +597,17 @@ static int pair(Pairing *p, Stack *stack, const Step *step) {
         return r;
 }
 
+/* Whose request its task works at from now on. */
+static int note_context(Pairing *p, const Step *step) {
+        Stack *stack = stacks_get(&p->stacks, step);
+
+        if (!stack)
+                return -ENOMEM;
+        stack->context = trace_context_of(step);
+        stack->context_ns = step->timestamp_ns;
+        return 0;
+}
+
 static void end_all_unseen(Pairing *p) {
         for (size_t i = 0; i < p->stacks.n; i++) {
                 Stack *stack = &p->stacks.items[i];
@@ -602,10 +623,15 @@ int pairing_step(Pairing *p, const Step *step) {
 
         if (step->kind == STEP_TASK)
                 return stacks_name_task(&p->stacks, step);
+        if (step->kind == STEP_OTHER && p->keeps_contexts && trace_context_is_said(step))
+                return note_context(p, step);
         if (step->kind == STEP_OTHER)
                 return note_sched(p, step);
         if (step->kind == STEP_LOST) {
                 p->epoch++;
+                /* Any task may have said something there. */
+                for (size_t i = 0; p->keeps_contexts && i < p->stacks.n; i++)
+                        p->stacks.items[i].context = (TraceContext){};
                 sched_lose(&p->sched, step->timestamp_ns);
         }
         if (_unlikely_(step_cuts_all(step)))
@@ -620,6 +646,18 @@ int pairing_step(Pairing *p, const Step *step) {
         return pair(p, stack, step);
 }
 
+int pairing_see(void *whole, const Step *step) {
+        Pairing *p = whole;
+
+        if (step->kind == STEP_OTHER && sched_parse(step).kind == SCHED_WAKING) {
+                Waker waker = pairing_waker(p, step);
+
+                if (sched_seen_add(&p->seen, step, &waker) < 0)
+                        return -ENOMEM;
+        }
+        return pairing_step(p, step);
+}
+
 int pairing_finish(Pairing *p) {
         int r = p->all ? pairing_finish(p->all) : 0;
 
@@ -630,11 +668,6 @@ int pairing_finish(Pairing *p) {
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata) {
         p->wait = wait;
         p->wait_userdata = userdata;
-}
-
-void pairing_set_between(Pairing *p, PairingWait between, void *userdata) {
-        p->between = between;
-        p->between_userdata = userdata;
 }
 
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata) {
@@ -655,6 +688,7 @@ Pairing *pairing_free(Pairing *p) {
         while (p->n_spare > 0)
                 held_free(p->spare[--p->n_spare]);
         hash_done(&p->roles);
+        free(p->seen.items);
         hash_done(&p->cuts);
         free(p->cut);
         stacks_done(&p->stacks);

@@ -34,6 +34,7 @@
 /* Durations, and times off the CPU, add up to no more, so that no sum of them runs over: 146 years.
  * What a text says beyond is cut. */
 #define PAIRING_NS_MAX (UINT64_C(1) << 62)
+#define PAIRING_END_NS ((uint64_t) INT64_MAX) /* 292 years; what is placed later is then */
 
 /* A call that has ended. */
 typedef struct Call {
@@ -48,6 +49,7 @@ typedef struct Call {
         uint64_t softirq_ns, wake_ns, aside_ns; /* likewise (calls/stacks.h) */
         uint64_t recorded_ns; /* when its end was, trace clock; 0: not known, as of a leaf */
         uint64_t retval;
+        TraceContext context; /* of an outermost one, when it began; if keeps_contexts */
         uint32_t cpu;     /* where it ended, if has_end */
         bool in_own_work; /* ftraced changed meanwhile what is hooked */
         bool has_end;     /* it was seen */
@@ -71,21 +73,24 @@ typedef struct CallWait {
 typedef int (*PairingBegin)(void *userdata, Stack *stack, const Frame *caller, Frame *frame);
 typedef int (*PairingEnd)(void *userdata, const Call *call);
 typedef int (*PairingWait)(void *userdata, const CallWait *wait);
-/* Who wakes in @step, for whoever knows more calls than are passed on; false: not known. */
-typedef bool (*PairingWaker)(void *userdata, const Step *step, Waker *ret);
 
 typedef struct Pairing {
         /* To be set before the first step: */
         bool is_sparse;           /* calls between others were left out, so that depths have gaps */
-        bool places;              /* frames have begin_ns and end_ns */
+        bool places;              /* frames have begin_ns and end_ns, nested for each task */
         bool keeps_arguments;     /* frames have the arguments of their calls */
+        bool keeps_contexts;      /* calls know whose request they are of (calls/trace-context.h) */
         const OwnWorks *own_work; /* when ftraced changed what is hooked; NULL: it is not known */
-        /* Told of each step before, of calls that are left out, too: it knows what was seen of those that were cut,
-         * and is finished with this one.  NULL: nothing is left out. */
+        /* Beside a filter (calls/filter.h) one that sees all steps, before, and is finished with this one.  It knows what
+         * does not depend on what is shown: how long what has no end was seen, what tracing costs, and who wakes whom:
+         * without the calls that wake a task that wakes another in a softirq of its own would be taken for an
+         * interrupt.  NULL: nothing is left out. */
         struct Pairing *all;
-        bool keeps_cuts;    /* for another one, whose `all` it is */
-        PairingWaker waker; /* is asked first who wakes in a step; NULL: nobody is */
-        void *waker_userdata;
+        bool is_whole; /* it is another one's `all` */
+        /* Is told of tasks that are in no call, and left the CPU without wanting to; of none where events were lost
+         * meanwhile, or calls were left out before.  NULL: nobody is. */
+        PairingWait between;
+        void *between_userdata;
 
         /* To be read: */
         bool has_sched;      /* there were sched_switch events */
@@ -100,14 +105,15 @@ typedef struct Pairing {
                 void *userdata;
         } sinks[PAIRING_SINKS_MAX];
         size_t n_sinks;
-        PairingWait wait, between;
-        void *wait_userdata, *between_userdata;
+        PairingWait wait;
+        void *wait_userdata;
         Stacks stacks;          /* their data: what is held of the task, a Held; NULL: nothing */
         struct Held *spare[16]; /* empty ones for the next tasks: those that run beside each other */
         size_t n_spare;
         uint64_t n_held, n_held_max;
         Hash roles; /* plus 1, by function */
-        Hash cuts;  /* if keeps_cuts: indices plus 1, of n_cuts */
+        SchedSeen seen; /* if is_whole, like the next two */
+        Hash cuts;      /* indices plus 1, of n_cuts */
         struct PairingCut {
                 int64_t task;
                 uint64_t start_ns, duration_ns, most_ns;
@@ -128,13 +134,12 @@ int pairing_new(Pairing **ret);
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata);
 /* One only is told of waits. */
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata);
-/* Likewise of tasks that are in no call, and left the CPU without wanting to; of none where events were lost meanwhile,
- * or calls were left out before @p. */
-void pairing_set_between(Pairing *p, PairingWait between, void *userdata);
 /* Who wakes in @step, an event that wakes, by the calls that are open before it is added. */
 Waker pairing_waker(const Pairing *p, const Step *step);
 /* 0 or -errno. */
 int pairing_step(Pairing *p, const Step *step);
+/* As pairing_step(), of one that is_whole, for a FilterSpec. */
+int pairing_see(void *whole, const Step *step);
 /* Tells of what has ended, for somebody who does not wait.  0 or -errno. */
 int pairing_tell(Pairing *p);
 /* Ends what is open.  No more steps after this. */

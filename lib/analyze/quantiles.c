@@ -112,38 +112,3 @@ void quantiles_done(Quantiles *s) {
         free(s->counts);
         *s = (Quantiles){};
 }
-
-/* --- ranges ----------------------------------------------------------------------------------- */
-
-/* How many are at least @from and less than @to; those of a bucket count as its middle, so that bounds that are powers
- * of two are exact. */
-static uint64_t n_between(const Quantiles *s, uint64_t from, uint64_t to) {
-        uint64_t n = 0;
-
-        for (uint64_t i = 0; s->exact && i < s->n; i++)
-                n += s->exact[i] >= from && s->exact[i] < to;
-        for (uint32_t i = 0; !s->exact && i < s->n_counts; i++) {
-                uint64_t value = MIN(s->max, bucket_value(s->i_first + i));
-
-                value = MAX(s->min, value);
-                if (value >= from && value < to)
-                        n += s->counts[i];
-        }
-        return n;
-}
-
-size_t ranges_of(Range ret[static RANGES_MAX], const Quantiles *s) {
-        uint64_t from = 0, to;
-        size_t n = 0;
-
-        if (s->n == 0)
-                return 0;
-        if (s->min > 0)
-                from = UINT64_C(1) << (63 - __builtin_clzll(s->min));
-        for (;; from = to) {
-                to = from == 0 ? 1 : from > UINT64_MAX / 2 ? UINT64_MAX : from * 2;
-                ret[n++] = (Range){ from, to, n_between(s, from, to) };
-                if (s->max < to || to == UINT64_MAX)
-                        return n;
-        }
-}

@@ -217,6 +217,34 @@ void sched_cpus_done(SchedCpus *c) {
         *c = (SchedCpus){};
 }
 
+/* --- seen by another one ---------------------------------------------------------------------- */
+
+int sched_seen_add(SchedSeen *s, const Step *step, const Waker *waker) {
+        if (s->begin > 0 && s->begin >= s->n - s->begin) {
+                s->n -= s->begin;
+                memmove(s->items, s->items + s->begin, s->n * sizeof(*s->items));
+                s->begin = 0;
+        }
+        if (!ARRAY_ROOM(s->items, s->n_room, s->n + 1))
+                return -ENOMEM;
+        s->items[s->n++] = (struct SchedWaking){ step->timestamp_ns, step->cpu, *waker };
+        return 0;
+}
+
+/* The last one that was asked for stays, since several may ask. */
+bool sched_seen_find(SchedSeen *s, const Step *step, Waker *ret) {
+        for (; s->begin < s->n && s->items[s->begin].timestamp_ns <= step->timestamp_ns;
+             s->begin++) {
+                const struct SchedWaking *w = &s->items[s->begin];
+
+                if (w->timestamp_ns < step->timestamp_ns || w->cpu != step->cpu)
+                        continue;
+                *ret = w->waker;
+                return true;
+        }
+        return false;
+}
+
 /* --- tasks ------------------------------------------------------------------------------------ */
 
 static struct SchedTask *find(const Sched *s, int32_t pid) {

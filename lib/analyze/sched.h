@@ -95,6 +95,21 @@ void sched_cpus_lose(SchedCpus *c, uint64_t timestamp_ns);
 SchedHolder sched_cpus_longest(const SchedCpus *c, uint32_t cpu, uint64_t from_ns, uint64_t to_ns);
 void sched_cpus_done(SchedCpus *c);
 
+/* Who woke whom, as far as it has been seen, for whoever is told of these events later, of all or of some, in their
+ * order. */
+typedef struct SchedSeen {
+        struct SchedWaking {
+                uint64_t timestamp_ns;
+                uint32_t cpu;
+                Waker waker;
+        } * items;
+        size_t n, n_room, begin; /* what is before @begin has been asked for */
+} SchedSeen;
+
+/* 0 or -ENOMEM. */
+int sched_seen_add(SchedSeen *s, const Step *step, const Waker *waker);
+bool sched_seen_find(SchedSeen *s, const Step *step, Waker *ret);
+
 /* One of zeroes knows nobody. */
 typedef struct Sched {
         struct SchedTask {

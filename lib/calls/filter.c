@@ -3,8 +3,7 @@
 /*
  * Every step passes judge_step().  What a task is in is kept as a stretch of its
  * stack, begun by a call at a depth and over when something at that depth or
- * above it is seen: a whole stack of frames is needed only for functions that
- * are left out (Prune).
+ * above it is seen.
  *
  *      source -> judge_step() -> TailSampler -> Reorder -> who asked
  *                     |              |             `- calls that are long enough
@@ -42,7 +41,7 @@ typedef struct Rank {
 
 /* Of a task: Stack.data. */
 typedef struct FilterTask {
-        Stretch stretch;
+        Stretch stretch, notrace, fold;
         Tree tree, ending;   /* of the stretch's function, and of what is ending */
         uint64_t n_left_out; /* as a Step has it */
 } FilterTask;
@@ -250,15 +249,16 @@ static bool passes_when_and_who(const FilterSpec *spec, const Step *step) {
 }
 
 /* As prune_hides(). */
-static int is_pruned(Filter *f, const Step *step) {
-        int hidden = f->notrace.names.patterns ? prune_hides(&f->notrace, step) : 0;
+static int is_pruned(Filter *f, FilterTask *t, const Step *step) {
+        int hidden = f->notrace.names.patterns ? prune_hides(&f->notrace, &t->notrace, step) : 0;
 
-        return hidden == 0 && f->fold.names.patterns ? prune_hides(&f->fold, step) : hidden;
+        return hidden == 0 && f->fold.names.patterns ? prune_hides(&f->fold, &t->fold, step)
+                                                     : hidden;
 }
 
 /* Whether what is left of the trees has @step: 1, 0, -ENOMEM. */
-static int passes_functions(Filter *f, const Step *step, const TreePlace *place) {
-        int hidden = is_pruned(f, step);
+static int passes_functions(Filter *f, FilterTask *t, const Step *step, const TreePlace *place) {
+        int hidden = is_pruned(f, t, step);
 
         if (hidden != 0)
                 return MIN(hidden, 0);
@@ -307,9 +307,9 @@ static int judge_step(Filter *f, Step *step) {
         int r = 0;
 
         if (step->kind == STEP_TASK)
-                r = stacks_name_task(&f->tasks, step) ?: is_pruned(f, step);
+                r = stacks_name_task(&f->tasks, step);
         if (_unlikely_(step_cuts_all(step))) {
-                r = end_trees(f) ?: is_pruned(f, step);
+                r = end_trees(f);
                 stacks_done(&f->tasks);
         }
         if (is_kept_event(f, step))
@@ -335,7 +335,7 @@ static int judge_step(Filter *f, Step *step) {
         if (place.tree && !is_selected(f, place.tree->number))
                 r = 0;
         else
-                r = passes_functions(f, step, &place);
+                r = passes_functions(f, t, step, &place);
         if (r == 0)
                 t->n_left_out += step->kind < STEP_LEAVE;
         if (r > 0) {
@@ -468,8 +468,8 @@ Filter *filter_free(Filter *f) {
         free(f->ranks);
         name_set_done(&f->roots);
         name_set_done(&f->functions);
-        prune_done(&f->notrace);
-        prune_done(&f->fold);
+        name_set_done(&f->notrace.names);
+        name_set_done(&f->fold.names);
         tail_sampler_done(&f->tail_sampler);
         reorder_done(&f->reorder);
         return mfree(f);

@@ -43,73 +43,31 @@ int name_set_has(NameSet *s, const Function *function) {
 
 /* --- prune ------------------------------------------------------------------------------------ */
 
-/* A frame's `user` is whether what it calls is hidden: because it is itself, or because its function is one of the
- * patterns'.  The two kinds differ in the frame that begins it; a return follows its call. */
+/* A task is in one stretch that is hidden, or in none; a return follows its call. */
 
-/* 1, 0, -ENOMEM */
+/* Whether a stretch begins with @step: 1, 0, -ENOMEM. */
 static int begins(Prune *p, const Step *step) {
         if (p->names.also && step->said && step->said->irq_begin)
                 return 1;
         return name_set_has(&p->names, step->function);
 }
 
-static int hides_call(Prune *p, Stack *stack, const Step *step) {
-        const Frame *caller = stack_caller(stack, step->depth);
-        bool is_inside = caller && caller->user;
-        int is_hidden = is_inside ? 1 : begins(p, step);
-        Frame *frame;
+int prune_hides(Prune *p, Stretch *s, const Step *step) {
+        int r;
 
-        if (is_hidden < 0)
-                return is_hidden;
-        if (step->kind == STEP_ENTER) {
-                frame = stack_push(stack, step->function, step->depth);
-                if (!frame)
-                        return -ENOMEM;
-                frame->user = (uint32_t) is_hidden;
-        }
-        return p->is_below ? is_inside : is_hidden;
-}
-
-static int hides_leave(Prune *p, Stack *stack, const Step *step) {
-        Frame *frame = stack_find(stack, step->depth, step->function), *caller;
-        bool is_hidden = frame && frame->user;
-
-        if (frame)
-                stack_remove(stack, frame);
-        if (frame && !p->is_below)
-                return is_hidden;
-        caller = stack_caller(stack, step->depth);
-        if (caller && caller->user)
-                return 1;
-        return p->is_below ? 0 : begins(p, step);
-}
-
-int prune_hides(Prune *p, const Step *step) {
-        Stack *stack;
-        Frame ended;
-
-        if (step->kind == STEP_TASK)
-                return stacks_name_task(&p->stacks, step);
-        if (_unlikely_(step_cuts_all(step)))
-                stacks_done(&p->stacks);
-        if (step->kind == STEP_LOST)
-                return 0;
-        stack = stacks_get(&p->stacks, step);
-        if (!stack)
-                return -ENOMEM;
         if (step->kind == STEP_OTHER)
-                return stack->n > 0 && stack->frames[stack->n - 1].user;
-        if (step->kind != STEP_LEAVE) {
-                while (stack_pop_before_call(stack, step->depth, &ended))
-                        ;
-                return hides_call(p, stack, step);
-        }
-        while (stack_pop_deeper(stack, step->depth, &ended))
-                ;
-        return hides_leave(p, stack, step);
-}
+                return s->function != NULL;
+        if (step->kind == STEP_LEAVE) {
+                Leaving leaving = stretch_leave(s, step);
 
-void prune_done(Prune *p) {
-        name_set_done(&p->names);
-        stacks_done(&p->stacks);
+                if (leaving != LEAVES_NOTHING)
+                        return leaving == LEAVES_INSIDE || !p->is_below;
+        } else if (stretch_call(s, step->depth))
+                return 1;
+        r = p->is_below && step->kind == STEP_LEAVE ? 0 : begins(p, step);
+        if (r > 0 && step->kind == STEP_ENTER) {
+                s->function = step->function;
+                s->depth = step->depth;
+        }
+        return p->is_below ? MIN(r, 0) : r;
 }

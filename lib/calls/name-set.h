@@ -5,7 +5,7 @@
  * of it: "do_softirq" for "do_softirq.part.20". */
 
 #include "base/array.h"
-#include "calls/stacks.h"
+#include "calls/census.h"
 
 typedef struct NameSet {
         const Strv *patterns;           /* borrowed */
@@ -25,9 +25,8 @@ static inline void name_set_done(NameSet *s) {
 typedef struct Prune {
         NameSet names; /* also: those that interrupts begin with, of which a text may say more */
         bool is_below; /* only what they call */
-        Stacks stacks; /* its own */
 } Prune;
 
-/* Whether @step is to be left out: 1, 0, or -ENOMEM.  Wants to see all steps, in order. */
-int prune_hides(Prune *p, const Step *step);
-void prune_done(Prune *p);
+/* Whether @step, a call's or an event's, is to be left out: 1, 0, or -ENOMEM.  @s: of its task, zeroes at first, until
+ * step_cuts_all().  Wants to see all steps, in order. */
+int prune_hides(Prune *p, Stretch *s, const Step *step);

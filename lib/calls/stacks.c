@@ -16,7 +16,8 @@ static void forget_idle(Stacks *s) {
 
         hash_clear(&s->by_key);
         for (size_t i = 0; i < s->n; i++)
-                if (s->items[i].n > 0 || s->items[i].data) {
+                if (s->items[i].n > 0 || s->items[i].data ||
+                    trace_context_is_set(&s->items[i].context)) {
                         s->items[n++] = s->items[i];
                         (void) hash_add(&s->by_key, (uint64_t) s->items[i].key, n); /* has room */
                 } else

@@ -18,6 +18,7 @@
  */
 
 #include "calls/step.h"
+#include "calls/trace-context.h"
 
 #define STACK_SIBLINGS_MAX 8 /* open at one depth */
 
@@ -54,6 +55,7 @@ typedef struct Frame {
         uint64_t next_ns;   /* when the next call below it begins at the earliest */
         uint64_t left_ns;   /* what those take that are still to come */
         uint64_t offset_ns; /* of an outermost one: from clock readings to times */
+        uint64_t shift_ns;  /* likewise: how much later its tree was put */
         bool has_offset;
         bool is_cut;     /* its duration is not known */
         bool is_endless; /* it was told of before its end was known */
@@ -74,6 +76,8 @@ typedef struct Stack {
         char comm[16]; /* cut; empty: not known */
         int32_t pid;
         const Function *last_root; /* of the outermost call that began last; NULL: of none */
+        TraceContext context;      /* the caller's, like the next */
+        uint64_t context_ns;       /* since when it holds */
 } Stack;
 
 /* One of zeroes has none. */

@@ -27,36 +27,15 @@
 
 #define TRACE_ID_CHARS 32
 
+/* A trace id, whose first digits are the high ones; zeroes, which none has: there is no context. */
 typedef struct TraceContext {
-        char trace_id[TRACE_ID_CHARS + 1]; /* digits in lower case */
+        uint64_t high, low;
 } TraceContext;
 
-/* What a text, hostile, says.  0: @ret is filled, a context begins; or one of the two. */
-enum {
-        TRACE_CONTEXT_E_SILENT = 1, /* the text has no traceparent */
-        TRACE_CONTEXT_E_ENDS,       /* an empty one, or one that cannot be read */
-};
-int trace_context_parse(TraceContext *ret, const char *text);
-/* Whether the step says whose request its task works at, or that it does at none. */
+/* Whether the step says whose request its task works at, or that it does at none.  Its text is hostile. */
 bool trace_context_is_said(const Step *step);
-
-/*
- * TraceContexts: those of all tasks of a recording
- *
- * It is fed with steps as they come, and asked about calls, of which a Pairing tells later: so of each task
- * it knows some contexts that have ended, TRACE_CONTEXTS_MAX of all tasks together, besides the one of now.
- * Of what began before all that is known it says that there was none.
- */
-#define TRACE_CONTEXTS_MAX 65536
-
-typedef struct TraceContexts TraceContexts;
-
-int trace_contexts_new(TraceContexts **ret);
-/* A recording's next step.  0 or -ENOMEM. */
-int trace_contexts_step(TraceContexts *c, const Step *step);
-/* What a call belongs to; borrowed until the next call of anything here; NULL: nobody said.  @key: step_task_key() of its
- * task; @at_ns: when the outermost call began that it is below: no earlier than in the last question about this task,
- * else the answer may be that there was none. */
-const TraceContext *trace_contexts_find(TraceContexts *c, int64_t key, uint64_t at_ns);
-TraceContexts *trace_contexts_free(TraceContexts *c);
-DEFINE_CLEANUP(TraceContexts *, trace_contexts_free);
+/* What it says. */
+TraceContext trace_context_of(const Step *step);
+static inline bool trace_context_is_set(const TraceContext *c) {
+        return c->high != 0 || c->low != 0;
+}

@@ -159,7 +159,8 @@ int waits_new(Waits **ret, Pairing *pairing, bool only_between) {
                 return -ENOMEM;
         if (!only_between)
                 pairing_set_wait(pairing, note, *ret);
-        pairing_set_between(pairing, note, *ret);
+        pairing->between = note;
+        pairing->between_userdata = *ret;
         return 0;
 }
 

@@ -66,31 +66,8 @@ static void find_range(const Parquet *p, const ParquetValues *c, size_t n, Parqu
                                          p->texts->items[chunk->greatest].n <= TEXT_STAT_MAX);
 }
 
-/* Numbers of texts in the order in which they are met first. */
-static int number_texts(Parquet *p, ParquetValues *c, size_t n, size_t *ret_n_items) {
-        size_t n_before = c->n_rounds_room, n_items = 0;
-
-        if (!ARRAY_ROOM(c->numbers, c->n_numbers_room, p->texts->n) ||
-            !ARRAY_ROOM(c->rounds, c->n_rounds_room, p->texts->n))
-                return -ENOMEM;
-        if (c->n_rounds_room > n_before)
-                memset(c->rounds + n_before, 0, (c->n_rounds_room - n_before) * sizeof(uint64_t));
-        for (size_t i = 0; i < n; i++) {
-                int64_t text = p->present[i];
-
-                if (c->rounds[text] != p->round) {
-                        c->rounds[text] = p->round;
-                        c->numbers[text] = (uint32_t) n_items;
-                        p->items[n_items++] = text;
-                }
-                p->in_dictionary[i] = c->numbers[text];
-        }
-        *ret_n_items = n_items;
-        return 0;
-}
-
-/* 1: there are too many. */
-static int number_values(Parquet *p, size_t n, size_t *ret_n_items) {
+/* In the order in which they are met first.  1: there are too many. */
+static int number_values(Parquet *p, size_t n, size_t n_max, size_t *ret_n_items) {
         size_t n_items = 0;
 
         hash_clear(&p->items_at);
@@ -103,7 +80,7 @@ static int number_values(Parquet *p, size_t n, size_t *ret_n_items) {
                 }
                 number = hash_get(&p->items_at, (uint64_t) p->present[i]);
                 if (number == 0) {
-                        if (n_items == ITEMS_MAX)
+                        if (n_items == n_max)
                                 return 1;
                         p->items[n_items++] = p->present[i];
                         number = n_items;
@@ -158,10 +135,8 @@ static int try_way(Parquet *p, ParquetValues *c, size_t n, int encoding, Way *w)
         w->n_in_dictionary = 0;
         w->encoding = encoding;
         if (encoding == ENCODING_DICTIONARY) {
-                /* Few rows do not look at all texts that there are. */
-                r = type == PARQUET_TEXT && n >= MIN(p->texts->n, (size_t) ITEMS_MAX)
-                            ? number_texts(p, c, n, &w->n_in_dictionary)
-                            : number_values(p, n, &w->n_in_dictionary);
+                r = number_values(p, n, type == PARQUET_TEXT ? SIZE_MAX : ITEMS_MAX,
+                                  &w->n_in_dictionary);
                 if (r != 0)
                         return r;
                 add_items(p, c, w->n_in_dictionary, &w->items);
@@ -289,7 +264,6 @@ static int write_column(Parquet *p, ParquetValues *c, Way *best, Way *other, Par
         for (size_t k = 0; k < p->n_rows; k++)
                 if (!c->has || c->has[k])
                         p->present[n++] = c->values[k];
-        p->round++;
         chunk->n_nulls = p->n_rows - n;
         find_range(p, c, n, chunk);
         r = find_way(p, c, n, best, other);
@@ -332,7 +306,7 @@ static int write_group(Parquet *p) {
 
 /* Room for the next row. */
 static int grow(Parquet *p) {
-        size_t n = MIN(p->n_rows_room ? p->n_rows_room * 2 : ROWS_ROOM, (size_t) PARQUET_ROWS);
+        size_t n = MIN(p->n_rows_room ? p->n_rows_room * 2 : ROWS_ROOM, p->n_rows_max);
 
         for (size_t i = 0; i < p->schema->n_columns; i++) {
                 ParquetValues *c = &p->columns[i];
@@ -350,35 +324,6 @@ static int grow(Parquet *p) {
         return 0;
 }
 
-/* What the rows of a group take. */
-static void release_rows(Parquet *p) {
-        for (size_t i = 0; p->columns && i < p->schema->n_columns; i++) {
-                ParquetValues *c = &p->columns[i];
-
-                free(c->values);
-                free(c->has);
-                free(c->numbers);
-                free(c->rounds);
-                *c = (ParquetValues){ .spec = c->spec, .encoding = c->encoding };
-        }
-        free(TAKE_PTR(p->present));
-        free(TAKE_PTR(p->in_dictionary));
-        free(TAKE_PTR(p->items));
-        buf_done(&p->packed);
-        p->n_rows_room = p->n_present_room = p->n_in_dictionary_room = p->n_items_room = 0;
-        ZSTD_freeCCtx(TAKE_PTR(p->compressor));
-}
-
-int parquet_flush(Parquet *p) {
-        int r = p->n_rows > 0 ? write_group(p) : 0;
-
-        if (r < 0 || p->n_rows_room == ROWS_ROOM)
-                return r;
-        release_rows(p);
-        p->compressor = ZSTD_createCCtx();
-        return p->compressor ? grow(p) : -ENOMEM;
-}
-
 int parquet_end_row(Parquet *p) {
         assert(p->i_column == p->schema->n_columns);
         p->i_column = 0;
@@ -386,7 +331,7 @@ int parquet_end_row(Parquet *p) {
                 tsv_put_row(p);
                 return p->out->error;
         }
-        if (++p->n_rows == PARQUET_ROWS)
+        if (++p->n_rows == p->n_rows_max)
                 return write_group(p);
         return p->n_rows == p->n_rows_room ? grow(p) : 0;
 }
@@ -557,7 +502,7 @@ int parquet_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetSchem
                 bool is_tsv) {
         _cleanup_(parquet_freep) Parquet *p =
                 NEW(Parquet, .out = out, .texts = texts, .schema = schema, .is_tsv = is_tsv,
-                    .packed = BUF_INIT, .compressor = ZSTD_createCCtx(),
+                    .n_rows_max = PARQUET_ROWS, .packed = BUF_INIT, .compressor = ZSTD_createCCtx(),
                     .columns = calloc(schema->n_columns, sizeof(*p->columns)));
 
         if (!p || !p->columns || !p->compressor)
@@ -577,9 +522,17 @@ int parquet_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetSchem
 Parquet *parquet_free(Parquet *p) {
         if (!p)
                 return NULL;
-        release_rows(p);
-        hash_done(&p->items_at);
+        for (size_t i = 0; p->columns && i < p->schema->n_columns; i++) {
+                free(p->columns[i].values);
+                free(p->columns[i].has);
+        }
         free(p->columns);
+        free(p->present);
+        free(p->in_dictionary);
+        free(p->items);
+        buf_done(&p->packed);
+        ZSTD_freeCCtx(p->compressor);
+        hash_done(&p->items_at);
         free(p->chunks);
         free(p->n_group_rows);
         return mfree(p);

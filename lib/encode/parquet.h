@@ -100,9 +100,6 @@ typedef struct ParquetValues {
         int64_t *values;   /* of a text its number, of a double its bits */
         uint8_t *has;      /* 1: there is one; NULL: all have one */
         int encoding;      /* negative: not chosen yet */
-        uint32_t *numbers; /* TEXT: in which round a text has got its number, and which */
-        uint64_t *rounds;
-        size_t n_numbers_room, n_rounds_room;
 } ParquetValues;
 
 typedef struct Parquet {
@@ -114,7 +111,8 @@ typedef struct Parquet {
         Buf *out;
         bool is_tsv;
         size_t n_rows_room; /* for which there is memory */
-        uint64_t offset, n_rows_written, round;
+        size_t n_rows_max; /* of a group; PARQUET_ROWS, unless it is set to fewer before the first */
+        uint64_t offset, n_rows_written;
         ParquetChunk *chunks; /* those of the first group first */
         size_t n_groups;
         uint64_t *n_group_rows;
@@ -136,8 +134,6 @@ int parquet_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetSchem
                 bool is_tsv);
 /* The row is complete.  0, -ENOMEM, or the error of the Buf. */
 int parquet_end_row(Parquet *p);
-/* Rows become a group, though there could be more, and what they took is given back.  As parquet_end_row(). */
-int parquet_flush(Parquet *p);
 /* No more rows.  The same. */
 int parquet_finish(Parquet *p);
 Parquet *parquet_free(Parquet *p);

@@ -43,14 +43,11 @@ static int begin_source(Export *e) {
                 return r;
         if (e->state->info->is_sparse)
                 e->pairing->is_sparse = true;
-        if (e->state->info->whole)
-                whole_tell(e->state->info->whole, e->pairing);
+        e->pairing->all = e->state->info->whole;
         if (e->state->info->meta)
                 e->pairing->own_work = &e->state->info->meta->own_work;
-        e->state->contexts = trace_contexts_free(e->state->contexts);
-        if (exporter->has_contexts)
-                r = trace_contexts_new(&e->state->contexts);
-        if (r >= 0 && exporter->has_tree)
+        e->pairing->keeps_contexts = exporter->has_contexts;
+        if (exporter->has_tree)
                 r = call_tree_new(&e->state->tree, e->pairing);
         if (r >= 0 && exporter->init)
                 r = exporter->init(e->state, e->pairing);
@@ -98,8 +95,6 @@ int export_step(Export *e, const Step *step) {
                 s->n_losses++;
                 s->n_lost += step->n_lost;
         }
-        if (r >= 0 && s->contexts)
-                r = trace_contexts_step(s->contexts, step);
         if (r >= 0 && e->exporter->step)
                 r = e->exporter->step(s, step);
         if (r >= 0)
@@ -140,10 +135,8 @@ Export *export_free(Export *e) {
                 return NULL;
         if (e->state && e->exporter->done)
                 e->exporter->done(e->state);
-        if (e->state) {
+        if (e->state)
                 call_tree_free(e->state->tree);
-                trace_contexts_free(e->state->contexts);
-        }
         free(e->state);
         pairing_free(e->pairing);
         return mfree(e);

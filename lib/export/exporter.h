@@ -20,8 +20,6 @@
 #include "analyze/pairing.h"
 #include "base/buf.h"
 #include "calls/step.h"
-#include "calls/trace-context.h"
-#include "analyze/whole.h"
 #include "meta/meta.h"
 
 /* What is known of the recording as a whole; all texts may be NULL but the first. */
@@ -38,7 +36,7 @@ struct ExportInfo {
         bool has_all_events; /* also those of calls that were left out: times begin and end with calls */
         bool has_ticks;      /* the trace clock does not count nanoseconds */
         bool is_timeless; /* a text without times: when calls began is a guess */
-        Whole *whole;     /* what knows the calls that were left out; NULL: none was */
+        Pairing *whole;   /* what knows the calls that were left out; NULL: none was */
         CallTree *before; /* finished: what to compare with; NULL: nothing */
         const char *before_title;
         const char *sentence; /* what was slow, and why; NULL: nobody has looked */
@@ -56,7 +54,6 @@ typedef struct ExportState {
         const ExportInfo *info;
         Buf *out;
         CallTree *tree;            /* if has_tree; finished before end() */
-        TraceContexts *contexts;   /* if has_contexts; of the recording */
         uint64_t begin_ns, end_ns; /* the first step, and the latest so far */
         uint64_t n_losses, n_lost; /* places, and events where the kernel has counted them */
 } ExportState;
@@ -75,7 +72,7 @@ typedef struct Exporter {
         size_t n_bytes;            /* of its state, zeroed at first; 0: it is an ExportState */
         /* What it wants to be told, with its state as userdata. */
         bool has_tree;
-        bool has_contexts; /* export_context_of() */
+        bool has_contexts; /* calls with them */
         PairingEnd call;
         /* All may be NULL, and return 0 or -errno. */
         int (*init)(void *p, Pairing *pairing);
@@ -99,14 +96,6 @@ extern const Exporter exporter_ndjson;
 extern const Exporter exporter_perfetto;
 extern const Exporter exporter_parquet;
 extern const Exporter exporter_tsv;
-
-/* What @call's tree belongs to, for a call or end_call(), of an exporter that has_contexts; borrowed until the
- * next step; NULL: nobody said. */
-static inline const TraceContext *export_context_of(const ExportState *s, const Call *call) {
-        const Frame *root = call->is_root ? call->frame : &call->stack->frames[0];
-
-        return trace_contexts_find(s->contexts, call->stack->key, root->start_ns);
-}
 
 /*
  * Export: steps on their way to an exporter

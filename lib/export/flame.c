@@ -37,7 +37,6 @@ typedef struct Drawing {
         uint64_t min_ns;          /* of what is drawn */
         int32_t n_levels;
         uint64_t n_left_out, left_out_ns;
-        Hash waited; /* of nodes, with what is below; none has 0 */
         double most; /* the largest change */
 } Drawing;
 
@@ -68,19 +67,6 @@ static void find_most(Drawing *d, const CallNode *parent, const CallNode *before
                 d->most = MAX(d->most, change < 0 ? -change : change);
                 find_most(d, c, b);
         }
-}
-
-/* What waited, for each node with what is below. */
-static int sum_waits(Drawing *d) {
-        int r = 0;
-
-        for (const CallNode *n = d->root; n && r >= 0; n = call_node_next(d->root, n))
-                for (const CallNode *up = n; n->blocked_ns > 0 && up && r >= 0; up = up->parent) {
-                        uint64_t ns = hash_get(&d->waited, hash_key(up)) + n->blocked_ns;
-
-                        r = hash_set(&d->waited, hash_key(up), ns);
-                }
-        return r;
 }
 
 /* One colour for a name; modules are green, interrupts grey. */
@@ -150,15 +136,14 @@ static void draw_frame(Drawing *d, const CallNode *node, const CallNode *before,
         double scale = (double) WIDTH / (double) MAX(d->root->total_ns, UINT64_C(1));
         double x = LEFT + (double) x_ns * scale, width = (double) node->share_ns * scale;
         int y = TOP + (d->n_levels - node->level) * ROW;
-        uint64_t waited_ns = hash_get(&d->waited, hash_key(node));
 
         buf_printf(d->out,
                    "<g class=\"f\" data-x=\"%" PRIu64 "\" data-w=\"%" PRIu64 "\" data-s=\"%" PRIu64
                    "\" data-n=\"%" PRIu64 "\" data-l=\"%" PRId32 "\"",
                    x_ns, node->share_ns, node->self_ns, node->n, node->level);
-        if (waited_ns > 0)
+        if (node->waited_ns > 0)
                 buf_printf(d->out, " data-b=\"%" PRIu64 "\" data-t=\"%" PRIu64 "\"",
-                           node->blocked_ns, MIN(waited_ns, node->share_ns));
+                           node->blocked_ns, MIN(node->waited_ns, node->share_ns));
         buf_adds(d->out, " data-name=\"");
         escape_xml(d->out, name, n_name);
         buf_adds(d->out, "\"><title>");
@@ -206,7 +191,7 @@ static void draw_below(Drawing *d, const CallNode *parent, const CallNode *befor
 
 static int measure(Drawing *d) {
         size_t n_max = d->flame->max_frames ?: N_FRAMES_MAX;
-        int r = sum_waits(d) ?: call_tree_threshold(&d->min_ns, d->flame->tree, n_max);
+        int r = call_tree_threshold(&d->min_ns, d->flame->tree, n_max);
 
         if (r < 0)
                 return r;
@@ -231,7 +216,7 @@ static void add_buttons(Drawing *d) {
         int x = WIDTH - 420;
 
         add_text(d, "button reset gone", LEFT, 46, "[all]");
-        if (d->waited.n > 0 && !d->flame->before)
+        if (d->root->waited_ns > 0 && !d->flame->before)
                 for (size_t i = 0; i < ELEMENTSOF(modes); i++) {
                         buf_printf(
                                 d->out,
@@ -240,7 +225,7 @@ static void add_buttons(Drawing *d) {
                                 i == 0 ? " chosen" : "", modes[i][0], x, modes[i][1]);
                         x += 90;
                 }
-        if (d->flame->has_script)
+        if (d->flame->title)
                 add_text(d, "button search", WIDTH - 60, 24, "[search]");
         add_text(d, "matched", WIDTH - 190, 46, "");
 }
@@ -253,8 +238,8 @@ static void add_head(Drawing *d, int height) {
                    "data-left=\"%d\" data-width=\"%d\" data-total=\"%" PRIu64
                    "\">\n<style>%s%s</style>\n<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n",
                    WIDTH + 2 * LEFT, height, WIDTH + 2 * LEFT, height, LEFT, WIDTH,
-                   d->root->total_ns, d->flame->has_script ? theme_css : "", flame_css,
-                   WIDTH + 2 * LEFT, height);
+                   d->root->total_ns, d->flame->title ? theme_css : "", flame_css, WIDTH + 2 * LEFT,
+                   height);
         if (!d->flame->title)
                 return;
         buf_printf(d->out, "<text class=\"title\" x=\"%d\" y=\"24\">", LEFT);
@@ -288,7 +273,7 @@ static int draw(Drawing *d) {
                            LEFT + 60, FORMAT_COUNT(d->n_left_out),
                            100 * (double) d->left_out_ns /
                                    (double) MAX(d->root->total_ns, UINT64_C(1)));
-        if (flame->has_script)
+        if (flame->title)
                 buf_printf(d->out, "<script><![CDATA[%s]]></script>\n", flame_js);
         buf_adds(d->out, "</svg>\n");
         return 0;
@@ -305,9 +290,7 @@ int flame_write(Buf *out, const Flame *flame) {
                         return r;
                 d.nodes_before = &nodes_before;
         }
-        r = draw(&d);
-        hash_done(&d.waited);
-        return r;
+        return draw(&d);
 }
 
 static int flame_end(void *p) {
@@ -317,8 +300,7 @@ static int flame_end(void *p) {
         return flame_write(s->out, &(Flame){ .title = s->info->title,
                                              .tree = s->tree,
                                              .before = s->info->before,
-                                             .before_title = s->info->before_title,
-                                             .has_script = true });
+                                             .before_title = s->info->before_title });
 }
 
 const Exporter exporter_flame = {

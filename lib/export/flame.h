@@ -22,12 +22,11 @@
 #include "base/buf.h"
 
 typedef struct Flame {
-        const char *title; /* NULL: none, in a page that has one */
+        const char *title; /* of a file, which has a script, too; NULL: a page has both */
         CallTree *tree;
         CallTree *before; /* compared with this; NULL: with none */
         const char *before_title;
         size_t max_frames; /* the widest are drawn; 0: as many as a browser takes */
-        bool has_script;   /* in it, for a file of its own */
 } Flame;
 
 /* The <svg> element.  0 or -ENOMEM. */

@@ -176,13 +176,13 @@ int heat_write(Buf *out, const HeatPicture *p) {
 
         if (r < 0)
                 return r;
-        if (p->has_script)
+        if (p->title)
                 buf_adds(out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n");
         buf_printf(out,
                    "<svg class=\"heat\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
                    "height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n<style>%s%s</style>\n"
                    "<rect class=\"paper\" width=\"%d\" height=\"%.0f\"/>\n",
-                   WIDTH, height, WIDTH, height, p->has_script ? theme_css : "", heat_css, WIDTH,
+                   WIDTH, height, WIDTH, height, p->title ? theme_css : "", heat_css, WIDTH,
                    height);
         if (p->title) {
                 buf_adds(out, "<text class=\"title\" x=\"10\" y=\"22\">");
@@ -208,7 +208,7 @@ int heat_write(Buf *out, const HeatPicture *p) {
                         "<text x=\"10\" y=\"%.0f\">%zu more root%s with less time: --root=FUNCTION "
                         "chooses</text>\n",
                         d.y + 12, p->n_left_out, p->n_left_out == 1 ? "" : "s");
-        if (p->has_script)
+        if (p->title)
                 buf_printf(out, "<script><![CDATA[%s]]></script>\n", heat_js);
         buf_adds(out, "</svg>\n");
         return 0;
@@ -249,7 +249,6 @@ static int heat_end(void *p) {
                 .title = h->s.info->title,
                 .has_ticks = h->s.info->has_ticks,
                 .is_timeless = h->s.info->is_timeless,
-                .has_script = true,
         };
 
         heat_choose(&picture, parts, N_GRIDS, h->map);

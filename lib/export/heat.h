@@ -24,7 +24,7 @@ typedef struct HeatPart {
 } HeatPart;
 
 typedef struct HeatPicture {
-        const char *title; /* NULL: none, in a page that has one */
+        const char *title; /* of a file, which has a script, too; NULL: a page has both */
         const HeatMap *map;
         const HeatPart *parts; /* one below the other */
         size_t n_parts;
@@ -32,7 +32,6 @@ typedef struct HeatPicture {
         size_t n_left_out;  /* is said */
         bool has_ticks;     /* the trace clock does not count nanoseconds */
         bool is_timeless;   /* when calls began is a guess */
-        bool has_script;    /* in it, for a file of its own */
 } HeatPicture;
 
 /* Takes the @n_room roots with the most time for parts; what is not is counted. */

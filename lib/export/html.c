@@ -498,10 +498,11 @@ static int add_tree(Html *h) {
 }
 
 static void add_histogram(Html *h) {
-        const Quantiles *s = &heat_map_all(h->heat)->quantiles;
+        const HeatGrid *all = heat_map_all(h->heat);
+        const Quantiles *s = &all->quantiles;
         Buf *out = h->s.out;
-        Range ranges[RANGES_MAX];
-        size_t n = ranges_of(ranges, s);
+        Range ranges[HEAT_MAP_ROWS];
+        size_t n = heat_grid_ranges(ranges, all);
         uint64_t most = 1;
 
         if (n == 0)

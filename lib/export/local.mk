@@ -17,8 +17,6 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/parquet-rows.h \
 	%D%/perfetto.c \
 	%D%/scripts.h \
-	%D%/spans.c \
-	%D%/spans.h \
 	%D%/spill.c \
 	%D%/spill.h \
 	%D%/table.c

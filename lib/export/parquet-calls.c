@@ -20,6 +20,8 @@
  * (export/spill.h).
  */
 
+#include <inttypes.h>
+
 #include "base/array.h"
 #include "calls/step.h"
 #include "export/parquet-rows.h"
@@ -213,13 +215,12 @@ static void put_text(Parquet *p, uint32_t text) {
 }
 
 /* The one that its root's task has said, for @n_rows rows; NO_TEXT: none. */
-static int find_trace_id(State *st, const Call *root, uint32_t n_rows, uint32_t *ret) {
-        const TraceContext *c = export_context_of(&st->s, root);
+static int find_trace_id(State *st, const TraceContext *c, uint32_t n_rows, uint32_t *ret) {
+        char id[TRACE_ID_CHARS + 1];
 
-        *ret = NO_TEXT;
-        if (!c)
-                return 0;
-        return beside_text(&st->beside, c->trace_id, TRACE_ID_CHARS, n_rows, ret);
+        (void) snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, c->high, c->low);
+        return beside_text(&st->beside, trace_context_is_set(c) ? id : NULL, TRACE_ID_CHARS, n_rows,
+                           ret);
 }
 
 static int write_row(State *st, Parquet *p, const PartsTree *t, size_t i) {
@@ -291,7 +292,7 @@ static int add_rows(State *st, Tree *t, const Call *call) {
                 .spill = &t->spill,
         };
         int r = find_task(st, call->stack->comm, &tree.task)
-                        ?: find_trace_id(st, call, tree.n, &tree.trace_id);
+                        ?: find_trace_id(st, &call->context, tree.n, &tree.trace_id);
 
         return r < 0 ? r
                      : parts_add(&st->parts, st->names[t->rows[0].name].function,

@@ -9,7 +9,8 @@
 #include "base/array.h"
 #include "export/parquet-rows.h"
 
-#define ROOM_MAX (6 * (size_t) PARQUET_ROWS) /* rows in memory, of all files */
+#define LARGE 4 /* files with groups of PARQUET_ROWS; those of further ones are smaller */
+#define ROWS_OF_SMALL (PARQUET_ROWS / 8)
 
 typedef struct Held {
         uint64_t next;
@@ -27,8 +28,8 @@ static int open_part(Parts *p, Part *part) {
                 r = parquet_new(&part->file, p->texts, part->out, p->schema, p->is_tsv);
         if (r < 0)
                 return r;
-        p->n_open++;
-        p->n_room += part->file->n_rows_room;
+        if (p->n_open++ >= LARGE)
+                part->file->n_rows_max = ROWS_OF_SMALL;
         return 0;
 }
 
@@ -36,7 +37,6 @@ static int close_part(Parts *p, Part *part) {
         const ExportInfo *info = p->state->info;
         int r = parquet_finish(part->file);
 
-        p->n_room -= part->file->n_rows_room;
         p->n_open--;
         part->file = parquet_free(part->file);
         if (r >= 0 && info->is_partitioned)
@@ -61,61 +61,10 @@ static int find_part(Parts *p, uint32_t root, const Function *function, Part **r
         return r;
 }
 
-/* Of those that take most memory the one that was not used for longest is written. */
-static int relieve(Parts *p) {
-        Part *most = NULL;
-        size_t n_most = 0;
-        int r;
-
-        for (size_t i = 0; i < p->n; i++) {
-                Part *part = &p->items[i];
-                size_t n = part->file ? part->file->n_rows_room : 0;
-
-                if (n > n_most || (n == n_most && most && part->used < most->used)) {
-                        most = part;
-                        n_most = n;
-                }
-        }
-        if (!most)
-                return 0;
-        r = parquet_flush(most->file);
-        if (r >= 0)
-                p->n_room -= n_most - most->file->n_rows_room;
-        return r;
-}
-
-static int write_tree(Parts *p, Part *part, const PartsTree *tree) {
-        size_t n_room = part->file->n_rows_room;
-        int r = p->write(p->state, part->file, tree);
-
-        part->used = ++p->n_used;
-        p->n_room += part->file->n_rows_room - n_room;
-        return r >= 0 && p->n_room > ROOM_MAX ? relieve(p) : r;
-}
-
 /* --- those that wait -------------------------------------------------------------------------- */
 
 static Held *held_at(const Parts *p, uint64_t at) {
         return (void *) ((char *) p->spill.data + (at - 1));
-}
-
-/* A large one is in two files meanwhile, and little of both in memory. */
-static void copy_rows(Parts *p, char *to, const PartsTree *tree) {
-        const char *from = tree->rows;
-        size_t left = tree->n * p->row_bytes;
-
-        while (left > 0) {
-                size_t n = MIN(left, SPILL_BYTES);
-
-                memcpy(to, from, n);
-                to += n;
-                from += n;
-                left -= n;
-                if (left > 0) {
-                        spill_relax(&p->spill);
-                        spill_relax(tree->spill);
-                }
-        }
 }
 
 static int hold(Parts *p, Part *part, const PartsTree *tree) {
@@ -127,7 +76,8 @@ static int hold(Parts *p, Part *part, const PartsTree *tree) {
                 return -ENOMEM;
         held = held_at(p, at);
         *held = (Held){ .tree = *tree };
-        copy_rows(p, (char *) (held + 1), tree);
+        memcpy(held + 1, tree->rows, tree->n * p->row_bytes);
+        spill_relax(&p->spill);
         if (part->last > 0)
                 held_at(p, part->last)->next = at;
         else
@@ -147,7 +97,7 @@ static int write_held(Parts *p, Part *part) {
 
                 tree.rows = held + 1;
                 tree.spill = &p->spill;
-                r = write_tree(p, part, &tree);
+                r = p->write(p->state, part->file, &tree);
                 at = held_at(p, at)->next;
                 n_read += tree.n * p->row_bytes;
                 if (n_read > SPILL_BYTES) {
@@ -164,7 +114,7 @@ int parts_add(Parts *p, uint32_t root, const Function *function, const PartsTree
         Part *part;
         int r = find_part(p, p->state->info->is_partitioned ? root : UINT32_MAX, function, &part);
 
-        return r < 0 ? r : part->file ? write_tree(p, part, tree) : hold(p, part, tree);
+        return r < 0 ? r : part->file ? p->write(p->state, part->file, tree) : hold(p, part, tree);
 }
 
 int parts_finish(Parts *p) {

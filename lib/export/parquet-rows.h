@@ -33,7 +33,6 @@ typedef struct Part {
         const Function *function;
         Parquet *file; /* NULL: its trees wait, or it is finished */
         Buf *out;
-        uint64_t used;        /* the greater, the later */
         uint64_t first, last; /* that wait, plus 1; 0: none */
 } Part;
 
@@ -48,8 +47,6 @@ typedef struct Parts {
         Part *items;
         size_t n, n_open;
         Hash at; /* index + 1, by root */
-        size_t n_room;
-        uint64_t n_used;
         Spill spill;
         uint64_t n_spilled;
 } Parts;

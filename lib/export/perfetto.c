@@ -24,7 +24,6 @@
 #include "encode/escape.h"
 #include "export/exporter.h"
 #include "export/intern.h"
-#include "export/spans.h"
 
 enum { /* fields */
        TRACE_PACKET = 1,
@@ -98,7 +97,6 @@ typedef struct IrqRun {
 
 typedef struct Perfetto {
         ExportState s;
-        Spans *spans;
         Buf packet, event, inner;
         Intern names; /* of functions */
         Hash tracks;  /* that are described: uuids */
@@ -240,17 +238,17 @@ static int is_new_track(Perfetto *p, uint64_t uuid) {
 }
 
 /* The track of a task, described if it is new. */
-static int task_track(Perfetto *p, const SpansTask *task, uint64_t *ret) {
-        uint64_t uuid = task->pid == 0 ? UUID_IDLE(task->cpu) : UUID_TASK(task->pid);
-        const char *comm = task->comm && *task->comm ? task->comm : "task";
+static int task_track(Perfetto *p, const char *comm, int32_t pid, uint32_t cpu, uint64_t *ret) {
+        uint64_t uuid = pid == 0 ? UUID_IDLE(cpu) : UUID_TASK(pid);
         int r = is_new_track(p, uuid), n;
         char name[48];
 
         *ret = uuid;
         if (r <= 0)
                 return r;
-        n = task->pid > 0 ? snprintf(name, sizeof(name), "%.15s %d", comm, task->pid)
-                          : snprintf(name, sizeof(name), "%.15s CPU %u", comm, task->cpu);
+        comm = comm && *comm ? comm : "task";
+        n = pid > 0 ? snprintf(name, sizeof(name), "%.15s %d", comm, pid)
+                    : snprintf(name, sizeof(name), "%.15s CPU %u", comm, cpu);
         return write_track(p, uuid, UUID_TASKS, name, (size_t) n);
 }
 
@@ -319,15 +317,15 @@ static int put_aside(Perfetto *p, const Slice *slice, uint32_t cpu) {
         return 0;
 }
 
-static int perfetto_span(void *userdata, const SpansTask *task, const Frame *frame, uint64_t at_ns,
-                         const Call *call) {
+/* It begins, or ends with @call. */
+static int write_call(Perfetto *p, const char *comm, const Frame *frame, uint64_t at_ns,
+                      const Call *call) {
         Slice slice = { .function = call ? NULL : frame->function,
                         .at_ns = at_ns,
                         .is_cut = call && call->is_cut };
         bool in_irq = frame->in_irq && !frame->is_endless && frame->cpu < N_CPUS;
-        Perfetto *p = userdata;
         uint64_t track;
-        int r = task_track(p, task, &track);
+        int r = task_track(p, comm, (int32_t) frame->user, frame->cpu, &track);
 
         if (r >= 0 && in_irq)
                 r = put_aside(p, &slice, frame->cpu);
@@ -337,6 +335,16 @@ static int perfetto_span(void *userdata, const SpansTask *task, const Frame *fra
         return write_slice(p, track,
                            frame->role == ROLE_IRQ ? CATEGORY_INTERRUPT : CATEGORY_FUNCTION, &slice,
                            frame->cpu, call);
+}
+
+/* What is open stays where it began, even if the task gets its name meanwhile: a frame's user is its task's pid. */
+static int begin_call(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
+        frame->user = caller ? caller->user : (uint32_t) stack->pid;
+        return write_call(userdata, stack->comm, frame, frame->begin_ns, NULL);
+}
+
+static int end_call(void *userdata, const Call *call) {
+        return write_call(userdata, call->stack->comm, call->frame, call->frame->end_ns, call);
 }
 
 static int compare_runs(const void *a, const void *b) {
@@ -361,7 +369,7 @@ static int write_irqs(Perfetto *p) {
                 for (size_t k = 0; k < run->n && r >= 0; k++) {
                         Slice slice = p->irq_slices[run->first + k];
 
-                        slice.at_ns = last_ns = MIN(slice.at_ns + shift_ns, SPANS_END_NS);
+                        slice.at_ns = last_ns = MIN(slice.at_ns + shift_ns, PAIRING_END_NS);
                         r = write_slice(p, UUID_IRQ(run->cpu), CATEGORY_INTERRUPT, &slice, run->cpu,
                                         NULL);
                 }
@@ -441,7 +449,6 @@ static uint64_t take_woken(Perfetto *p, int32_t pid) {
 
 static int write_wake(Perfetto *p, const Step *step, const SchedEvent *event) {
         bool wakes = event->kind != SCHED_SWITCH;
-        SpansTask task = { .comm = event->comm, .pid = event->pid, .cpu = step->cpu };
         uint64_t flow = 0, track;
         int r = 1;
 
@@ -451,9 +458,8 @@ static int write_wake(Perfetto *p, const Step *step, const SchedEvent *event) {
                 flow = take_woken(p, event->pid);
         if (r <= 0 || flow == 0)
                 return MIN(r, 0);
-        if (wakes)
-                task = (SpansTask){ .comm = step->comm, .pid = step->pid, .cpu = step->cpu };
-        r = task_track(p, &task, &track);
+        r = wakes ? task_track(p, step->comm, step->pid, step->cpu, &track)
+                  : task_track(p, event->comm, event->pid, step->cpu, &track);
         if (r < 0)
                 return r;
         begin_event(p, TYPE_INSTANT, track, CATEGORY_WAKE);
@@ -465,9 +471,9 @@ static int write_wake(Perfetto *p, const Step *step, const SchedEvent *event) {
 /* ---------------------------------------------------------------------------------------------- */
 
 static int perfetto_init(void *userdata, Pairing *pairing) {
-        Perfetto *p = userdata;
-
-        return spans_new(&p->spans, pairing, perfetto_span, p);
+        pairing_add_sink(pairing, begin_call, end_call, userdata);
+        pairing->places = true;
+        return 0;
 }
 
 static int perfetto_step(void *userdata, const Step *step) {
@@ -502,7 +508,6 @@ static int perfetto_end(void *userdata) {
 static void perfetto_done(void *userdata) {
         Perfetto *p = userdata;
 
-        spans_free(p->spans);
         buf_done(&p->packet);
         buf_done(&p->event);
         buf_done(&p->inner);

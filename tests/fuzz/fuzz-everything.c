@@ -134,31 +134,35 @@ static void check_pages(const Input *in) {
 /* --- what comes out --------------------------------------------------------------------------- */
 
 typedef struct Checked {
-        Spans *spans;
         SpanCheck **tasks;
-        size_t n_tasks;
+        int32_t n_tasks;
         uint64_t n, n_left_out;
 } Checked;
 
-static int check_span(void *userdata, const SpansTask *task, const Frame *span, uint64_t at_ns,
-                      const Call *call) {
-        Checked *c = userdata;
-
-        FUZZ_CHECK(task->index <= c->n_tasks);
-        if (task->index == c->n_tasks) {
-                c->tasks = reallocarray(c->tasks, task->index + 1, sizeof(*c->tasks));
-                c->tasks[c->n_tasks++] = calloc(1, sizeof(**c->tasks));
+/* A stack's counter is its task's number, from 1. */
+static void check_span(Checked *c, Stack *stack, const Frame *span, uint64_t at_ns, bool begins) {
+        if (stack->counter == 0) {
+                c->tasks = reallocarray(c->tasks, (size_t) c->n_tasks + 1, sizeof(*c->tasks));
+                c->tasks[c->n_tasks] = calloc(1, sizeof(**c->tasks));
+                stack->counter = ++c->n_tasks;
         }
-        FUZZ_CHECK(span_check(c->tasks[task->index], span, at_ns, !call));
-        c->n += call != NULL;
+        FUZZ_CHECK(span_check(c->tasks[stack->counter - 1], span, at_ns, begins));
+}
+
+static int check_begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
+        (void) caller;
+        check_span(userdata, stack, frame, frame->begin_ns, true);
         return 0;
 }
 
 static int check_call(void *userdata, const Call *call) {
         const Frame *f = call->frame;
+        Checked *c = userdata;
 
+        check_span(c, call->stack, f, f->end_ns, false);
         FUZZ_CHECK(call->duration_ns <= PAIRING_NS_MAX && call->self_ns <= call->duration_ns);
-        ((Checked *) userdata)->n_left_out += f->n_left_out;
+        c->n++;
+        c->n_left_out += f->n_left_out;
         FUZZ_CHECK(f->parent < f->number && f->is_root == (f->parent == 0));
         FUZZ_CHECK(!f->is_root == (call->caller && call->caller->number == f->parent));
         return 0;
@@ -186,8 +190,8 @@ static void sums_init(Sums *s) {
         *s = (Sums){ .n_bytes = FIXED_BYTES };
         for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
                 FUZZ_CHECK(pairing_new(&s->pairings[i]) == 0);
-        FUZZ_CHECK(spans_new(&s->checked.spans, s->pairings[0], check_span, &s->checked) == 0);
-        pairing_add_sink(s->pairings[0], NULL, check_call, &s->checked);
+        pairing_add_sink(s->pairings[0], check_begin, check_call, &s->checked);
+        s->pairings[0]->places = true;
         FUZZ_CHECK(floor_new(&s->floor, s->pairings[0]) == 0);
         FUZZ_CHECK(heat_map_new(&s->roots, s->pairings[0], NULL, false) == 0);
         FUZZ_CHECK(call_tree_new(&s->tree, s->pairings[1]) == 0);
@@ -208,8 +212,7 @@ static void sums_init(Sums *s) {
 }
 
 static void sums_done(Sums *s) {
-        spans_free(s->checked.spans);
-        for (size_t i = 0; i < s->checked.n_tasks; i++)
+        for (int32_t i = 0; i < s->checked.n_tasks; i++)
                 free(s->checked.tasks[i]);
         free(s->checked.tasks);
         floor_free(s->floor);
@@ -300,13 +303,13 @@ static void check_spans(const Invocation *v) {
 }
 
 /* Rows have what the ranges have, however many columns there are. */
-static void check_heat(const HeatMap *m, const Quantiles *all, size_t max_columns) {
+static void check_heat(const HeatMap *m, const HeatGrid *all, size_t max_columns) {
         _cleanup_heat_view_ HeatView v = HEAT_VIEW_INIT;
-        Range ranges[RANGES_MAX];
-        size_t n_ranges = ranges_of(ranges, all);
+        Range ranges[HEAT_MAP_ROWS];
+        size_t n_ranges = heat_grid_ranges(ranges, all);
 
         FUZZ_CHECK(heat_view_new(&v, m, heat_map_all(m), max_columns) == 0);
-        FUZZ_CHECK(v.n == all->n && v.n_rows == n_ranges && v.n_columns <= max_columns);
+        FUZZ_CHECK(v.n == all->quantiles.n && v.n_rows == n_ranges && v.n_columns <= max_columns);
         for (size_t row = 0; row < v.n_rows; row++) {
                 uint64_t n = 0;
 
@@ -418,8 +421,8 @@ static void check_root_calls(const RootCalls *c) {
 
 static void sums_finish(Sums *s) {
         _cleanup_(call_tree_freep) CallTree *callers = NULL;
-        Range ranges[RANGES_MAX];
-        const Quantiles *all = &heat_map_all(s->roots)->quantiles;
+        Range ranges[HEAT_MAP_ROWS];
+        const HeatGrid *all = heat_map_all(s->roots);
         uint64_t n = 0, total_ns;
         Overhead overhead;
         size_t n_ranges, n_rows;
@@ -449,11 +452,11 @@ static void sums_finish(Sums *s) {
         for (size_t i = 0; i < ELEMENTSOF(s->windows); i++)
                 check_path(s->timelines, &s->windows[i]);
         check_anatomy(s->anatomy);
-        n_ranges = ranges_of(ranges, all);
+        n_ranges = heat_grid_ranges(ranges, all);
         n = 0;
         for (size_t i = 0; i < n_ranges; i++)
                 n += ranges[i].n;
-        FUZZ_CHECK(n_ranges <= RANGES_MAX && n <= all->n);
+        FUZZ_CHECK(n == all->quantiles.n);
 }
 
 /* --- exports ---------------------------------------------------------------------------------- */

@@ -34,6 +34,7 @@ typedef struct FuzzDrawing {
         void *rendering;
         Buf *out;
         Prune prune;
+        Stretch stretch;
         uint64_t n_calls;
 } FuzzDrawing;
 
@@ -64,7 +65,7 @@ static void fuzz_draw_end(FuzzDrawing *d) {
         while (text_trace_next(d->trace, &s) > 0) {
                 fuzz_check_step(&s);
                 d->n_calls += s.kind == STEP_ENTER || s.kind == STEP_LEAF;
-                FUZZ_CHECK(prune_hides(&d->prune, &s) == 0);
+                FUZZ_CHECK(!step_is_call(&s) || prune_hides(&d->prune, &d->stretch, &s) == 0);
                 d->renderer->step(d->rendering, &s);
         }
         d->renderer->free(d->rendering);
@@ -73,7 +74,7 @@ static void fuzz_draw_end(FuzzDrawing *d) {
         for (size_t i = 0; i < n; i++)
                 FUZZ_CHECK(notes[i].line > 0 && notes[i].line <= c->n_lines &&
                            text_remark_name(notes[i].remark));
-        prune_done(&d->prune);
+        name_set_done(&d->prune.names);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {

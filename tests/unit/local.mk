@@ -90,7 +90,7 @@ unit_programs += %D%/lib-import
 
 unit_programs += %D%/lib-analyze
 %C%_lib_analyze_SOURCES = %D%/test-breakdown.c %D%/test-call-tree.c %D%/test-expected.c %D%/test-heat-map.c \
-	%D%/test-overhead.c %D%/test-pairing.c %D%/test-quantiles.c %D%/test-role.c
+	%D%/test-overhead.c %D%/test-pairing.c %D%/test-quantiles.c %D%/test-role.c %D%/test-spans.c
 %C%_lib_analyze_CFLAGS = $(unit_cflags)
 %C%_lib_analyze_LDADD = $(unit_libs) $(import_libs) $(analyze_libs) -lm $(CHECK_LIBS)
 
@@ -106,7 +106,7 @@ unit_programs += %D%/lib-causes
 %C%_lib_causes_LDADD = $(unit_libs) $(causes_libs) -lm $(CHECK_LIBS)
 
 unit_programs += %D%/lib-export
-%C%_lib_export_SOURCES = %D%/test-exporter.c %D%/test-spans.c %D%/test-spill.c
+%C%_lib_export_SOURCES = %D%/test-exporter.c %D%/test-spill.c
 %C%_lib_export_CFLAGS = $(unit_cflags)
 %C%_lib_export_LDADD = $(unit_libs) $(export_libs) -lm $(CHECK_LIBS)
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What lib/export/spans.h promises of what a listener gets. */
+/* What lib/analyze/pairing.h promises of where calls are placed. */
 
-#include "export/spans.h"
+#include "analyze/pairing.h"
 
 #define SPAN_CHECK_DEPTH 1100
 
@@ -14,7 +14,7 @@ typedef struct SpanCheck {
 } SpanCheck;
 
 static inline bool span_check(SpanCheck *c, const Frame *span, uint64_t at_ns, bool begins) {
-        if (at_ns < c->last_ns || at_ns > SPANS_END_NS)
+        if (at_ns < c->last_ns || at_ns > PAIRING_END_NS)
                 return false;
         c->last_ns = at_ns;
         if (!begins)

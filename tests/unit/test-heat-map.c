@@ -56,15 +56,15 @@ static uint64_t sum_of_row(const HeatView *v, size_t row) {
 }
 
 /* Of each range, for any number of columns. */
-static void assert_equals_histogram(Fed *f, const Function *root, const Quantiles *q) {
+static void assert_equals_histogram(Fed *f, const Function *root, const HeatGrid *g) {
         static const size_t columns[] = { 1, 7, 80, 1000, SIZE_MAX / 2 };
-        Range ranges[RANGES_MAX];
-        size_t n = ranges_of(ranges, q);
+        Range ranges[HEAT_MAP_ROWS];
+        size_t n = heat_grid_ranges(ranges, g);
 
         for (size_t i = 0; i < ELEMENTSOF(columns); i++) {
                 _cleanup_heat_view_ HeatView v = view(f, root, columns[i]);
 
-                ck_assert_uint_eq(v.n, q->n);
+                ck_assert_uint_eq(v.n, g->quantiles.n);
                 ck_assert_uint_eq(v.n_rows, n);
                 ck_assert_uint_le(v.n_columns, MIN(columns[i], (size_t) HEAT_MAP_COLUMNS_MAX));
                 for (size_t row = 0; row < n; row++) {
@@ -102,9 +102,23 @@ TEST(rows_add_up_to_the_histogram_of_each_root) {
                 rows = heat_map_grids(f.map, &n);
                 ck_assert_msg(n == 2, "seed %d, round %d", getpid(), round);
                 for (size_t i = 0; i < n; i++)
-                        assert_equals_histogram(&f, rows[i]->root, &rows[i]->quantiles);
-                assert_equals_histogram(&f, NULL, &heat_map_all(f.map)->quantiles);
+                        assert_equals_histogram(&f, rows[i]->root, rows[i]);
+                assert_equals_histogram(&f, NULL, heat_map_all(f.map));
         }
+}
+
+TEST(doubling_ranges_hold_exactly_what_they_say) {
+        static const uint64_t wanted[] = { 28, 128, 256, 512, 100 };
+        _cleanup_fed_ Fed f = fed(NULL);
+        Range ranges[HEAT_MAP_ROWS];
+
+        ck_assert_uint_eq(heat_grid_ranges(ranges, heat_map_all(f.map)), 0);
+        for (uint64_t ns = 100; ns < 1124; ns++)
+                leaf(&f, &step_root, ns * 10000, ns);
+        ck_assert_uint_eq(heat_grid_ranges(ranges, heat_map_all(f.map)), ELEMENTSOF(wanted));
+        ck_assert_uint_eq(ranges[0].from_ns, 64);
+        for (size_t i = 0; i < ELEMENTSOF(wanted); i++)
+                ck_assert_uint_eq(ranges[i].n, wanted[i]);
 }
 
 TEST(columns_double_until_all_fit_and_each_call_stays_in_its_own) {
@@ -214,7 +228,7 @@ TEST(calls_of_a_name_are_found_below_their_roots) {
         feed_at(f.pairing, step_leave(&step_root, 0, 5000), 7000);
         leaf(&f, &step_child, 9000, 3);
         ck_assert_int_eq(pairing_finish(f.pairing), 0);
-        assert_equals_histogram(&f, NULL, &heat_map_all(f.map)->quantiles);
+        assert_equals_histogram(&f, NULL, heat_map_all(f.map));
         ck_assert_uint_eq(heat_map_all(f.map)->quantiles.n, 3);
         v = view(&f, &step_root, 1);
         ck_assert_uint_eq(v.n, 2);

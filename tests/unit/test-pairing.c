@@ -262,3 +262,67 @@ TEST(a_tree_that_is_very_large_is_told_in_parts) {
         ck_assert_uint_eq(p->n_calls, 200001);
         ck_assert_uint_eq(p->total_ns, 3000000);
 }
+
+/* --- contexts --------------------------------------------------------------------------------- */
+
+#define PARENT "traceparent=00-0000000000000000000000000000000"
+#define BEHIND "-b7ad6b7169203331-01"
+
+/* "a", "a", "-": the last digit of each outermost call's context; "-": it has none. */
+static int note_context(void *userdata, const Call *call) {
+        char *text = userdata;
+
+        if (call->is_root && trace_context_is_set(&call->context))
+                (void) sprintf(text + strlen(text), "%llx", (unsigned long long) call->context.low);
+        else if (call->is_root)
+                (void) strcat(text, "-");
+        return 0;
+}
+
+static Step says(const char *text, uint64_t at_ns) {
+        Step s = step_of(STEP_OTHER, NULL, 0);
+
+        s.text = text;
+        s.timestamp_ns = at_ns;
+        return s;
+}
+
+#define EXPECT_CONTEXTS(wanted, ...)                                                               \
+        do {                                                                                       \
+                _cleanup_(pairing_freep) Pairing *p = fed_pairing();                               \
+                char _text[64] = "";                                                               \
+                p->keeps_contexts = true;                                                          \
+                pairing_add_sink(p, NULL, note_context, _text);                                    \
+                FEED(p, __VA_ARGS__);                                                              \
+                ck_assert_int_eq(pairing_finish(p), 0);                                            \
+                ck_assert_str_eq(_text, wanted);                                                   \
+        } while (0)
+
+TEST(a_tree_has_the_context_that_its_task_had_when_it_began) {
+        Step others = step_leaf(&step_child, 0, 10);
+
+        others.pid = 18;
+        EXPECT_CONTEXTS("-a-ab-", step_leaf(&step_root, 0, 10), says(PARENT "a" BEHIND, 100),
+                        step_leaf(&step_root, 0, 10), others, step_enter(&step_root, 0),
+                        says(PARENT "b" BEHIND, 200), step_leaf(&step_child, 1, 10),
+                        step_leave(&step_root, 0, 100), step_leaf(&step_root, 0, 10),
+                        says("traceparent=-", 300), step_leaf(&step_root, 0, 10));
+}
+
+TEST(a_context_does_not_outlive_a_loss_in_which_it_may_have_ended) {
+        EXPECT_CONTEXTS("a-b", says(PARENT "a" BEHIND, 100), step_leaf(&step_root, 0, 10),
+                        step_of(STEP_LOST, NULL, 0), step_leaf(&step_root, 0, 10),
+                        says(PARENT "b" BEHIND, 100), step_leaf(&step_root, 0, 10));
+}
+
+TEST(an_end_alone_has_no_context_that_was_said_after_its_beginning) {
+        EXPECT_CONTEXTS("a-", says(PARENT "a" BEHIND, 1000000000 - 100),
+                        step_leave(&step_root, 0, 50), step_leave(&step_root, 0, 500));
+}
+
+TEST(a_task_that_gets_its_name_takes_its_context_along) {
+        Step marker = says(PARENT "a" BEHIND, 100), name = step_of(STEP_TASK, NULL, 0);
+
+        marker.pid = STEP_PID_UNKNOWN(0);
+        EXPECT_CONTEXTS("a", marker, name, step_leaf(&step_root, 0, 10));
+}

@@ -1,36 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "export/spans.h"
+#include "analyze/pairing.h"
 #include "step-builder.h"
 #include "unit.h"
 
 typedef struct Seen {
-        Spans *spans;
         Pairing *pairing;
         char text[512]; /* "+root 100", "-root 200" ... */
-        size_t n_tasks;
 } Seen;
 
-static int note(void *userdata, const SpansTask *task, const Frame *span, uint64_t at_ns,
-                const Call *call) {
-        Seen *seen = userdata;
+static int note(Seen *seen, char sign, const Frame *span, uint64_t at_ns) {
         size_t n = strlen(seen->text);
 
-        seen->n_tasks = MAX(seen->n_tasks, task->index + 1);
         (void) snprintf(seen->text + n, sizeof(seen->text) - n, "%s%c%.*s %llu", n > 0 ? ", " : "",
-                        call ? '-' : '+', (int) span->function->n_name, span->function->label,
+                        sign, (int) span->function->n_name, span->function->label,
                         (unsigned long long) at_ns);
         return 0;
+}
+
+static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
+        (void) stack;
+        (void) caller;
+        return note(userdata, '+', frame, frame->begin_ns);
+}
+
+static int end(void *userdata, const Call *call) {
+        return note(userdata, '-', call->frame, call->frame->end_ns);
 }
 
 static void seen_init(Seen *seen) {
         *seen = (Seen){};
         ck_assert_int_eq(pairing_new(&seen->pairing), 0);
-        ck_assert_int_eq(spans_new(&seen->spans, seen->pairing, note, seen), 0);
+        pairing_add_sink(seen->pairing, begin, end, seen);
+        seen->pairing->places = true;
 }
 
 static void seen_done(Seen *seen) {
-        spans_free(seen->spans);
         pairing_free(seen->pairing);
 }
 
@@ -107,19 +112,6 @@ TEST(what_is_cut_off_ends_with_the_recording) {
         call(&seen, STEP_LEAF, &step_child, 1, 2010, 1010, 1040);
         ck_assert_int_eq(pairing_finish(seen.pairing), 0);
         ck_assert_str_eq(seen.text, "+root 2000, +child 2010, -child 2040, -root 2040");
-}
-
-TEST(tasks_are_told_apart_by_the_hundred) {
-        SEEN(seen);
-
-        for (int32_t pid = 1; pid <= 300; pid++) {
-                Step s = step_enter(&step_root, 0);
-
-                s.pid = pid;
-                ck_assert_int_eq(pairing_step(seen.pairing, &s), 0);
-        }
-        ck_assert_int_eq(pairing_finish(seen.pairing), 0);
-        ck_assert_uint_eq(seen.n_tasks, 300);
 }
 
 /* Two calls of depth 0, and what the later of them calls.  Of the first one's time nothing was seen. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "analyze/breakdown.h"
-#include "analyze/whole.h"
+#include "analyze/pairing.h"
 #include "causes/waits.h"
 #include "fed.h"
 
@@ -110,12 +110,13 @@ TEST(a_wait_names_who_woke_it_from_where_and_how_long_that_took) {
 /* A filter that leaves the client out, and passes events on only when it has seen all. */
 TEST(who_wakes_is_known_by_calls_that_are_left_out) {
         _cleanup_fed_ Fed f = fed();
-        _cleanup_(whole_freep) Whole *whole = NULL;
+        _cleanup_(pairing_freep) Pairing *whole = NULL;
         const WaitsRow *const *rows;
         Step wakings[3];
         size_t n;
 
-        ck_assert_int_eq(whole_new(&whole), 0);
+        ck_assert_int_eq(pairing_new(&whole), 0);
+        whole->is_whole = true;
         for (unsigned i = 0; i < ELEMENTSOF(wakings); i++) {
                 Step calls[] = { step_enter(&enter, 0), step_enter(&ready, 1),
                                  step_leave(&ready, 1, 20), step_leave(&enter, 0, 20) };
@@ -131,12 +132,12 @@ TEST(who_wakes_is_known_by_calls_that_are_left_out) {
                 for (size_t k = 0; k < ELEMENTSOF(calls); k++) {
                         calls[k].pid = i == 1 ? 18 : 19;
                         calls[k].timestamp_ns = wakings[i].timestamp_ns + (k < 2 ? -10 : 10);
-                        ck_assert_int_eq(whole_see(whole, &calls[k]), 0);
+                        ck_assert_int_eq(pairing_see(whole, &calls[k]), 0);
                         if (k == 1)
-                                ck_assert_int_eq(whole_see(whole, &wakings[i]), 0);
+                                ck_assert_int_eq(pairing_see(whole, &wakings[i]), 0);
                 }
         }
-        whole_tell(whole, f.pairing);
+        f.pairing->all = whole;
         receive(&f, 'S');
         ck_assert(pairing_waker(f.pairing, &wakings[0]).in_softirq);
         ck_assert_int_eq(pairing_step(f.pairing, &wakings[1]), 0);

@@ -67,6 +67,7 @@ typedef struct Told {
         uint64_t n_roots, roots_ns, n_roots_cut;
         uint64_t self_ns;
         SpanCheck *tasks;
+        int32_t n_tasks;
         uint64_t n_spans;
 } Told;
 
@@ -93,16 +94,25 @@ static int note_call(void *userdata, const Call *call) {
         return 0;
 }
 
-static int note_span(void *userdata, const SpansTask *task, const Frame *span, uint64_t at_ns,
-                     const Call *call) {
-        Told *t = userdata;
-
-        ck_assert_uint_lt(task->index, N_TASKS);
-        ck_assert_msg(span_check(&t->tasks[task->index], span, at_ns, !call), "%s: %s %s at %llu",
-                      window, span->function->label, call ? "ends" : "begins",
-                      (unsigned long long) at_ns);
-        t->n_spans += call != NULL;
+/* A stack's counter is its task's number, from 1. */
+static int note_span(Told *t, Stack *stack, const Frame *span, uint64_t at_ns, bool begins) {
+        if (stack->counter == 0)
+                stack->counter = ++t->n_tasks;
+        ck_assert_int_le(stack->counter, N_TASKS);
+        ck_assert_msg(span_check(&t->tasks[stack->counter - 1], span, at_ns, begins),
+                      "%s: %s %s at %llu", window, span->function->label,
+                      begins ? "begins" : "ends", (unsigned long long) at_ns);
+        t->n_spans += !begins;
         return 0;
+}
+
+static int begin_span(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
+        (void) caller;
+        return note_span(userdata, stack, frame, frame->begin_ns, true);
+}
+
+static int end_span(void *userdata, const Call *call) {
+        return note_span(userdata, call->stack, call->frame, call->frame->end_ns, false);
 }
 
 /* What the steps themselves say. */
@@ -127,7 +137,6 @@ typedef struct All {
         HeatMap *roots;
         Outliers *outliers;
         Anatomy *anatomy;
-        Spans *spans;
         Export *exports[16];
         Buf out[16];
         Told told;
@@ -143,7 +152,8 @@ static void all_init(All *a, const ExportInfo *info, bool is_sparse) {
         a->told.tasks = calloc(N_TASKS, sizeof(*a->told.tasks));
         ck_assert_ptr_nonnull(a->told.tasks);
         pairing_add_sink(a->pairings[0], NULL, note_call, &a->told);
-        ck_assert_int_eq(spans_new(&a->spans, a->pairings[0], note_span, &a->told), 0);
+        pairing_add_sink(a->pairings[0], begin_span, end_span, &a->told);
+        a->pairings[0]->places = true;
         ck_assert_int_eq(breakdown_new(&a->by_function, BREAKDOWN_BY_FUNCTION, a->pairings[1]), 0);
         ck_assert_int_eq(call_tree_new(&a->tree, a->pairings[1]), 0);
         ck_assert_int_eq(heat_map_new(&a->roots, a->pairings[1], NULL, false), 0);
@@ -173,7 +183,6 @@ static void all_done(All *a) {
         heat_map_free(a->roots);
         outliers_free(a->outliers);
         anatomy_free(a->anatomy);
-        spans_free(a->spans);
         for (size_t i = 0; i < ELEMENTSOF(a->pairings); i++)
                 pairing_free(a->pairings[i]);
         free(a->told.tasks);

@@ -280,9 +280,9 @@ static void tell_range(Row r, const Range *range, const HeatGrid *grid, uint64_t
 }
 
 static void tell_ranges(Table *t, const Hist *h, const HeatGrid *grid) {
-        Range ranges[RANGES_MAX];
+        Range ranges[HEAT_MAP_ROWS];
         uint64_t most = 0;
-        size_t n = ranges_of(ranges, &grid->quantiles);
+        size_t n = heat_grid_ranges(ranges, grid);
 
         for (size_t i = 0; i < n; i++)
                 most = MAX(most, ranges[i].n);
@@ -394,7 +394,6 @@ static int write_picture(const Hist *h, Buf *out) {
                 .has_ticks = summary_has_ticks(m),
                 .is_timeless =
                         reading->text.trace && !text_trace_layout(reading->text.trace)->has_times,
-                .has_script = true,
         };
         int r;
 
