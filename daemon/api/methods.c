@@ -497,5 +497,6 @@ void methods_done(Methods *m) {
         listings_done(m);
         methods_drop_errands(m, true);
         (void) sd_event_source_disable_unref(m->errand_turn);
+        (void) sd_event_source_disable_unref(m->errand_tick);
         (void) sd_event_source_disable_unref(m->tick);
 }
