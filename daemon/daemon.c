@@ -128,7 +128,7 @@ static void daemon_notify_status(Daemon *d) {
 }
 
 static int daemon_seal(Daemon *d, const Session *s) {
-        return !d->sealer || session_meta(s)->newer_version > 0
+        return !d->sealer || !session_meta_is_known(session_meta(s))
                        ? 0
                        : sealer_add_session(d->sealer, session_name(s));
 }
@@ -405,7 +405,7 @@ static int daemon_make_sealer(Daemon *d) {
 
                 if (e->session)
                         r = daemon_seal(d, e->session);
-                else if (e->rest.brief.newer_version == 0)
+                else if (e->rest.brief.newer_version == 0 && !e->rest.brief.unreadable)
                         r = sealer_add_session(d->sealer, e->name);
         }
         if (r < 0)

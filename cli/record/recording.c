@@ -177,16 +177,27 @@ static int interrupted(void) {
 }
 
 /* One call; an exit status, and with another one than STATUS_OK perhaps a @refusal that nobody was told. */
-static int ask_once(json_t **ret, Client *c, json_t *parameters, int wake_fd, Refusal *refusal) {
-        int r = client_send(c, "Start", json_incref(parameters), false);
+static int ask_once(json_t **ret, const Options *o, Client *c, json_t *parameters, int wake_fd,
+                    Refusal *refusal) {
+        _cleanup_progress_ Progress bar;
+        bool continues = false;
+        int r = client_send(c, "Start", json_incref(parameters), true);
 
+        progress_begin(&bar, o, "Starting");
         while (r == 0 || r == CLIENT_E_INTERRUPTED) {
                 json_auto_t *reply = NULL;
 
-                r = client_receive(c, &reply, NULL, NULL, refusal, wake_fd, -1);
+                r = client_receive(c, &reply, NULL, &continues, refusal, wake_fd, -1);
+                if (r != 0 || !continues)
+                        progress_end(&bar);
                 if (r == CLIENT_E_INTERRUPTED && signals_want_end(wake_fd))
                         return interrupted();
-                else if (r == 0) {
+                else if (r == 0 && continues) {
+                        const json_t *progress = json_object_get(reply, "progress");
+
+                        progress_write(&bar, json_number(progress, "done"),
+                                       json_number(progress, "total"));
+                } else if (r == 0) {
                         *ret = TAKE_PTR(reply);
                         return STATUS_OK;
                 }
@@ -221,7 +232,7 @@ static int call_start(json_t **ret, const Options *o, Client *c, json_t *paramet
                 struct pollfd poll_fd = { .fd = wake_fd, .events = POLLIN };
                 uint64_t waited, left_ms;
                 _cleanup_refusal_ Refusal refusal = {};
-                int status = ask_once(ret, c, parameters, wake_fd, &refusal);
+                int status = ask_once(ret, o, c, parameters, wake_fd, &refusal);
 
                 if (status == STATUS_OK || !refusal.parameters)
                         return status;

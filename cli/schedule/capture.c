@@ -309,14 +309,16 @@ static int look_until_end(Capture *c, int signal_fd) {
 
 /* --- what is kept ----------------------------------------------------------------------------- */
 
-/* The session among @sessions that is @capture's and still there; NULL: none. */
+/* The session among @sessions that is @capture's and still there; NULL: none.  One that cannot be read may have no id. */
 static const json_t *find_session(const json_t *capture, const json_t *sessions) {
         const char *id = json_text(capture, "id");
         json_t *s;
         size_t i;
 
         json_array_foreach (sessions, i, s)
-                if (*id && streq(json_text(s, "id"), id))
+                if ((*id && streq(json_text(s, "id"), id)) ||
+                    (json_object_get(s, "unreadable") &&
+                     streq(json_text(s, "name"), json_text(capture, "session"))))
                         return s;
         return NULL;
 }
@@ -337,7 +339,8 @@ size_t capture_count_kept(const json_t *captures, const json_t *sessions) {
 }
 
 static bool may_go(const json_t *session) {
-        return has_ended(session) && !json_is_true(json_object_get(session, "pinned"));
+        return has_ended(session) && !json_is_true(json_object_get(session, "pinned")) &&
+               !json_object_get(session, "unreadable");
 }
 
 /* Removes the oldest until @c->o->schedule.keep are left beside those that may not go. */

@@ -111,7 +111,7 @@ static int open_store(Store **ret, const Options *o) {
         return r < 0 ? store_failure(o, "the sessions", r) : STATUS_OK;
 }
 
-/* Of a newer ftraced what can be told of it. */
+/* Of one that cannot be read what can be told of it. */
 static int read_any_meta(SessionMeta **ret, const SessionDir *dir, const char *name) {
         int r = session_dir_read_any_meta(dir, name, ret);
 
@@ -130,7 +130,7 @@ static int read_meta(SessionMeta **ret, const SessionDir *dir, const char *name)
 
         if (status != STATUS_OK)
                 return status;
-        if (m->newer_version > 0)
+        if (!session_meta_is_known(m))
                 return failed(STATUS_FAILED, "session \"%s\" was %s.", name, m->reason);
         *ret = TAKE_PTR(m);
         return STATUS_OK;
@@ -581,19 +581,35 @@ int source_describe(Source **ret, const Options *o, const char *name) {
         return STATUS_OK;
 }
 
+/* Names those of the @array that cannot be read. */
+static int name_unreadable(json_t *array, bool is_brief) {
+        int status = STATUS_OK;
+        json_t *s;
+        size_t i;
+
+        json_array_foreach (array, i, s)
+                if (json_object_get(s, "unreadable")) {
+                        log_error("session \"%s\" is %s.", json_text(s, "name"),
+                                  json_text(s, is_brief ? "unreadable" : "reason"));
+                        status = STATUS_INCOMPLETE;
+                }
+        return status;
+}
+
 int source_list(json_t **ret, const Options *o, uint64_t n_newest, bool is_brief) {
+        const char *array = is_brief ? "briefs" : "sessions";
         _cleanup_(client_freep) Client *c = NULL;
         json_t *parameters = NULL;
         int status = contact_unless_store(&c, o);
 
         if (status != STATUS_OK)
                 return status;
-        if (!c)
-                return list_store(ret, o, n_newest, is_brief);
-        if (n_newest > 0)
+        if (c && n_newest > 0)
                 parameters = json_pack("{s:I}", "newest", (json_int_t) n_newest);
-        return contact_gather(c, is_brief ? "ListBriefs" : "List", parameters,
-                              is_brief ? "briefs" : "sessions", ret);
+        status = c ? contact_gather(c, is_brief ? "ListBriefs" : "List", parameters, array, ret)
+                   : list_store(ret, o, n_newest, is_brief);
+        return (status == STATUS_OK ? name_unreadable(json_object_get(*ret, array), is_brief)
+                                    : status);
 }
 
 int source_refresh(Source *s) {

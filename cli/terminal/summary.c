@@ -125,21 +125,22 @@ bool summary_is_complete(const SessionMeta *m) {
                m->gaps.n == 0 && m->pages_unsynced == 0 && m->lacks.n == 0;
 }
 
-static const char *name_state(SessionState state, SessionLimit limit, bool is_newer,
-                              bool is_degraded) {
-        if (is_newer)
-                return "newer";
+static const char *name_state(SessionState state, SessionLimit limit, bool is_unreadable,
+                              bool is_newer, bool is_degraded) {
+        if (is_unreadable || is_newer)
+                return is_unreadable ? "unreadable" : "newer";
         if (state == SESSION_SEALED && limit != SESSION_LIMIT_NONE)
                 return "limited";
         return session_state_is_live(state) && is_degraded ? "degraded" : session_state_name(state);
 }
 
 const char *summary_state(const SessionMeta *m) {
-        return name_state(m->state, m->limit, m->newer_version > 0, m->degraded.n > 0);
+        return name_state(m->state, m->limit, m->unreadable, m->newer_version > 0,
+                          m->degraded.n > 0);
 }
 
 const char *summary_brief_state(const Brief *b) {
-        return name_state(b->state, b->limit, b->newer_version > 0, b->degraded);
+        return name_state(b->state, b->limit, b->unreadable, b->newer_version > 0, b->degraded);
 }
 
 /* "2,646 events", "1 page", "2,646 events and 1 page" */

@@ -311,6 +311,32 @@ static json_t *named_json(const Why *w, const WhyCause *cause, const WhyValue *v
         return r.json;
 }
 
+static const char *cohort_name(CohortsBy by) {
+        static const char *const names[] = {
+                [COHORTS_BY_SLOWEST] = "slowest", [COHORTS_BY_HUMP] = "hump",
+                [COHORTS_BY_DURATION] = "slower", [COHORTS_BY_WINDOW] = "window",
+                [COHORTS_BY_FAILURE] = "failed",  [COHORTS_BY_SOURCE] = "source",
+        };
+
+        return names[by];
+}
+
+static json_t *humps_json(const Why *w) {
+        bool is_chosen = w->spec.by == COHORTS_BY_HUMP;
+
+        if (w->spec.slower_ns == 0 || (!is_chosen && w->spec.by != COHORTS_BY_SLOWEST))
+                return json_null();
+        return json_pack("{s:I, s:b, s:b}", "upper_from_ns", (json_int_t) w->spec.slower_ns,
+                         "several", (int) w->spec.has_several, "chosen", (int) is_chosen);
+}
+
+static json_t *error_json(const Why *w) {
+        if (w->n_error == 0)
+                return json_null();
+        return json_pack("{s:o, s:I, s:o}", "value", bound_json(w->error), "calls",
+                         (json_int_t) w->n_error, "deepest", named_json(w, NULL, w->deepest_error));
+}
+
 void why_view_between(Buf *out, const Why *w, const WaitsRow *between) {
         if (!between || (double) between->away.sum <= fabs(w->difference_ns) * (double) w->n_slow)
                 return;
@@ -339,6 +365,9 @@ json_t *why_view_json(const Why *w, const WaitsRow *between, uint64_t said) {
         row_string(r, NULL, "named", named_kind(w));
         row_json(r, "cause", named_json(w, w->cause, NULL));
         row_json(r, "value", named_json(w, NULL, w->value));
+        row_string(r, NULL, "by", cohort_name(w->spec.by));
+        row_json(r, "humps", humps_json(w));
+        row_json(r, "error", error_json(w));
         row_int(r, "calls", (int64_t) w->n_all);
         row_int(r, "slow_calls", (int64_t) w->n_slow);
         row_int(r, "usual_calls", (int64_t) w->n_usual);

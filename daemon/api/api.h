@@ -199,7 +199,9 @@ typedef struct Methods {
         Errand *errands;              /* wait for their turn */
         bool errand_runs;             /* one is among the tasks */
         uid_t errand_uid;             /* whose the last one was */
+        ServerCall *errand_call;      /* borrowed: that runs, and wants to be told how far it is */
         sd_event_source *errand_turn; /* of the next */
+        sd_event_source *errand_tick; /* while one runs */
         struct {
                 uint64_t since_ns;
                 unsigned n;

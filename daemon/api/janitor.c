@@ -90,6 +90,8 @@ static int list_sessions(const Janitor *j, Vacuum *v) {
                 const SessionEntry *e = sorted[i];
                 Session *s = e->session; /* or it rests */
                 bool is_pinned = s ? session_meta(s)->pinned : e->rest.brief.pinned;
+                bool is_known = s ? session_meta_is_known(session_meta(s))
+                                  : e->rest.brief.newer_version == 0 && !e->rest.brief.unreadable;
 
                 r = vacuum_add(v, &(VacuumItem){
                                           .name = e->name,
@@ -99,7 +101,9 @@ static int list_sessions(const Janitor *j, Vacuum *v) {
                                           .growth_bytes = s ? session_growth_bytes(s) : 0,
                                           .is_live = s && (session_meta(s)->state == SESSION_NEW ||
                                                            session_is_live(s)),
-                                          .keep = is_pinned ? KEEP_PINNED : KEEP_NOT,
+                                          .keep = is_pinned   ? KEEP_PINNED
+                                                  : !is_known ? KEEP_UNKNOWN
+                                                              : KEEP_NOT,
                                   });
         }
         return r;

@@ -71,9 +71,10 @@ static json_t *brief_of_live(Session *s) {
                                                                              : brief_to_json(&b);
 }
 
-/* Whether it is there still.  *@ret: NULL without memory. */
-static bool describe(Sessions *sessions, const char *name, ListingKind kind, json_t **ret) {
+/* Whether it is there still; -errno: that is not known.  *@ret: NULL without memory. */
+static int describe(Sessions *sessions, const char *name, ListingKind kind, json_t **ret) {
         Session *s;
+        int r;
 
         if (kind == LISTING_BRIEFS) {
                 const SessionEntry *e = sessions_find(sessions, name);
@@ -81,12 +82,12 @@ static bool describe(Sessions *sessions, const char *name, ListingKind kind, jso
                 if (e)
                         *ret = e->session ? brief_of_live(e->session)
                                           : brief_to_json(&e->rest.brief);
-                return e;
+                return e != NULL;
         }
-        if (sessions_open(sessions, &s, name) != 0)
-                return false;
-        *ret = session_to_json(s);
-        return true;
+        r = sessions_open(sessions, &s, name);
+        if (r == 0)
+                *ret = session_to_json(s);
+        return r == SESSIONS_E_NONE ? 0 : r < 0 ? r : 1;
 }
 
 static bool is_recent(const SessionEntry *e) {
@@ -153,8 +154,11 @@ static Progress listing_go_on(Listing *l) {
         while (l->i < l->names.n && l->text.error == 0) {
                 const char *name = l->names.items[l->i++];
                 json_t *json = NULL;
+                int r = describe(l->methods->sessions, name, l->kind, &json);
 
-                if (describe(l->methods->sessions, name, l->kind, &json)) {
+                if (r < 0)
+                        l->text.error = r;
+                else if (r > 0) {
                         if (l->text.data[l->text.n_data - 1] != '[')
                                 buf_adds(&l->text, ",");
                         add_json(&l->text, json);

@@ -55,7 +55,7 @@ int methods_get_session(Methods *m, const ServerCall *call, json_t *parameters, 
                                          "session.json of session '%s' in %s cannot be read: %s",
                                          NAME_QUOTED(name), store_path(m->store), origin_text(r));
         meta = session_meta(s);
-        if (meta->newer_version > 0 && (use == METHODS_READ || use == METHODS_CHANGE))
+        if (!session_meta_is_known(meta) && (use == METHODS_READ || use == METHODS_CHANGE))
                 return methods_refuse_state(refusal, s, "session '%s' was %s", meta->name,
                                             meta->reason);
         if (is_change && call->who.right != PEER_ALL && meta->owner_uid != call->who.uid)

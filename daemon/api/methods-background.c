@@ -12,6 +12,8 @@
 #include "base/log.h"
 #include "daemon/api/api.h"
 
+#define TELL_US 500000
+
 struct Errand {
         Errand *next;
         Methods *methods;
@@ -63,7 +65,11 @@ static void run_one(void *userdata) {
 
         if (e) { /* its caller has not left while it stood behind other tasks */
                 m->errand_uid = e->call->who.uid;
+                m->errand_call = e->call->wants_more ? e->call : NULL;
+                (void) sd_event_source_set_time_relative(m->errand_tick, TELL_US);
+                (void) sd_event_source_set_enabled(m->errand_tick, SD_EVENT_ONESHOT);
                 errand_run(e);
+                m->errand_call = NULL;
         }
         m->errand_runs = false;
         if (m->errands)
@@ -80,10 +86,30 @@ static int on_turn(sd_event_source *source, void *userdata) {
         return 0;
 }
 
+/* While a start waits for the kernel to compare names, it tells how far that is. */
+static int on_tick(sd_event_source *source, uint64_t usec, void *userdata) {
+        Methods *m = userdata;
+        uint64_t done, total;
+
+        if (!m->errand_call || !server_call_is_connected(m->errand_call))
+                return 0;
+        if (controller_progress(m->controller, &done, &total))
+                (void) server_call_continue(m->errand_call, json_pack("{s:{s:I, s:I}}", "progress",
+                                                                      "done", (json_int_t) done,
+                                                                      "total", (json_int_t) total));
+        (void) sd_event_source_set_time_relative(source, TELL_US);
+        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
 int errands_init(Methods *m) {
         int r = sd_event_add_defer(m->event, &m->errand_turn, on_turn, m);
 
-        return r < 0 ? r : sd_event_source_set_enabled(m->errand_turn, SD_EVENT_OFF);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(m->errand_turn, SD_EVENT_OFF);
+        if (r >= 0)
+                r = sd_event_add_time_relative(m->event, &m->errand_tick, CLOCK_MONOTONIC, 0, 0,
+                                               on_tick, m);
+        return r < 0 ? r : sd_event_source_set_enabled(m->errand_tick, SD_EVENT_OFF);
 }
 
 int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run) {

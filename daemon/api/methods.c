@@ -296,7 +296,7 @@ static int refuse_to_remove(Session *session, Refusal *refusal) {
         if (keep < 0)
                 return refusal_set_errno(refusal, -keep, "session '%s' cannot be looked at: %s",
                                          name, origin_text(keep));
-        if (keep == KEEP_NOT || keep == KEEP_NEWER)
+        if (keep == KEEP_NOT || keep == KEEP_UNKNOWN)
                 return 0;
         r = keep_describe(&text, (Keep) keep, name, foreign);
         if (r < 0)
@@ -378,6 +378,32 @@ static int method_list_functions(ServerCall *call, json_t *parameters, Refusal *
                        : methods_run_aside(m, call, parameters, list_functions);
 }
 
+/* Adds a CheckResult of sessions that cannot be read, if there are any. */
+static void check_readable(const Sessions *s, json_t *checks) {
+        const char *name = NULL, *why = NULL;
+        char others[32] = "";
+        size_t n = 0;
+
+        for (size_t i = 0; i < s->n_entries; i++) {
+                const SessionEntry *e = s->entries[i];
+                const SessionMeta *m = e->session ? session_meta(e->session) : NULL;
+
+                if (!(m ? m->unreadable : e->rest.brief.unreadable != NULL))
+                        continue;
+                if (n++ == 0) {
+                        name = e->name;
+                        why = m ? m->reason : e->rest.brief.unreadable;
+                }
+        }
+        if (n > 1)
+                (void) snprintf(others, sizeof(others), "; and %zu more", n - 1);
+        if (n > 0)
+                (void) json_array_append_new(
+                        checks, json_pack("{ss ss ss++++ ss++}", "name", "recordings", "state",
+                                          "warning", "text", "session ", name, " is ", why, others,
+                                          "fix", "ftracectl remove ", name, ""));
+}
+
 static int check(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Methods *m = userdata;
 
@@ -389,6 +415,8 @@ static int check(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
         }
         if (checks)
                 janitor_check(m->janitor, checks);
+        if (checks)
+                check_readable(m->sessions, checks);
         return parameter_reply(call, "checks", checks);
 }
 
@@ -469,5 +497,6 @@ void methods_done(Methods *m) {
         listings_done(m);
         methods_drop_errands(m, true);
         (void) sd_event_source_disable_unref(m->errand_turn);
+        (void) sd_event_source_disable_unref(m->errand_tick);
         (void) sd_event_source_disable_unref(m->tick);
 }

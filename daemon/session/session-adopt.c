@@ -17,9 +17,12 @@
 #include "daemon/upkeep/upkeep.h"
 #include "pages/page-source.h"
 
-/* As its session.json says; a newer ftraced's as one that has ended.  0, META_E_INVALID, -errno. */
-static int session_open(Session **ret, const SessionContext *context, const char *name) {
+/* As its session.json says; one that cannot be read, as one that has ended.  @id: of one that was read before; NULL: it
+ * has to be none.  0, META_E_INVALID, -errno. */
+static int session_open(Session **ret, const SessionContext *context, const char *name,
+                        const char *id) {
         _cleanup_(session_freep) Session *s = NULL;
+        const char *problem = NULL;
         int r = session_new(&s, context);
 
         if (r < 0)
@@ -29,10 +32,18 @@ static int session_open(Session **ret, const SessionContext *context, const char
         if (r < 0)
                 return r;
         r = session_dir_read_any_meta(s->dir, name, &s->meta);
+        if (id && (r == META_E_INVALID || r == -ENOENT))
+                problem = "damaged: its session.json is gone, or no file";
+        else if (r == 0 && session_meta_is_known(s->meta) &&
+                 (!streq(s->meta->name, name) ||
+                  (id && (!streq(s->meta->id, id) || session_is_live(s)))))
+                problem = "damaged: its session.json is another session's";
+        if (problem) {
+                s->meta = session_meta_free(s->meta);
+                r = session_meta_stand_in(&s->meta, NULL, name, problem);
+        }
         if (r != 0)
                 return r;
-        if (!streq(s->meta->name, name))
-                return META_E_INVALID;
         *ret = TAKE_PTR(s);
         return 0;
 }
@@ -41,11 +52,11 @@ static int session_open(Session **ret, const SessionContext *context, const char
 
 int session_load(Session **ret, const SessionContext *context, const char *name) {
         _cleanup_(session_freep) Session *s = NULL;
-        int r = session_open(&s, context, name);
+        int r = session_open(&s, context, name, NULL);
 
         if (r != 0)
                 return r;
-        if (s->meta->newer_version > 0)
+        if (!session_meta_is_known(s->meta))
                 log_notice("Session '%s' is left as it is: %s.", name, s->meta->reason);
 
         if (session_state_is_live(s->meta->state)) {
@@ -74,12 +85,10 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
 
 int session_wake(Session **ret, const SessionContext *context, const SessionRest *rest) {
         _cleanup_(session_freep) Session *s = NULL;
-        int r = session_open(&s, context, rest->brief.name);
+        int r = session_open(&s, context, rest->brief.name, rest->brief.id);
 
         if (r != 0)
                 return r;
-        if (!streq(s->meta->id, rest->brief.id) || session_is_live(s))
-                return META_E_INVALID; /* another one has taken its place */
         s->dir = session_dir_free(s->dir);
         s->footprint = rest->footprint;
         s->measured_ns = now_ns(CLOCK_MONOTONIC);
@@ -324,7 +333,7 @@ int session_adopt(Session **ret, const SessionContext *context, const char *name
         _cleanup_(session_freep) Session *s = NULL;
         const char *why = NULL;
         char text[WHY_MAX];
-        int r = session_open(&s, context, name);
+        int r = session_open(&s, context, name, NULL);
 
         if (r != 0)
                 return r;

@@ -67,7 +67,7 @@ int session_start(Session **ret, const SessionContext *context, SessionMeta *m, 
                   uint64_t peer, Refusal *refusal);
 
 /* An ended session from the store; one that a dead daemon left becomes `failed`.
- * 0, META_E_INVALID, -errno. */
+ * 0, META_E_INVALID (there is no session.json), -errno. */
 int session_load(Session **ret, const SessionContext *context, const char *name);
 
 /* What stays in memory of one that has ended while nobody asks for it. */
@@ -84,7 +84,7 @@ void session_rest_sealed(SessionRest *rest, uint64_t n_before, uint64_t n_bytes)
  * One that has ended is laid down while nobody asks for it:
  *   - session_may_rest(): it has ended, all is written down, and nobody has said that he needs it
  *   - session_rest(): what there is to keep before it is freed; *@ret is set on success.  0 or -ENOMEM
- *   - session_wake(): the session again.  0, META_E_INVALID, -errno, also if it has gone meanwhile
+ *   - session_wake(): the session again, or what stands in for it.  0, -errno, also if it has gone meanwhile
  *   - session_keep_awake(): whoever refers to it for longer than an event of the loop says so, and when
  *     he does no more
  */

@@ -15,7 +15,9 @@
 #include "daemon/process/spawn.h"
 #include "daemon/tracefs/control.h"
 
-#define GRAPH_SHOWN_BYTES 2048 /* a page has more */
+#define PACE_NS (5 * NSEC_PER_SEC)      /* after so long it is known how fast the kernel is */
+#define PACE_ALL_NS (60 * NSEC_PER_SEC) /* that all words may take */
+#define GRAPH_SHOWN_BYTES 2048          /* a page has more */
 
 typedef enum ControlKind {
         CONTROL_VALUE,
@@ -301,12 +303,22 @@ static int write_word(int fd, const char *path, const char *word, size_t n_word)
         return (size_t) n == n_word + 1 ? 0 : -EIO;
 }
 
-/* @skipped as for control_restore(). */
-static int write_each(int fd, const char *path, const char *words, Strv *skipped) {
+/* Of one more word: whether all will have taken too long. */
+static bool is_too_slow(ControlPace *p) {
+        p->took_ns = now_ns(CLOCK_MONOTONIC) - p->begin_ns;
+        return ++p->n_written < p->n_words && p->took_ns > PACE_NS &&
+               p->took_ns / p->n_written > PACE_ALL_NS / p->n_words;
+}
+
+/* @skipped as for control_restore(); @pace as for control_write_paced(). */
+static int write_each(int fd, const char *path, const char *words, Strv *skipped,
+                      ControlPace *pace) {
         ControlKind kind = kind_of(path);
         bool at_once = kind == CONTROL_PIDS || kind == CONTROL_EVENT_PIDS;
         int r = 0;
 
+        if (pace && pace->begin_ns == 0)
+                pace->begin_ns = now_ns(CLOCK_MONOTONIC);
         while (*words && r >= 0) {
                 size_t n = at_once ? strlen(words) : strcspn(words, "\n");
 
@@ -317,6 +329,8 @@ static int write_each(int fd, const char *path, const char *words, Strv *skipped
                 }
                 words += n;
                 words += *words == '\n';
+                if (r >= 0 && pace && is_too_slow(pace))
+                        return CONTROL_E_SLOW;
         }
         return r;
 }
@@ -336,7 +350,8 @@ static const char *written(ControlKind kind, const char *value) {
         return kind == CONTROL_SIZE ? size_skip(value) : value;
 }
 
-int control_restore(int tracefs_fd, const char *path, const char *value, Strv *skipped) {
+static int write_all(int tracefs_fd, const char *path, const char *value, Strv *skipped,
+                     ControlPace *pace) {
         ControlKind kind = kind_of(path);
         int fd, r, k;
 
@@ -345,10 +360,14 @@ int control_restore(int tracefs_fd, const char *path, const char *value, Strv *s
         if (fd < 0)
                 return ORIGIN(-errno);
         value = written(kind, value);
-        r = kind_is_list(kind) ? write_each(fd, path, value, skipped)
+        r = kind_is_list(kind) ? write_each(fd, path, value, skipped, pace)
                                : write_word(fd, path, value, n_value(kind, value));
         k = spawn_close(fd);
-        return r < 0 ? r : k;
+        return r != 0 ? r : k;
+}
+
+int control_restore(int tracefs_fd, const char *path, const char *value, Strv *skipped) {
+        return write_all(tracefs_fd, path, value, skipped, NULL);
 }
 
 int control_text(const char *path, const char *value, char **ret) {
@@ -360,7 +379,11 @@ int control_text(const char *path, const char *value, char **ret) {
 }
 
 int control_write(int tracefs_fd, const char *path, const char *value) {
-        return control_restore(tracefs_fd, path, value, NULL);
+        return write_all(tracefs_fd, path, value, NULL, NULL);
+}
+
+int control_write_paced(int tracefs_fd, const char *path, const char *value, ControlPace *pace) {
+        return write_all(tracefs_fd, path, value, NULL, pace);
 }
 
 static int change_list(int tracefs_fd, const char *path, const Strv *words, bool removes) {
@@ -394,7 +417,7 @@ int control_prepare(int tracefs_fd, const char *path, const Strv *words, bool re
         *ret_fd = openat(tracefs_fd, path, O_WRONLY | O_CLOEXEC | O_APPEND);
         if (*ret_fd < 0)
                 return ORIGIN(-errno);
-        return write_each(*ret_fd, path, text, removes ? &absent : NULL);
+        return write_each(*ret_fd, path, text, removes ? &absent : NULL, NULL);
 }
 
 int control_install(int fd) {

@@ -69,6 +69,19 @@ bool control_hides(const char *path, const char *value);
  * Return: 0, or -errno; a short write is -EIO.
  */
 int control_write(int tracefs_fd, const char *path, const char *value);
+/*
+ * Lists of functions, with each word of which the kernel compares all it has, written one after the other: how many words
+ * they have together, and how many it has taken, which another thread may look at.  All else is zero.
+ */
+typedef struct ControlPace {
+        size_t n_words;
+        _Atomic size_t n_written;
+        uint64_t begin_ns, took_ns; /* since the first */
+} ControlPace;
+/* @pace: NULL: it may take as long as it takes.  0, CONTROL_E_SLOW: some are written, and at that pace all would have
+ * taken more than a minute; -errno. */
+enum { CONTROL_E_SLOW = 1 };
+int control_write_paced(int tracefs_fd, const char *path, const char *value, ControlPace *pace);
 /* Adds words to a list without opening it with O_TRUNC. */
 int control_append(int tracefs_fd, const char *path, const Strv *words);
 /* Takes words out of a list; words that are not in it are fine. */

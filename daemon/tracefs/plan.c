@@ -277,8 +277,8 @@ static bool is_applied(const char *file, const char *now, const char *value) {
                strtoul(now, NULL, 10) >= strtoul(value, NULL, 10);
 }
 
-/* 0, PLAN_E_OTHER: it says something else, -errno. */
-enum { PLAN_E_OTHER = 1 };
+/* 0, PLAN_E_OTHER: it says something else, PLAN_E_SLOW: CONTROL_E_SLOW, -errno. */
+enum { PLAN_E_OTHER = 1, PLAN_E_SLOW = 2 };
 static int look(const PlanStep *s, const Tracefs *fs) {
         _cleanup_free_ char *now = NULL;
         int r = control_read(fs->fd, s->file, &now);
@@ -290,10 +290,14 @@ static int look(const PlanStep *s, const Tracefs *fs) {
         return PLAN_E_OTHER;
 }
 
-static int write_and_look(const PlanStep *s, const Tracefs *fs, const char *text) {
-        int r = control_write(fs->fd, s->file, text);
+static bool compares_names(const PlanStep *s) {
+        return streq(s->file, "set_graph_function") || streq(s->file, "set_graph_notrace");
+}
 
-        return r < 0 ? r : look(s, fs);
+static int write_and_look(const PlanStep *s, const Plan *p, const char *text) {
+        int r = control_write_paced(p->fs->fd, s->file, text, compares_names(s) ? p->pace : NULL);
+
+        return r < 0 ? r : r == CONTROL_E_SLOW ? PLAN_E_SLOW : look(s, p->fs);
 }
 
 /* What a list lacks, unless not all of it is shown, and has too much. */
@@ -344,8 +348,9 @@ int plan_explain(const Plan *p, const char *file, char **ret) {
                            lacks.n + has.n > 1 ? " and more" : "");
 }
 
-static int apply(const PlanStep *s, const Tracefs *fs) {
+static int apply(const PlanStep *s, const Plan *p) {
         _cleanup_strv_ Strv lines = {};
+        const Tracefs *fs = p->fs;
         int r;
 
         switch (s->kind) {
@@ -353,10 +358,12 @@ static int apply(const PlanStep *s, const Tracefs *fs) {
                 log_debug("control", "mkdir %s", s->file);
                 return mkdirat(fs->fd, s->file, 0700) < 0 ? ORIGIN(-errno) : 0;
         case PLAN_SET:
-                r = write_and_look(s, fs, s->text ?: s->value);
+                r = write_and_look(s, p, s->text ?: s->value);
+                if (r == PLAN_E_SLOW)
+                        return ORIGIN(-ETIME);
                 if (r != 0 && s->text && !streq(s->text, s->value) && control_is_list(s->file))
-                        r = r < 0 || mend(s, fs) != 0 ? write_and_look(s, fs, s->value) : 0;
-                return r == PLAN_E_OTHER ? -EIO : r;
+                        r = r < 0 || mend(s, fs) != 0 ? write_and_look(s, p, s->value) : 0;
+                return r == PLAN_E_OTHER ? -EIO : r == PLAN_E_SLOW ? ORIGIN(-ETIME) : r;
         case PLAN_LINE:
                 r = strv_split(&lines, s->value, "\n");
                 return r < 0 ? r : control_append(fs->fd, s->file, &lines);
@@ -385,10 +392,6 @@ typedef struct Lane {
         int error;
 } Lane;
 
-static bool compares_names(const PlanStep *s) {
-        return streq(s->file, "set_graph_function") || streq(s->file, "set_graph_notrace");
-}
-
 static void *lane_run(void *userdata) {
         Lane *lane = userdata;
         const Plan *p = lane->plan;
@@ -397,7 +400,7 @@ static void *lane_run(void *userdata) {
                 if (compares_names(&p->steps[i]) != lane->compares)
                         continue;
                 lane->failed = i;
-                lane->error = apply(&p->steps[i], p->fs);
+                lane->error = apply(&p->steps[i], p);
         }
         return NULL;
 }

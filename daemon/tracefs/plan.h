@@ -50,6 +50,7 @@ typedef struct Plan {
         const char *session; /* whose it is, for the ledger */
         PlanStep *steps;
         size_t n, n_applied;
+        struct ControlPace *pace; /* of the lists of function_graph (daemon/tracefs/control.h); NULL: any */
         bool is_dry;
         bool shares_options; /* if dry: function_graph's options are one for all instances */
 } Plan;
@@ -81,8 +82,8 @@ int plan_append(Plan *p, const char *file, const Strv *words);
 /* control_read(), and in a dry plan what the steps would have left. */
 int plan_read(const Plan *p, const char *file, char **ret);
 /* Makes the steps that it has not made: writes, reads back, compares.  A task leaves meanwhile
- * (daemon/process/background.h).  -errno, -EIO if the file does not say what was written; then *@ret_file is the
- * file (as long as @p lives). */
+ * (daemon/process/background.h).  -errno, -EIO if the file does not say what was written, -ETIME if that is
+ * CONTROL_E_SLOW; then *@ret_file is the file (as long as @p lives). */
 int plan_apply(Plan *p, const char **ret_file);
 /* Of one that failed with -EIO, in words: by what it differs. */
 int plan_explain(const Plan *p, const char *file, char **ret);

@@ -10,7 +10,6 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "daemon/record/reader.h"
-#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 #include "store/format.h"
 
@@ -125,6 +124,21 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
         return r;
 }
 
+static int refuse_slow(const ControlPace *p, const SessionMeta *m, Refusal *refusal) {
+        _cleanup_free_ char *pattern = strv_join(&m->spec.functions, " ");
+
+        if (!pattern)
+                return -ENOMEM;
+        return refusal_set(
+                refusal, REFUSAL_TOO_MANY_FUNCTIONS,
+                json_pack("{ss sI sI}", "pattern", pattern, "count", (json_int_t) p->n_words,
+                          "limit", (json_int_t) p->n_written),
+                "the kernel compares all it has with each of the %zu words that name "
+                "these functions: %zu took it %s, and at that pace all take more than a minute. "
+                "Use globs that stand for all of them, or name fewer.",
+                p->n_words, (size_t) p->n_written, FORMAT_DURATION(p->took_ns));
+}
+
 static int refuse_program(const Tracer *t, const SessionMeta *m, const Plan *p, int error,
                           const char *file, Refusal *refusal) {
         const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
@@ -155,6 +169,8 @@ static int refuse_program(const Tracer *t, const SessionMeta *m, const Plan *p, 
                                    "the kernel cannot give buffers of %s for each CPU. Use a "
                                    "smaller --buffer-size.",
                                    FORMAT_BYTES(m->spec.buffer_bytes));
+        if (error == -ETIME)
+                return refuse_slow(&t->c->pace, m, refusal);
         if (error == -EIO && plan_explain(p, file, &why) < 0)
                 return -ENOMEM;
         return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{si}", "errno", -error),
@@ -343,6 +359,12 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission 
         return r == 0 ? tracer_new(c, ret, m, a, refusal) : r;
 }
 
+bool controller_progress(const Controller *c, uint64_t *ret_done, uint64_t *ret_total) {
+        *ret_done = MIN(c->pace.n_written, c->pace.n_words);
+        *ret_total = c->pace.n_words;
+        return *ret_done < *ret_total;
+}
+
 int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Refusal *refusal) {
         _cleanup_plan_ Plan plan = PLAN_INIT(c->ledger, m->name);
         const char *file = NULL;
@@ -355,6 +377,9 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Re
                 r = tracer_prepare(c, &t, m, a, refusal);
         if (r != 0)
                 return r;
+        c->pace = (ControlPace){ .n_words = c->arbiter.n == 1 ? a->root_words.n + a->notrace_words.n
+                                                              : 0 };
+        plan.pace = c->pace.n_words > 0 ? &c->pace : NULL;
         r = tracer_attach_notifiers(t, &plan, m, &a->roots, &a->threads, refusal);
         if (r == 0)
                 r = tracer_make_values(t, &plan, m, a, refusal);
@@ -369,6 +394,7 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Re
                           origin_text(r));
                 r = refuse_program(t, m, &plan, r, file ?: "the triggers", refusal);
         }
+        c->pace.n_words = 0;
         if (r != 0) {
                 k = tracer_end(t);
                 if (k < 0)

@@ -12,6 +12,7 @@
  */
 
 #include "daemon/admission/admission.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller.h"
 
 #define GRAPH_FUNCTION "set_graph_function"
@@ -36,6 +37,7 @@ struct Controller {
         Strv recovered;           /* instances that a daemon which died had quiesced */
         int n_learning_passes;    /* that are under way */
         ConfigShare memory_limit;
+        ControlPace pace; /* of the words that name the functions of what is being armed; no words: nothing is */
         uint64_t generation; /* of what admission depends on and the controller knows */
 };
 

@@ -149,6 +149,8 @@ bool controller_is_learning(const Controller *c);
 /* daemon/lean/lean.h, lean_learn(). */
 int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new);
 
+/* Of what is being armed, how many of the words that name its functions the kernel has compared; false: it is through. */
+bool controller_progress(const Controller *c, uint64_t *ret_done, uint64_t *ret_total);
 bool controller_waits_for_start(const Spec *spec); /* a session begins with waiting */
 
 /* --- of a tracer that is armed, until tracer_disarm() ------------------------------------------- */

@@ -265,11 +265,12 @@ typedef struct Proof {
         uint64_t at_ns;
         uint64_t
                 begin_ns; /* of the call that it is the end of, if what began before that was over */
+        uint64_t within_ns; /* of a text without times: what the call around them took; 0: not known */
 } Proof;
 
 static Proof proof_of(const Step *step, uint64_t begin_ns) {
         return step->said && !step->said->has_time ? (Proof){}
-                                                   : (Proof){ step->timestamp_ns, begin_ns };
+                                                   : (Proof){ step->timestamp_ns, begin_ns, 0 };
 }
 
 static uint64_t cut_key(int64_t task, const HeldCall *c) {
@@ -310,7 +311,9 @@ static void end_unseen(Pairing *p, Stack *stack, uint32_t call, Proof proof) {
         held_let_go(h, call);
         until_ns = known ? known->duration_ns : until_ns - MIN(until_ns, c->start_ns);
         c->duration_ns = bounded(p, MAX(until_ns, c->below_ns), &c->is_cut);
-        c->most_ns = known ? known->most_ns : by_ns - MIN(by_ns, c->start_ns);
+        c->most_ns = known       ? known->most_ns
+                     : by_ns > 0 ? by_ns - MIN(by_ns, c->start_ns)
+                                 : proof.within_ns;
         if (c->most_ns > 0)
                 c->most_ns = MAX(c->most_ns, c->duration_ns);
         if (p->is_whole)
@@ -583,7 +586,11 @@ static int pair(Pairing *p, Stack *stack, const Step *step) {
                         end_deeper(p, stack, step, proof);
                         r = pair_late(p, stack, h, step, proof);
                 } else {
-                        end_deeper(p, stack, step, proof_of(step, 0));
+                        Proof proof = proof_of(step, 0);
+
+                        if (step->said && !step->said->has_time && !step->said->untimed)
+                                proof.within_ns = duration_of(step);
+                        end_deeper(p, stack, step, proof);
                         end_seen(p, h, ended, step);
                 }
         } else

@@ -104,21 +104,22 @@ static double log_duration(const Cohorts *c, const Anatomy *a, size_t i) {
 }
 
 /*
- * Where the upper one of two humps begins; 0: there are none.  A hump is from its first to its last tenth, of at least a
- * fifth of the calls; @c->all is in the order of durations.
+ * Where, of the calls from @from on to @to, the upper one of two humps begins; 0: there are none.  A hump is from its first
+ * to its last tenth, of at least a fifth of the calls; @c->all is in the order of durations.
  *
  *      ....:::::::.....                    ....::::::....              ..
  *        |  hump  |---------- gap ----------|   hump  |           the slowest, if they pass it by more than its width
  */
-static uint64_t find_hump(const Cohorts *c, const Anatomy *a, bool *ret_is_passed) {
-        size_t n = c->n_all, low = 0, high = 0, at;
+static size_t find_hump(const Cohorts *c, const Anatomy *a, size_t from, size_t to,
+                        bool *ret_is_passed) {
+        size_t n = to - from, low = 0, high = 0, at;
         double best = HUMPS_GAP_MIN;
 
         if (n < HUMPS_CALLS_MIN)
                 return 0;
         for (size_t i = (n + 4) / 5; i < n - n / 5; i++) {
-                size_t first = i / 10, last = i * 9 / 10, next = i + (n - i) / 10,
-                       end = i + (n - i) * 9 / 10;
+                size_t first = from + i / 10, last = from + i * 9 / 10,
+                       next = from + i + (n - i) / 10, end = from + i + (n - i) * 9 / 10;
                 double gap = log_duration(c, a, next) - log_duration(c, a, last);
                 double spread = (log_duration(c, a, last) - log_duration(c, a, first) +
                                  log_duration(c, a, end) - log_duration(c, a, next)) /
@@ -127,7 +128,7 @@ static uint64_t find_hump(const Cohorts *c, const Anatomy *a, bool *ret_is_passe
                 if (gap < log(HUMPS_FACTOR_MIN) || gap < best * spread)
                         continue;
                 best = spread > 0 ? gap / spread : INFINITY;
-                *ret_is_passed = log_duration(c, a, n - (n_slowest(n) + 1) / 2) >
+                *ret_is_passed = log_duration(c, a, to - (n_slowest(c->n_all) + 1) / 2) >
                                  2 * log_duration(c, a, end) - log_duration(c, a, next);
                 low = last;
                 high = next;
@@ -137,7 +138,19 @@ static uint64_t find_hump(const Cohorts *c, const Anatomy *a, bool *ret_is_passe
                 if (log_duration(c, a, i) - log_duration(c, a, i - 1) >
                     log_duration(c, a, at) - log_duration(c, a, at - 1))
                         at = i;
-        return high > 0 ? a->calls[c->all[at]].duration_ns : 0;
+        return at;
+}
+
+/* Of several humps the uppermost is that of the slow calls. */
+static void choose_hump(const Cohorts *c, const Anatomy *a, CohortsSpec *spec) {
+        bool is_passed = false, ignored;
+        size_t at = find_hump(c, a, 0, c->n_all, &is_passed), next;
+
+        spec->has_several = at > 0 && find_hump(c, a, 0, at, &ignored) > 0;
+        for (; at > 0 && (next = find_hump(c, a, at, c->n_all, &is_passed)) > 0; at = next)
+                spec->has_several = true;
+        spec->slower_ns = at > 0 ? a->calls[c->all[at]].duration_ns : 0;
+        spec->by = at > 0 && !is_passed ? COHORTS_BY_HUMP : COHORTS_BY_SLOWEST;
 }
 
 /* @c->all is in the order of durations. */
@@ -161,7 +174,6 @@ static void divide(Cohorts *c, const Anatomy *a, const CohortsSpec *spec) {
 
 int cohorts_choose(Cohorts *ret, const Anatomy *a, const CohortsRoot *root, CohortsSpec *spec) {
         size_t n = root->n_calls;
-        bool is_passed = false;
 
         *ret = (Cohorts){ .slow = calloc(n, sizeof(size_t)),
                           .usual = calloc(n, sizeof(size_t)),
@@ -171,10 +183,8 @@ int cohorts_choose(Cohorts *ret, const Anatomy *a, const CohortsRoot *root, Coho
                 return -ENOMEM;
         memcpy(ret->all, root->calls, n * sizeof(size_t));
         qsort_r(ret->all, ret->n_all, sizeof(size_t), by_duration, a->calls);
-        if (spec->by == COHORTS_BY_SLOWEST) {
-                spec->slower_ns = find_hump(ret, a, &is_passed);
-                spec->by = spec->slower_ns > 0 && !is_passed ? COHORTS_BY_HUMP : COHORTS_BY_SLOWEST;
-        }
+        if (spec->by == COHORTS_BY_SLOWEST)
+                choose_hump(ret, a, spec);
         divide(ret, a, spec);
         qsort_r(ret->slow, ret->n_slow, sizeof(size_t), by_beginning, a->calls);
         qsort_r(ret->usual, ret->n_usual, sizeof(size_t), by_beginning, a->calls);

@@ -286,9 +286,14 @@ static void add_cohort(Buf *out, const Why *w) {
         switch (w->spec.by) {
         case COHORTS_BY_SLOWEST:
         case COHORTS_BY_HUMP:
-                buf_printf(out, ": %sthe %s %s",
-                           w->spec.slower_ns > 0 ? "durations have two humps, and " : "",
-                           w->spec.by == COHORTS_BY_HUMP ? "upper" : "slowest",
+                buf_printf(out, ": %s%sthe %s %s",
+                           w->spec.slower_ns == 0 ? ""
+                           : w->spec.has_several  ? "durations have several"
+                                                  : "durations have two",
+                           w->spec.slower_ns > 0 ? " humps, and " : "",
+                           w->spec.by != COHORTS_BY_HUMP ? "slowest"
+                           : w->spec.has_several         ? "uppermost"
+                                                         : "upper",
                            PERCENT((double) w->n_slow / (double) w->n_all));
                 break;
         case COHORTS_BY_DURATION:

@@ -37,11 +37,11 @@
 
 /*
  * Cohorts: which outermost calls of a root are slow, and which are usual; only the slowest and slower ones were chosen by
- * how long they took: what has two humps is divided where it divides itself
+ * how long they took: what has humps is divided where it divides itself
  *
  *      slowest    the slowest hundredth, but at least 8 of 80 and more; usual: the middle half
- *      hump       the upper one of two humps that the durations have, if one wants the slowest and these are of it;
- *                 usual: the lower one
+ *      hump       the uppermost of the humps that the durations have, if one wants the slowest and these are of it;
+ *                 usual: the lower ones
  *      slower     at least so long; usual: the middle half of all, without these
  *      window     begun within it; usual: all others
  *      failed     returned an error; usual: those that returned something else
@@ -60,7 +60,8 @@ typedef enum CohortsBy {
 
 typedef struct CohortsSpec {
         CohortsBy by;
-        uint64_t slower_ns;      /* DURATION; where the upper hump begins, 0: there is one or none */
+        uint64_t slower_ns;      /* DURATION; where the uppermost hump begins, 0: there is one or none */
+        bool has_several;        /* more than two humps */
         uint64_t from_ns, to_ns; /* WINDOW: both included, trace clock; to_ns 0: no end */
 } CohortsSpec;
 

@@ -18,6 +18,8 @@ static const JsonField fields[] = {
         NAME(name, session_name_is_valid),
         NAME(id, session_id_is_valid),
         NUMBER(newer_version, U32, UINT32_MAX, .flags = JSON_FIELD_OMIT),
+        JSON_FIELD(Brief, unreadable, TEXT, .flags = JSON_FIELD_NULLABLE | JSON_FIELD_OMIT,
+                   .max_text = SILENCE_MAX),
         JSON_FIELD(Brief, pinned, BOOL, .flags = JSON_FIELD_OMIT),
         JSON_FIELD(Brief, degraded, BOOL, .flags = JSON_FIELD_OMIT),
         NUMBER(owner_uid, U32, UINT32_MAX),
@@ -43,6 +45,8 @@ static int copy_roots(Brief *b, const SessionMeta *m) {
         size_t n_chars = 0;
         int r = 0;
 
+        if (m->unreadable)
+                return text_replace(&b->unreadable, m->reason);
         b->n_roots = roots->n;
         for (size_t i = 0; r >= 0 && i < roots->n; i++) {
                 n_chars += strlen(roots->items[i]) + 1;

@@ -17,6 +17,7 @@ typedef struct Brief {
         SessionState state;
         SessionLimit limit;     /* that ended it */
         uint32_t newer_version; /* of its session.json; 0: we know it */
+        char *unreadable;       /* why it cannot be read; NULL: it can */
         bool pinned, degraded;
         uid_t owner_uid;
         Strv roots;                 /* the first of them, or of what was asked for */

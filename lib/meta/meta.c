@@ -107,6 +107,7 @@ static const JsonField meta_fields[] = {
         JSON_FIELD(SessionMeta, tree_from, WORD, .flags = JSON_FIELD_OMIT,
                    .words = tree_origin_names, .max = _TREE_ORIGIN_N),
         OPTIONAL(newer_version, U32, INT32_MAX),
+        OPTIONAL(unreadable, BOOL, 0),
         LIST(left_out, MAX_ROOTS, FUNCTION_NAME_MAX),
         LIST(left_out_in, MAX_ROOTS, MAX_SENTENCE_BYTES, .flags = JSON_FIELD_OMIT),
         LIST(left_out_why, MAX_ROOTS, MAX_WORD_BYTES, .flags = JSON_FIELD_OMIT),
@@ -300,7 +301,8 @@ int session_meta_from_json(SessionMeta **ret, const json_t *o, const char **ret_
         return r;
 }
 
-int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name) {
+int session_meta_stand_in(SessionMeta **ret, const json_t *o, const char *name,
+                          const char *problem) {
         const json_t *owner = json_object_get(o, "owner_uid"), *id = json_object_get(o, "id");
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         int r = session_meta_new(&m);
@@ -308,6 +310,7 @@ int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name
         if (r < 0)
                 return r;
         m->newer_version = newer_version(o);
+        m->unreadable = problem;
         m->state = SESSION_SEALED;
         m->page_bytes = PAGE_BYTES_MIN;
         if (json_struct_read(&m->start, &clock_table, json_object_get(o, "start")) != 0)
@@ -323,7 +326,9 @@ int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name
                                             : "0000000000000000");
         if (r >= 0)
                 r = strv_add(&m->spec.functions, "_*"); /* it has some */
-        if (r >= 0)
+        if (r >= 0 && problem)
+                r = text_replace(&m->reason, problem);
+        else if (r >= 0)
                 r = text_format(&m->reason,
                                 "recorded by a newer ftraced: its session.json is of version "
                                 "%" PRIu32 ", and this ftraced knows %i; read it with that one, or "

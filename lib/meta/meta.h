@@ -141,6 +141,7 @@ typedef struct SessionMeta {
         uint64_t pages_unsynced;   /* that are not known to be on the disk, after its end */
         uint64_t n_snapshots;      /* that were made of it */
         uint32_t newer_version;    /* of its session.json, which is left as it is; 0: we know it */
+        bool unreadable;           /* likewise, its session.json; the reason says why */
         Captures captures;         /* what its triggers came to */
         ClockTuple armed;          /* since when it waits for them; all 0: it never did */
         ClockTuple start, stop;    /* all 0 until then */
@@ -176,13 +177,20 @@ json_t *session_meta_to_json(const SessionMeta *m); /* a new object; NULL withou
 enum { META_E_INVALID = 1, META_E_NEWER = 2 };
 int session_meta_from_json(SessionMeta **ret, const json_t *o, const char **ret_field);
 /*
- * session_meta_from_newer() - what can be told of a session whose @o is META_E_NEWER
- * @name: its directory's
+ * session_meta_stand_in() - what can be told of a session whose session.json cannot be read
+ * @o:       what it says; NULL: nothing
+ * @name:    its directory's
+ * @problem: the reason; NULL: @o is META_E_NEWER
  *
  * It has ended, has no CPUs, and its reason says what it is: to be listed, and removed, and nothing else.
  * What an owner and times are is taken to be as it is now.  0 or -ENOMEM.
  */
-int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name);
+int session_meta_stand_in(SessionMeta **ret, const json_t *o, const char *name,
+                          const char *problem);
+/* Whether it is none of these. */
+static inline bool session_meta_is_known(const SessionMeta *m) {
+        return m->newer_version == 0 && !m->unreadable;
+}
 
 /* Of another program's trace.dat. */
 static inline bool session_meta_is_of_file(const SessionMeta *m) {

@@ -165,9 +165,9 @@ int keep_look(const SessionDir *d, const SessionMeta *m, char **ret_foreign) {
         if (is_locked(d))
                 return KEEP_IN_USE;
         if (m->newer_version > 0)
-                return KEEP_NEWER;
+                return KEEP_UNKNOWN;
         r = keep_find_foreign(d, ret_foreign);
-        return r > 0 ? KEEP_FOREIGN : r;
+        return r > 0 ? KEEP_FOREIGN : r == 0 && m->unreadable ? KEEP_UNKNOWN : r;
 }
 
 int keep_describe(char **ret, Keep k, const char *name, const char *foreign) {
@@ -179,10 +179,10 @@ int keep_describe(char **ret, Keep k, const char *name, const char *foreign) {
         case KEEP_IN_USE:
                 return text_format(ret, "session '%s' is being read; try again when that has ended",
                                    name);
-        case KEEP_NEWER:
+        case KEEP_UNKNOWN:
                 return text_format(ret,
-                                   "session '%s' was recorded by a newer ftraced; `ftracectl "
-                                   "remove %s` removes it",
+                                   "this ftraced cannot read session.json of session '%s'; "
+                                   "`ftracectl remove %s` removes it",
                                    name, name);
         default:
                 return text_format(ret,

@@ -15,7 +15,7 @@ typedef enum Keep {
         KEEP_PINNED,  /* somebody asked for it */
         KEEP_IN_USE,  /* somebody reads it */
         KEEP_FOREIGN, /* there is a file in it that ftraced did not make */
-        KEEP_NEWER,   /* a newer ftraced made it: it goes if somebody asks for it by name */
+        KEEP_UNKNOWN, /* !session_meta_is_known(): it goes if somebody asks for it by name */
 } Keep;
 
 /* Says that @d is being read until what this returns is closed: a descriptor that the caller owns, or -errno. */

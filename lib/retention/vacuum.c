@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A session that cannot be read is not an item: nobody knows what it is, so it is left alone. */
+/* A directory without a session.json is not an item: nobody knows what it is, so it is left alone. */
 
 #include <sys/statvfs.h>
 
@@ -58,7 +58,9 @@ int vacuum_add_session(Vacuum *v, const SessionMeta *m, uint64_t n_bytes) {
                            .n_bytes = n_bytes,
                            .kept_ns = session_meta_kept_ns(m),
                            .is_live = m->state == SESSION_NEW || session_state_is_live(m->state),
-                           .keep = m->pinned ? KEEP_PINNED : KEEP_NOT,
+                           .keep = m->pinned                   ? KEEP_PINNED
+                                   : !session_meta_is_known(m) ? KEEP_UNKNOWN
+                                                               : KEEP_NOT,
                    });
 }
 
@@ -261,7 +263,7 @@ const char *vacuum_item_reason(const VacuumItem *i) {
                 [KEEP_PINNED] = "it is pinned",
                 [KEEP_IN_USE] = "somebody reads it",
                 [KEEP_FOREIGN] = "it holds a file that ftraced did not make",
-                [KEEP_NEWER] = "a newer ftraced recorded it",
+                [KEEP_UNKNOWN] = "this ftraced cannot read its session.json",
         };
 
         if (i->error < 0)

@@ -103,15 +103,15 @@ int session_dir_write_meta(SessionDir *d, const SessionMeta *m, bool synced) {
         json_auto_t *o = session_meta_to_json(m);
         _cleanup_free_ char *text = o ? json_dumps(o, JSON_INDENT(2)) : NULL;
 
-        if (m->newer_version > 0) /* it holds what is not in @m */
+        if (!session_meta_is_known(m)) /* it holds what is not in @m */
                 return ORIGIN(-EROFS);
         return text ? entry_replace(d->fd, META_NAME, text, strlen(text), synced) : -ENOMEM;
 }
 
-static int read_meta(const SessionDir *d, const char *newer_name, SessionMeta **ret) {
-        json_auto_t *o = NULL;
+/* *@ret_o, *@ret_field: of a file that was read, as far as there is any. */
+static int read_meta(const SessionDir *d, SessionMeta **ret, json_t **ret_o,
+                     const char **ret_field) {
         _cleanup_free_ char *text = NULL;
-        const char *field;
         json_error_t error;
         size_t n;
         int r;
@@ -121,20 +121,36 @@ static int read_meta(const SessionDir *d, const char *newer_name, SessionMeta **
         r = entry_read(d->fd, META_NAME, &text, &n, META_BYTES_MAX);
         if (r < 0)
                 return entry_is_misplaced(r) ? META_E_INVALID : r;
-        o = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
-        if (!o)
+        *ret_field = "no JSON";
+        *ret_o = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
+        if (!*ret_o)
                 return json_error_code(&error) == json_error_out_of_memory ? -ENOMEM
                                                                            : META_E_INVALID;
-        r = session_meta_from_json(ret, o, &field);
-        return r == META_E_NEWER && newer_name ? session_meta_from_newer(ret, o, newer_name) : r;
+        return session_meta_from_json(ret, *ret_o, ret_field);
 }
 
 int session_dir_read_meta(const SessionDir *d, SessionMeta **ret) {
-        return read_meta(d, NULL, ret);
+        json_auto_t *o = NULL;
+        const char *field;
+
+        return read_meta(d, ret, &o, &field);
 }
 
 int session_dir_read_any_meta(const SessionDir *d, const char *name, SessionMeta **ret) {
-        return read_meta(d, name, ret);
+        json_auto_t *o = NULL;
+        const char *field = NULL;
+        char problem[256];
+        int r = read_meta(d, ret, &o, &field);
+
+        if (r == META_E_INVALID && field)
+                (void) snprintf(problem, sizeof(problem),
+                                "damaged: its session.json is not valid (%s)", field);
+        else if (r == -EIO || r == -EACCES || r == -EFBIG)
+                (void) snprintf(problem, sizeof(problem),
+                                "unreadable: its session.json cannot be read: %s", strerror(-r));
+        else if (r != META_E_NEWER)
+                return r;
+        return session_meta_stand_in(ret, o, name, r == META_E_NEWER ? NULL : problem);
 }
 
 static int tracing_path(char ret[static PATH_MAX], const char *path) {

@@ -39,9 +39,9 @@ void *session_dir_files(const SessionDir *d, const SessionFiles *files);
 
 /* Atomic; @synced as in entry_replace(). */
 int session_dir_write_meta(SessionDir *d, const SessionMeta *m, bool synced);
-/* Return: 0, META_E_INVALID (not JSON, or not ours, or no file), META_E_NEWER, -errno. */
+/* Return: 0, META_E_INVALID (not JSON, or not ours, or no regular file), META_E_NEWER, -errno. */
 int session_dir_read_meta(const SessionDir *d, SessionMeta **ret);
-/* The same, but what is META_E_NEWER is session_meta_from_newer(). */
+/* The same, but of a file that is there and cannot be read it is session_meta_stand_in(). */
 int session_dir_read_any_meta(const SessionDir *d, const char *name, SessionMeta **ret);
 
 /* A file copied from tracefs; @path as below tracefs ("events/header_page"); @synced as in entry_replace(). */

@@ -446,7 +446,7 @@ static int add_once(Strv *ret, const char *hash) {
 int store_add_symbols_in_use(Strv *ret, const SessionMeta *m) {
         int r = add_once(ret, m->types);
 
-        if (m->newer_version > 0)
+        if (!session_meta_is_known(m))
                 return STORE_E_UNKNOWN;
         if (!m->symbols)
                 return r < 0 ? r

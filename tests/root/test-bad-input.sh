@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../functions.sh"
 require_kernel
 hooks_some
-requires setpriv
+requires setpriv sysctl
 
 refused() { # DESCRIPTION STATUS ARGUMENT...: of ftracectl
         local description=$1 status=$2
@@ -107,4 +107,34 @@ is 'the first still records' "$(session first .state)" recording
 stops 'the first stops' first
 mv "$work/tracefs.before.all" "$work/tracefs.before"
 is_as_before 'tracefs is as it was at the end'
+
+# --- another user's link or pipe where files are written -----------------------------------------
+
+# Without the rule -o goes through both, with it the kernel refuses both.
+mkdir "$work/sticky"
+chmod 1777 "$work/sticky"
+echo precious >"$work/target"
+ln -s "$work/target" "$work/sticky/link"
+mkfifo -m 666 "$work/sticky/pipe"
+chown -h 65534:65534 "$work/sticky/link" "$work/sticky/pipe"
+for rule in fs.protected_symlinks fs.protected_fifos; do
+        cleanup_fn sysctl -q "$rule=$(sysctl -n $rule)"
+done
+sysctl -q fs.protected_fifos=0
+exec {pipe_fd}<>"$work/sticky/pipe" # else whoever opens it waits for a reader
+sysctl -q fs.protected_symlinks=1 fs.protected_fifos=1
+for verb in fetch 'export --format=csv'; do
+        for file in link pipe; do
+                # shellcheck disable=SC2086
+                exits "${verb%% *} -o of another user's $file is refused" 1 ftracectl $verb first -o "$work/sticky/$file"
+                one_sentence "${verb%% *} -o of a $file: in one sentence"
+                says "${verb%% *} -o of a $file: which names it" "sticky/$file.*Permission denied"
+        done
+done
+is 'what the link leads to is as it was' "$(cat "$work/target")" precious
+ok 'nothing is in the pipe' not read -rt 0 -u "$pipe_fd"
+exec {pipe_fd}>&-
+sysctl -q fs.protected_symlinks=0
+exits 'without the rule the link is followed' 0 ftracectl fetch first -o "$work/sticky/link"
+ok 'to what it leads to' not grep -q precious "$work/target"
 done_testing

@@ -159,6 +159,15 @@ kill -TERM "$pid"
 wait "$pid"
 ok 'who ends its unit ends it' ended "$name"
 is 'and the log has it' "$(captures s '.captures[-1].result')" sealed
+
+# A capture that cannot be read any more has no end of its own to go by, and is told.
+truncate -s 200 "$store/sessions/$name/session.json"
+exits 'one is damaged' 0 ftracectl show "$name"
+exits 'others go on' 0 capture --keep=1 udp_sendmsg
+exits 'and once more' 0 capture --keep=1 udp_sendmsg
+ok 'it is still there' test -e "$store/sessions/$name"
+exits 'the list is not whole' 6 ftracectl list
+says 'and says why' "session \"$name\" is damaged"
 ok 'the daemon ends in peace' stop_ftraced
 is 'no tracer is left' "$(<"$work/tracefs/current_tracer")" nop
 done_testing

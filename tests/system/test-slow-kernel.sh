@@ -58,6 +58,25 @@ state_is() { # NAME STATE
 controls >"$work/before"
 ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs"
 
+# --- more words than it can compare -----------------------------------------------------------------
+
+hold set_graph_function
+timeout 100 python3 "$top_srcdir/tests/varlink-client.py" "$FTRACED_SOCKET" org.ftraced.Start \
+        '{"name":"many","spec":{"functions":["udp_sendmsg","udp_recvmsg","udpv6_sendmsg","udp_cmsg_send","nf_conntrack_in","tcp_sendmsg","ip_make_skb"]}}' \
+        --more >"$work/many.out" 2>&1 &
+many=$!
+ok 'the kernel compares for long' is_held
+sleep 10
+exits 'others are answered' 0 answers status
+let_go
+not wait "$many"
+says 'who starts is told how far it is' '"progress": ?\{"done": ?0, ?"total": ?7\}' "$work/many.out"
+says 'and refused as soon as it is known that it takes too long' 'TooManyFunctions' "$work/many.out"
+says 'with what was seen' 'each of the 7 words that name these functions: 1 took it 1[0-9]' "$work/many.out"
+exits 'it is no session' 3 answers show many
+controls >"$work/after"
+ok 'the kernel is as it was' diff "$work/before" "$work/after"
+
 # --- arming -------------------------------------------------------------------------------------
 
 hold set_graph_function

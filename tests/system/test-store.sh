@@ -173,6 +173,55 @@ exits 'it removes what it is told to' 0 ftracectl remove later live
 ok 'both are gone' wait_until 10 not test -e "$store/sessions/later" -o -e "$store/sessions/live"
 ok 'the daemon ends in peace' stop_ftraced
 
+# --- one that cannot be read ----------------------------------------------------------------------
+
+store=$work/unreadable
+look_at_lists() { # WORDS...: of a store with "torn" and "good"; what they say
+        exits "$1 list is not whole without it" 6 ftracectl list "${@:2}"
+        says "$1 list has a row of it" '^torn +unreadable +- +- +- +- .* -$' "$out"
+        says "$1 list has the others" '^good +sealed' "$out"
+        says "$1 list says why" 'session "torn" is damaged: its session.json is not valid \(no JSON\)'
+        exits "$1 list --json is not whole without it" 6 ftracectl list --json "${@:2}"
+        is "$1 list --json has it" "$(jq -r '.[] | select(.unreadable and .name == "torn").reason' "$out")" \
+                'damaged: its session.json is not valid (no JSON)'
+        for verb in report verify "fetch -o $work/torn.dat"; do
+                # shellcheck disable=SC2086
+                exits "$1 ${verb%% *} of it fails" 1 ftracectl $verb "${@:2}" torn
+                says "$1 ${verb%% *} says why" 'torn.* was damaged: its session.json is not valid \(no JSON\)'
+        done
+}
+mkdir -p "$store/sessions"
+for name in torn good; do
+        cp -r "$top_srcdir/tests/data/sessions/udp_sendmsg-6.1" "$store/sessions/$name"
+        chmod -R u+w "$store/sessions/$name"
+        jq --arg name $name '.name = $name' "$top_srcdir/tests/data/sessions/udp_sendmsg-6.1/session.json" \
+                >"$store/sessions/$name/session.json"
+done
+mkdir "$store/sessions/kept"
+cp -r "$store/sessions/good/." "$store/sessions/kept"
+truncate -s 300 "$store/sessions/torn/session.json"
+look_at_lists 'without a daemon' --store "$store"
+ok 'a daemon starts beside it' start_ftraced --store "$store" --tracefs "$work/tracefs"
+look_at_lists "the daemon's"
+exits 'show shows it' 0 ftracectl show torn
+says 'and why' 'damaged: its session.json is not valid \(no JSON\)' "$out"
+says 'a copy has no second life' '^kept +unreadable' <(ftracectl list 2>/dev/null)
+ftracectl doctor >"$out" 2>&1
+says 'doctor tells of it' 'session kept is damaged: .*another session.s; and 1 more' "$out"
+exits 'one that was whole is damaged meanwhile' 0 ftracectl show good
+truncate -s 300 "$store/sessions/good/session.json"
+sleep 0.1
+exits 'the list is not whole without it, either' 6 ftracectl list --json
+is 'and has all' "$(jq -c 'map(select(.unreadable).name) | sort' "$out")" '["good","kept","torn"]'
+exits 'a vacuum leaves it' 0 ftracectl vacuum --time=1s
+ok 'where it is' test -e "$store/sessions/torn"
+touch "$store/sessions/torn/mine"
+exits 'what holds a file of somebody else is not removed' 1 ftracectl remove torn
+rm "$store/sessions/torn/mine"
+exits 'by its name it is' 0 ftracectl remove torn
+ok 'and gone' wait_until 10 not test -e "$store/sessions/torn"
+ok 'the daemon ends beside it' stop_ftraced
+
 # --- one that goes --------------------------------------------------------------------------------
 
 store=$work/going

@@ -55,6 +55,38 @@ says 'is named' 'there are no calls of "tcp_sendmsg"'
 exits 'as much is shown as asked for' 0 ftracectl why "$work/planted.txt" --limit=1
 ok 'the rest is one line' test "$(grep -c ' others$' "$out")" = 1
 
+exits 'what has no humps, in JSON' 0 ftracectl why "$work/planted.txt" --json
+is 'slow are the slowest, which have no humps and no error' "$(jq -c '[.by, .humps, .error]' "$out")" '["slowest",null,null]'
+
+# Humps of 2 us, 60 us and, if it says so, 2 ms; every fifth call of the last one fails.
+humps() { # N
+        awk -v n="$1" 'BEGIN {
+                split("2 60 2000", took)
+                for (i = 0; i < 300; i++) {
+                        lookup = took[1 + i % n] * (1 + i * 7919 % 10 / 100)
+                        failed = i % n == n - 1 && i % 5 == 0 ? "/* ret=-105 */" : "/* ret=0 */"
+                        printf "%12.6f |   0)  client-17     |               |  send() {\n", 1 + i / 100
+                        printf "%12.6f |   0)  client-17     |   %.3f us    |    lookup(); %s\n", 1 + i / 100 + 1e-6, lookup, failed
+                        printf "%12.6f |   0)  client-17     |   %.3f us    |  } %s\n", 1 + i / 100 + 3e-3, lookup + 3, failed
+                }
+        }'
+}
+humps 2 >"$work/humps-2.txt"
+humps 3 >"$work/humps-3.txt"
+for n in 2 3; do
+        exits "$n humps are told" 0 ftracectl why "$work/humps-$n.txt"
+        says "as $n" "^send: durations have $([[ $n == 2 ]] && echo 'two humps, and the upper 50' || echo 'several humps, and the uppermost 33') %" "$out"
+        exits "$n humps in JSON" 0 ftracectl why "$work/humps-$n.txt" --json
+        ok "with $n humps conforms" python3 "$top_srcdir/tests/check-tables.py" "$top_srcdir/cli/tables.schema.json" why "$out"
+        is "$n humps are a member" \
+                "$(jq -c '[.by, .humps.several, .humps.chosen, (.humps.upper_from_ns | . > 60000 and . < 66000), .slow_calls]' "$out")" \
+                "$([[ $n == 2 ]] && echo '["hump",false,true,true,150]' || echo '["hump",true,true,false,100]')"
+done
+exits 'what failed, in JSON' 0 ftracectl why "$work/humps-3.txt" --keep-failed --json
+ok 'with an error conforms' python3 "$top_srcdir/tests/check-tables.py" "$top_srcdir/cli/tables.schema.json" why "$out"
+is 'has the error, and where it is from' "$(jq -c '[.by, .humps, .error.value, .error.calls, .error.deepest.function]' "$out")" \
+        '["failed",null,-105,20,"lookup"]'
+
 # Two functions call wait(), which calls lock(): which of the two says where.
 python3 - >"$work/twice.txt" <<'END'
 for i in range(400):

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "meta/brief.h"
 #include "meta/meta.h"
 #include "unit.h"
 
@@ -334,7 +335,7 @@ TEST(of_a_newer_version_is_told_what_can_be) {
 
         ck_assert_int_eq(session_meta_from_json(&m, o, &field), META_E_NEWER);
         ck_assert_ptr_null(m);
-        ck_assert_int_eq(session_meta_from_newer(&m, o, "boot"), 0);
+        ck_assert_int_eq(session_meta_stand_in(&m, o, "boot", NULL), 0);
         ck_assert_uint_eq(m->newer_version, 2);
         ck_assert_str_eq(m->name, "boot");
         ck_assert_ptr_nonnull(strstr(m->reason, "is of version 2, and this ftraced knows 1"));
@@ -342,4 +343,23 @@ TEST(of_a_newer_version_is_told_what_can_be) {
         written = session_meta_to_json(m);
         ck_assert_int_eq(session_meta_from_json(&again, written, &field), 0);
         ck_assert_uint_eq(again->newer_version, 2);
+}
+
+TEST(of_one_that_cannot_be_read_is_told_why) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL, *again = NULL;
+        json_auto_t *written = NULL, *listed = NULL;
+        _cleanup_brief_ Brief b = {}, heard = {};
+        const char *field;
+
+        ck_assert_int_eq(session_meta_stand_in(&m, NULL, "boot", "damaged: by a mouse"), 0);
+        ck_assert(!session_meta_is_known(m));
+        written = session_meta_to_json(m);
+        ck_assert_int_eq(session_meta_from_json(&again, written, &field), 0);
+        ck_assert(again->unreadable && again->newer_version == 0);
+        ck_assert_str_eq(again->reason, "damaged: by a mouse");
+        ck_assert_int_eq(brief_of_meta(&b, again, 0), 0);
+        listed = brief_to_json(&b);
+        ck_assert_int_eq(brief_from_json(&heard, listed, &field), 0);
+        ck_assert_str_eq(heard.unreadable, "damaged: by a mouse");
+        ck_assert_uint_eq(heard.roots.n, 0);
 }

@@ -202,6 +202,19 @@ TEST(what_was_cut_has_a_bound_on_either_side) {
         begin.said = leaf.said = again.said = late.said = end.said = &(StepText){};
         EXPECT("child<root 1000/1000, root ~11000-/10000, child<root 1000/1000, root 100000/99000",
                begin, leaf, lost, again, late, end);
+        /* But how long the call took that it was below. */
+        begin = texted(step_enter(&step_child, 1));
+        leaf = texted(step_leaf(&step_module, 2, 1000));
+        end = texted(step_leave(&step_root, 0, 20000));
+        EXPECT("leaf<child 1000/1000, child<root ~1000-20000/0, root 20000/19000",
+               texted(step_enter(&step_root, 0)), begin, leaf, end);
+        EXPECT("leaf<child 1000/1000, child<root ~1000-20000/0, leaf<root 1000/1000, root "
+               "20000/18000",
+               texted(step_enter(&step_root, 0)), begin, leaf,
+               texted(step_leaf(&step_module, 1, 1000)), end);
+        end.said = &(StepText){ .untimed = true };
+        EXPECT("leaf<child 1000/1000, child<root ~1000-/0, root 20000/19000",
+               texted(step_enter(&step_root, 0)), begin, leaf, end);
 }
 
 TEST(what_was_open_around_a_loss_was_open_meanwhile) {

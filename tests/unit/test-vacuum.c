@@ -36,7 +36,7 @@ static void teardown(void) {
 
 /* --- a vacuum of a store that nobody else has, as the daemon's goes over its own -------------------- */
 
-/* What cannot be read is no item. */
+/* What has no session.json is no item. */
 static int add_from_store(Vacuum *v, const char *name) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         _cleanup_(session_dir_freep) SessionDir *d = NULL;
@@ -276,7 +276,10 @@ TEST(a_session_that_cannot_be_read_is_left_alone) {
         scratch_write(store_sessions_fd(store), "a/session.json", "{}", 2);
         left = left_after(&everything, &v);
         ck_assert_str_eq(left, "a");
-        ck_assert_uint_eq(v.n, 0);
+        ck_assert_uint_eq(v.n, 1);
+        ck_assert_int_eq(v.items[0].keep, KEEP_UNKNOWN);
+        ck_assert_int_eq(v.items[0].verdict, RETAIN_KEEP);
+        ck_assert_str_eq(vacuum_item_reason(&v.items[0]), "this ftraced cannot read its session.json");
         teardown();
 }
 

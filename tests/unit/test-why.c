@@ -230,8 +230,25 @@ TEST(two_humps_are_told_as_two) {
         ck_assert_int_eq(w->spec.by, COHORTS_BY_HUMP);
         ck_assert_uint_eq(w->n_slow, 200);
         ck_assert_uint_eq(w->n_usual, 200);
+        ck_assert(!w->spec.has_several);
         ck_assert(says(w, "send: durations have two humps, and the upper 50 % take "));
         ck_assert(says(w, "all of that is own time of queue (called by route)"));
+}
+
+static void some_queue_longer(Fed *f, int i, Shape *s) {
+        (void) f;
+        s->own_ns[4] *= i % 3 == 0 ? 1 : i % 3 == 1 ? 60 : 3600;
+}
+
+TEST(three_humps_are_told_as_several_and_the_uppermost_is_named) {
+        _cleanup_fed_ Fed f = fed();
+        _cleanup_(why_freep) Why *w = explain_calls(&f, 600, some_queue_longer, COHORTS_BY_SLOWEST);
+
+        ck_assert_int_eq(w->spec.by, COHORTS_BY_HUMP);
+        ck_assert(w->spec.has_several);
+        ck_assert_uint_eq(w->n_slow, 200);
+        ck_assert_uint_eq(w->n_usual, 400);
+        ck_assert(says(w, "send: durations have several humps, and the uppermost 33 % take "));
 }
 
 static void one_cpu_is_slow(Fed *f, int i, Shape *s) {

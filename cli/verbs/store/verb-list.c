@@ -13,7 +13,9 @@
 
 /* "2,646", "12 + 1 pages", "1 gap": what is lost without being counted is not nothing. */
 static void add_lost(Row r, const Brief *b) {
-        if (b->events_lost == 0 && b->pages_lost == 0 && b->n_gaps > 0)
+        if (b->unreadable)
+                row_cell(r, ">LOST", "-");
+        else if (b->events_lost == 0 && b->pages_lost == 0 && b->n_gaps > 0)
                 row_cell(r, ">LOST", "%" PRIu64 " gap%s", b->n_gaps, b->n_gaps == 1 ? "" : "s");
         else if (b->pages_lost > 0)
                 row_cell(r, ">LOST", "%s + %" PRIu64 " pages", FORMAT_COUNT(b->events_lost),
@@ -29,8 +31,9 @@ static void add_row(Row r, const Brief *b) {
         row_cell(r, "STARTED", "%s", SUMMARY_TIME(b->start_ns));
         row_cell(r, ">LENGTH", "%s", b->start_ns == 0 ? "-" : FORMAT_DURATION(b->length_ns));
         row_cell(r, ">EVENTS", "%s",
-                 b->n_events == 0 && b->n_bytes > 0 ? "-" : FORMAT_COUNT(b->n_events));
-        row_cell(r, ">SIZE", "%s", FORMAT_BYTES(b->n_bytes));
+                 b->unreadable || (b->n_events == 0 && b->n_bytes > 0) ? "-"
+                                                                       : FORMAT_COUNT(b->n_events));
+        row_cell(r, ">SIZE", "%s", b->unreadable ? "-" : FORMAT_BYTES(b->n_bytes));
         row_cell(r, ">ON DISK", "%s",
                  b->disk_bytes == UINT64_MAX ? "-" : FORMAT_BYTES(b->disk_bytes));
         add_lost(r, b);
