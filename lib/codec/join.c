@@ -128,12 +128,6 @@ static uint32_t new_symbol(Join *j) {
         return 0;
 }
 
-static uint32_t known_symbol(Join *j) {
-        uint32_t n;
-
-        return get_halves(&j->c->of[COLUMN_LOW], &n) && n < j->m->n_symbols ? n : 0;
-}
-
 /*
  * What changes with every record of a run.  A page is written byte by byte as far as the compiler
  * knows, which may change whatever it has the address of: of this, while a run lasts, it has not.
@@ -263,7 +257,8 @@ static uint32_t get_call(Join *j, unsigned op, uint64_t *ret_depth) {
                 symbol = returning(m);
                 break;
         case OP_KNOWN:
-                symbol = known_symbol(j);
+                if (!get_halves(&j->c->of[COLUMN_LOW], &symbol) || symbol >= m->n_symbols)
+                        return 0;
                 break;
         default:
                 symbol = new_symbol(j);

@@ -18,15 +18,11 @@ static const char *const verdict_texts[_RETAIN_VERDICT_N] = {
         [RETAIN_OVER_FREE] = "too little is free",
 };
 
-static void item_done(VacuumItem *i) {
-        free(i->name);
-        free(i->foreign);
-        *i = (VacuumItem){};
-}
-
 void vacuum_done(Vacuum *v) {
-        for (size_t i = 0; i < v->n; i++)
-                item_done(&v->items[i]);
+        for (size_t i = 0; i < v->n; i++) {
+                free(v->items[i].name);
+                free(v->items[i].foreign);
+        }
         free(v->items);
         *v = (Vacuum){};
 }
