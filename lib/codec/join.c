@@ -364,6 +364,7 @@ static bool join_page(Join *j, uint8_t *page, size_t page_bytes) {
 }
 
 int pages_join(Model *m, Columns *c, uint8_t *ret_pages, size_t n_pages, size_t page_bytes) {
+        const Column *bits = &c->of[COLUMN_BITS];
         Join j = { .m = m, .c = c };
 
         model_clear(m);
@@ -373,5 +374,5 @@ int pages_join(Model *m, Columns *c, uint8_t *ret_pages, size_t n_pages, size_t 
         for (size_t i = 0; i < COLUMN_N; i++)
                 if (i != COLUMN_BITS && c->of[i].next != c->of[i].end)
                         return PAGES_E_DAMAGED;
-        return columns_bits_are_enough(c) ? 0 : PAGES_E_DAMAGED;
+        return c->at <= (uint64_t) (bits->end - bits->data) * 8 ? 0 : PAGES_E_DAMAGED;
 }

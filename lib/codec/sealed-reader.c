@@ -395,11 +395,6 @@ int sealed_reader_check(SealedReader *r, SealedCheck *ret) {
         return 0;
 }
 
-size_t sealed_reader_find(const SealedReader *r, uint64_t page) {
-        return BISECT(0, r->n_found, i,
-                      r->found[i].entry.first_page + r->found[i].entry.n_pages <= page);
-}
-
 SealedReader *sealed_reader_free(SealedReader *r) {
         if (!r)
                 return NULL;
