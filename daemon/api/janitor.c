@@ -91,7 +91,7 @@ static int list_sessions(const Janitor *j, Vacuum *v) {
                 Session *s = e->session; /* or it rests */
                 bool is_pinned = s ? session_meta(s)->pinned : e->rest.brief.pinned;
 
-                r = vacuum_add(v, &(VacuumItem){
+                r = vacuum_add(v, &(RetainItem){
                                           .name = e->name,
                                           .n_bytes = session_entry_disk_bytes(e),
                                           .kept_ns = s ? session_meta_kept_ns(session_meta(s))
@@ -106,7 +106,7 @@ static int list_sessions(const Janitor *j, Vacuum *v) {
 }
 
 /* A Keep, or -errno. */
-static int look_at(Janitor *j, VacuumItem *item, Session **ret) {
+static int look_at(Janitor *j, RetainItem *item, Session **ret) {
         int r = sessions_open(j->sessions, ret, item->name);
 
         if (r != 0)
@@ -126,7 +126,7 @@ static int choose(Janitor *j, JanitorJob *job) {
                 r = vacuum_decide(v, store_of(j), &job->limits);
         if (r >= 0 && !job->call)
                 set_timer(j, v);
-        for (VacuumItem *item; r >= 0 && (item = vacuum_next(v));) {
+        for (RetainItem *item; r >= 0 && (item = vacuum_next(v));) {
                 Session *s;
 
                 take_turns(job);
@@ -167,7 +167,7 @@ static void tell(const Janitor *j, JanitorJob *job) {
 }
 
 /* The rule, or who asked. */
-static int describe_why(const JanitorJob *job, const VacuumItem *item, char **ret) {
+static int describe_why(const JanitorJob *job, const RetainItem *item, char **ret) {
         if (!job->call)
                 return vacuum_describe_verdict(ret, &job->vacuum, item, &job->limits);
         return asprintf(ret, "uid %u asked for it (ftracectl vacuum)",
@@ -176,7 +176,7 @@ static int describe_why(const JanitorJob *job, const VacuumItem *item, char **re
                        : 0;
 }
 
-static int remove_item(Janitor *j, const JanitorJob *job, VacuumItem *item) {
+static int remove_item(Janitor *j, const JanitorJob *job, RetainItem *item) {
         _cleanup_free_ char *why = NULL;
         Session *s;
         int r = describe_why(job, item, &why);
@@ -204,7 +204,7 @@ static void remove_chosen(Janitor *j, JanitorJob *job) {
 
         *p = vacuum_progress_of(&job->vacuum);
         for (size_t i = 0; i < job->vacuum.n; i++) {
-                VacuumItem *item = &job->vacuum.items[i];
+                RetainItem *item = &job->vacuum.items[i];
                 uint64_t before_bytes = p->done_bytes;
 
                 if (item->verdict == RETAIN_KEEP)
