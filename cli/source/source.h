@@ -29,7 +29,6 @@
 #include "cli/contact/contact.h"
 #include "cli/options/filtering.h"
 #include "cli/options/options.h"
-#include "import/packed.h"
 #include "import/source-form.h"
 #include "import/text-trace.h"
 #include "meta/meta.h"

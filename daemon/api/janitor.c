@@ -93,7 +93,7 @@ static int list_sessions(const Janitor *j, Vacuum *v) {
                 bool is_known = s ? session_meta_is_known(session_meta(s))
                                   : e->rest.brief.newer_version == 0 && !e->rest.brief.unreadable;
 
-                r = vacuum_add(v, &(VacuumItem){
+                r = vacuum_add(v, &(RetainItem){
                                           .name = e->name,
                                           .n_bytes = session_entry_disk_bytes(e),
                                           .kept_ns = s ? session_meta_kept_ns(session_meta(s))
@@ -110,7 +110,7 @@ static int list_sessions(const Janitor *j, Vacuum *v) {
 }
 
 /* A Keep, or -errno. */
-static int look_at(Janitor *j, VacuumItem *item, Session **ret) {
+static int look_at(Janitor *j, RetainItem *item, Session **ret) {
         int r = sessions_open(j->sessions, ret, item->name);
 
         if (r != 0)
@@ -130,7 +130,7 @@ static int choose(Janitor *j, JanitorJob *job) {
                 r = vacuum_decide(v, store_of(j), &job->limits);
         if (r >= 0 && !job->call)
                 set_timer(j, v);
-        for (VacuumItem *item; r >= 0 && (item = vacuum_next(v));) {
+        for (RetainItem *item; r >= 0 && (item = vacuum_next(v));) {
                 Session *s;
 
                 take_turns(job);
@@ -168,7 +168,7 @@ static void tell(const Janitor *j, JanitorJob *job) {
 }
 
 /* The rule, or who asked. */
-static int describe_why(const JanitorJob *job, const VacuumItem *item, char **ret) {
+static int describe_why(const JanitorJob *job, const RetainItem *item, char **ret) {
         if (!job->call)
                 return vacuum_describe_verdict(ret, &job->vacuum, item, &job->limits);
         return asprintf(ret, "uid %u asked for it (ftracectl vacuum)",
@@ -177,7 +177,7 @@ static int describe_why(const JanitorJob *job, const VacuumItem *item, char **re
                        : 0;
 }
 
-static int remove_item(Janitor *j, const JanitorJob *job, VacuumItem *item) {
+static int remove_item(Janitor *j, const JanitorJob *job, RetainItem *item) {
         _cleanup_free_ char *why = NULL;
         Session *s;
         int r = describe_why(job, item, &why);
@@ -205,7 +205,7 @@ static void remove_chosen(Janitor *j, JanitorJob *job) {
 
         *p = vacuum_progress_of(&job->vacuum);
         for (size_t i = 0; i < job->vacuum.n; i++) {
-                VacuumItem *item = &job->vacuum.items[i];
+                RetainItem *item = &job->vacuum.items[i];
                 uint64_t before_bytes = p->done_bytes;
 
                 if (item->verdict == RETAIN_KEEP)

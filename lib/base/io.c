@@ -143,8 +143,8 @@ static int open_temporary(int dir_fd, const char *path, mode_t mode) {
         return ORIGIN(-EEXIST);
 }
 
-static int replace(int dir_fd, const char *path, const void *data, size_t n, mode_t mode,
-                   bool synced) {
+int file_replace_full(int dir_fd, const char *path, const void *data, size_t n, mode_t mode,
+                      bool synced) {
         char temporary[PATH_MAX];
         _cleanup_close_ int fd = -EBADF;
         int r;
@@ -165,11 +165,7 @@ static int replace(int dir_fd, const char *path, const void *data, size_t n, mod
 }
 
 int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_t mode) {
-        return replace(dir_fd, path, data, n, mode, false);
-}
-
-int file_replace_synced(int dir_fd, const char *path, const void *data, size_t n, mode_t mode) {
-        return replace(dir_fd, path, data, n, mode, true);
+        return file_replace_full(dir_fd, path, data, n, mode, false);
 }
 
 int dir_make(int dir_fd, const char *path, mode_t mode) {
@@ -197,35 +193,39 @@ int dir_list(DIR **ret, int fd) {
         return r;
 }
 
+struct dirent *dir_next(DIR *d, int *r) {
+        struct dirent *e;
+
+        do {
+                errno = 0;
+                e = readdir(d);
+        } while (e && (streq(e->d_name, ".") || streq(e->d_name, "..")));
+        if (errno != 0)
+                *r = ORIGIN(-errno);
+        return e;
+}
+
 /* What cannot be removed does not keep the rest: the first error is told at the end. */
 int tree_remove_until(int dir_fd, const char *path, uint64_t until_ns, TreeFile remove,
                       void *userdata) {
         _cleanup_(closedirp) DIR *d = NULL;
-        int r = remove(dir_fd, path, userdata);
+        int r = remove(dir_fd, path, userdata), unread = 0;
+        struct dirent *e;
 
         if (r != -EISDIR && r != -EPERM)
                 return r;
         r = dir_list(&d, dir_open(dir_fd, path));
         if (r < 0)
                 return r;
-        for (;;) {
-                struct dirent *e;
-                int k;
+        while ((e = dir_next(d, &unread))) {
+                int k = tree_remove_until(dirfd(d), e->d_name, until_ns, remove, userdata);
 
-                errno = 0;
-                e = readdir(d);
-                if (!e) {
-                        r = r ?: ORIGIN(-errno);
-                        break;
-                }
-                if (streq(e->d_name, ".") || streq(e->d_name, ".."))
-                        continue;
-                k = tree_remove_until(dirfd(d), e->d_name, until_ns, remove, userdata);
                 if (k < 0 && k != -ENOENT && r == 0) /* what @remove renamed may be listed again */
                         r = k;
                 if (r == 0 && (k == TREE_GOES_ON || now_ns(CLOCK_MONOTONIC) >= until_ns))
                         return TREE_GOES_ON;
         }
+        r = r ?: unread;
         if (unlinkat(dir_fd, path, AT_REMOVEDIR) < 0 && r == 0)
                 r = ORIGIN(-errno);
         return r;

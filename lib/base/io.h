@@ -52,8 +52,9 @@ uint64_t fd_data_end(int fd, uint64_t begin, uint64_t end); /* of the last data;
 
 /* Writes @path by way of a temporary beside it and rename(): readers see old or new, never half. */
 int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_t mode);
-/* The same, and whatever crashes there is the old file or the new one; waits for the disk. */
-int file_replace_synced(int dir_fd, const char *path, const void *data, size_t n, mode_t mode);
+/* The same; @synced: whatever crashes, there is the old file or the new one, and it waits for the disk. */
+int file_replace_full(int dir_fd, const char *path, const void *data, size_t n, mode_t mode,
+                      bool synced);
 
 /* Removes @path and all below it; never follows a symbolic link. */
 int tree_remove(int dir_fd, const char *path);
@@ -74,6 +75,8 @@ int dir_make(int dir_fd, const char *path, mode_t mode);
 int dir_open(int dir_fd, const char *path);
 /* To list what dir_open() has opened; @fd is consumed, and if it is an error that is returned. */
 int dir_list(DIR **ret, int fd);
+/* The next entry but "." and ".."; NULL: there is none, or *@r is why it cannot be read. */
+struct dirent *dir_next(DIR *d, int *r);
 
 /* poll() without EINTR until @end_ns of CLOCK_MONOTONIC; UINT64_MAX: for ever.  0: one of @p has something;
  * -ETIMEDOUT; -errno. */

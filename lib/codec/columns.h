@@ -180,7 +180,7 @@ static inline bool column_get_varint(Column *c, uint64_t *ret) {
 }
 
 /* @at: in COLUMN_BITS, moved on: by itself, as Bits is.  @n at most 32.  Bits behind the end are 0:
- * columns_unpack() leaves room, and whoever has read asks columns_bits_are_enough() in the end. */
+ * columns_unpack() leaves room, and whoever has read compares @at with the end. */
 static _always_inline_ uint64_t columns_get_bits(const Columns *c, uint64_t *at, unsigned n) {
         const Column *bits = &c->of[COLUMN_BITS];
         uint64_t word, byte = MIN(*at / 8, (uint64_t) (bits->end - bits->data));
@@ -189,12 +189,6 @@ static _always_inline_ uint64_t columns_get_bits(const Columns *c, uint64_t *at,
         word = le64toh(word) >> *at % 8;
         *at += n;
         return word & ((UINT64_C(1) << n) - 1);
-}
-
-static inline bool columns_bits_are_enough(const Columns *c) {
-        const Column *bits = &c->of[COLUMN_BITS];
-
-        return c->at <= (uint64_t) (bits->end - bits->data) * 8;
 }
 
 static _always_inline_ bool columns_get_number(Columns *c, uint64_t *at, unsigned tokens,

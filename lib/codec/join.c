@@ -128,12 +128,6 @@ static uint32_t new_symbol(Join *j) {
         return 0;
 }
 
-static uint32_t known_symbol(Join *j) {
-        uint32_t n;
-
-        return get_halves(&j->c->of[COLUMN_LOW], &n) && n < j->m->n_symbols ? n : 0;
-}
-
 /*
  * What changes with every record of a run.  A page is written byte by byte as far as the compiler
  * knows, which may change whatever it has the address of: of this, while a run lasts, it has not.
@@ -263,7 +257,8 @@ static uint32_t get_call(Join *j, unsigned op, uint64_t *ret_depth) {
                 symbol = returning(m);
                 break;
         case OP_KNOWN:
-                symbol = known_symbol(j);
+                if (!get_halves(&j->c->of[COLUMN_LOW], &symbol) || symbol >= m->n_symbols)
+                        return 0;
                 break;
         default:
                 symbol = new_symbol(j);
@@ -369,6 +364,7 @@ static bool join_page(Join *j, uint8_t *page, size_t page_bytes) {
 }
 
 int pages_join(Model *m, Columns *c, uint8_t *ret_pages, size_t n_pages, size_t page_bytes) {
+        const Column *bits = &c->of[COLUMN_BITS];
         Join j = { .m = m, .c = c };
 
         model_clear(m);
@@ -378,5 +374,5 @@ int pages_join(Model *m, Columns *c, uint8_t *ret_pages, size_t n_pages, size_t 
         for (size_t i = 0; i < COLUMN_N; i++)
                 if (i != COLUMN_BITS && c->of[i].next != c->of[i].end)
                         return PAGES_E_DAMAGED;
-        return columns_bits_are_enough(c) ? 0 : PAGES_E_DAMAGED;
+        return c->at <= (uint64_t) (bits->end - bits->data) * 8 ? 0 : PAGES_E_DAMAGED;
 }

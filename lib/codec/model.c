@@ -2,47 +2,25 @@
 
 #include "base/array.h"
 #include "codec/model.h"
+#include "store/tracing.h"
 
 /* --- layout ----------------------------------------------------------------------------------- */
 
 /*
- * A format file is lines of "field:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;" below a "name:" and
- * an "ID:".  Only the few fields that the codec predicts are looked for, by name; what is
- * surprising makes the text unusable, never wrong: such records are kept as they are.
+ * Only the few fields that the codec predicts are looked for, by name; what is surprising makes the
+ * text unusable, never wrong: such records are kept as they are.
  */
 
 enum { FLAG_EXIT = 1, FLAG_TIMES = 2, FLAG_LONG_DEPTH = 4 };
 
-typedef struct FieldPlace {
-        unsigned offset, size;
-} FieldPlace;
-
-/* The place of the field @name, which ends its declaration; size 0: there is none. */
-static FieldPlace find_field(const char *text, const char *name) {
-        size_t n_name = strlen(name);
-
-        for (const char *p = text; (p = strstr(p, "field:")); p++) {
-                const char *semicolon = strchr(p, ';');
-                FieldPlace f;
-
-                if (!semicolon)
-                        break;
-                if ((size_t) (semicolon - p) > n_name + 1 &&
-                    semicolon[-(ssize_t) n_name - 1] == ' ' &&
-                    strncmp(semicolon - n_name, name, n_name) == 0 &&
-                    sscanf(semicolon, "; offset:%4u; size:%4u;", &f.offset, &f.size) == 2)
-                        return f;
-        }
-        return (FieldPlace){};
-}
-
-static bool is_place(FieldPlace f, unsigned size) {
-        return f.size == size && f.offset % 4 == 0 && f.offset + size <= LAYOUT_BYTES_MAX;
+static bool is_place(TracingField f, unsigned size) {
+        return !f.is_array && f.size == size && f.offset % 4 == 0 &&
+               f.offset + size <= LAYOUT_BYTES_MAX;
 }
 
 int layout_parse(RecordKind *ret, const char *data, size_t n) {
         _cleanup_free_ char *text = strndup(data, n);
-        FieldPlace type, pid, func, depth, calltime, rettime;
+        TracingField type, pid, func, depth, calltime, rettime;
         RecordKind k = {};
         unsigned id;
         const char *p;
@@ -59,12 +37,12 @@ int layout_parse(RecordKind *ret, const char *data, size_t n) {
         if (!p || sscanf(p, "\nID: %5u", &id) != 1 || id > UINT16_MAX)
                 return LAYOUT_E_INVALID;
         k.id = (uint16_t) id;
-        type = find_field(text, "common_type");
-        pid = find_field(text, "common_pid");
-        func = find_field(text, "func");
-        depth = find_field(text, "depth");
-        calltime = find_field(text, "calltime");
-        rettime = find_field(text, "rettime");
+        type = tracing_find_field(text, "common_type");
+        pid = tracing_find_field(text, "common_pid");
+        func = tracing_find_field(text, "func");
+        depth = tracing_find_field(text, "depth");
+        calltime = tracing_find_field(text, "calltime");
+        rettime = tracing_find_field(text, "rettime");
         if (type.size != 2 || type.offset != 0 || pid.size != 4 || pid.offset != 4 ||
             !is_place(func, 8) || (!is_place(depth, 4) && !is_place(depth, 8)))
                 return LAYOUT_E_INVALID;

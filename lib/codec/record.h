@@ -11,6 +11,7 @@
 
 #include <endian.h>
 
+#include "base/bytes.h"
 #include "codec/columns.h"
 #include "codec/model.h"
 #include "store/page.h"
@@ -53,17 +54,11 @@ enum {
 };
 
 static inline uint32_t load32(const void *p) {
-        uint32_t v;
-
-        memcpy(&v, p, sizeof(v));
-        return le32toh(v);
+        return load_u32(p, needs_swap(false));
 }
 
 static inline uint64_t load64(const void *p) {
-        uint64_t v;
-
-        memcpy(&v, p, sizeof(v));
-        return le64toh(v);
+        return load_u64(p, needs_swap(false));
 }
 
 static inline void store32(void *p, uint32_t v) {

@@ -60,17 +60,22 @@ SealedEntry sealed_entry_of(const SealedBlock *b, uint64_t offset) {
         };
 }
 
+/* The header of a block at @offset: 0, SEGMENT_E_DAMAGED, -errno. */
+static int read_block_header(const SealedReader *r, uint64_t offset, SealedBlock *ret) {
+        uint8_t data[SEALED_BLOCK_HEADER_BYTES];
+        ssize_t n = pread_up_to(r->fd, data, sizeof(data), offset);
+
+        return n < 0 ? (int) n : sealed_block_parse(ret, data, (size_t) n);
+}
+
 /* 0: a block of this segment begins at @offset; SEGMENT_E_DAMAGED; -errno. */
 static int look_at(SealedReader *r, uint64_t offset, SealedBlock *ret) {
         const SealedFound *last = r->n_found > 0 ? &r->found[r->n_found - 1] : NULL;
-        uint8_t data[SEALED_BLOCK_HEADER_BYTES];
-        ssize_t n = pread_up_to(r->fd, data, sizeof(data), offset);
         SealedBlock b;
+        int k = read_block_header(r, offset, &b);
 
-        if (n < 0)
-                return (int) n;
-        if (sealed_block_parse(&b, data, (size_t) n) != 0)
-                return SEGMENT_E_DAMAGED;
+        if (k != 0)
+                return k;
         if (r->has_identity && !belongs(r, &b))
                 return SEGMENT_E_DAMAGED;
         if (last && (b.block <= last->number ||
@@ -154,6 +159,16 @@ static int scan(SealedReader *r) {
         }
 }
 
+/* @n_blocks 0: all from @block on. */
+static void note_blocks(const SealedReader *r, uint32_t block, uint32_t n_blocks, uint64_t n_pages,
+                        const char *what) {
+        damages_add(r->damages, (Damage){ .part = DAMAGE_BLOCK,
+                                          .block = block,
+                                          .n_blocks = n_blocks,
+                                          .n_pages = n_pages,
+                                          .what = what });
+}
+
 /* Says which numbers and pages the scan did not come upon. */
 static void note_gaps(const SealedReader *r) {
         uint64_t page = 0;
@@ -163,23 +178,13 @@ static void note_gaps(const SealedReader *r) {
                 const SealedFound *f = &r->found[i];
 
                 if (f->number > number || f->entry.first_page > page)
-                        damages_add(r->damages, (Damage){
-                                                        .part = DAMAGE_BLOCK,
-                                                        .block = number,
-                                                        .n_blocks = MAX(f->number - number, 1U),
-                                                        .n_pages = f->entry.first_page - page,
-                                                        .what = "the header is damaged",
-                                                });
+                        note_blocks(r, number, MAX(f->number - number, 1U),
+                                    f->entry.first_page - page, "the header is damaged");
                 number = f->number + 1;
                 page = f->entry.first_page + f->entry.n_pages;
         }
         if (page < r->n_pages)
-                damages_add(r->damages, (Damage){
-                                                .part = DAMAGE_BLOCK,
-                                                .block = number,
-                                                .n_pages = r->n_pages - page,
-                                                .what = "cut off, or the headers are damaged",
-                                        });
+                note_blocks(r, number, 0, r->n_pages - page, "cut off, or the headers are damaged");
 }
 
 /* 0, SEGMENT_E_DAMAGED, -errno. */
@@ -225,16 +230,13 @@ static int read_index(SealedReader *r) {
 /* The identity from the first block that still has its header. */
 static int identify_by_index(SealedReader *r) {
         for (size_t i = 0; i < r->n_found; i++) {
-                uint8_t data[SEALED_BLOCK_HEADER_BYTES];
-                ssize_t n = pread_up_to(r->fd, data, sizeof(data), r->found[i].entry.offset);
                 SealedBlock b;
+                int k = read_block_header(r, r->found[i].entry.offset, &b);
 
-                if (n < 0)
-                        return (int) n;
-                if (sealed_block_parse(&b, data, (size_t) n) == 0) {
+                if (k == 0)
                         identify_by(r, &b);
-                        return 0;
-                }
+                if (k <= 0)
+                        return k;
         }
         return 0;
 }
@@ -368,11 +370,7 @@ int sealed_reader_block(SealedReader *r, size_t i, const void **ret) {
                         return k;
                 if (k > 0) {
                         f->is_damaged = true;
-                        damages_add(r->damages, (Damage){ .part = DAMAGE_BLOCK,
-                                                          .block = f->number,
-                                                          .n_blocks = 1,
-                                                          .n_pages = f->entry.n_pages,
-                                                          .what = what });
+                        note_blocks(r, f->number, 1, f->entry.n_pages, what);
                         return SEGMENT_E_DAMAGED;
                 }
                 r->i_cached = i;
@@ -395,11 +393,6 @@ int sealed_reader_check(SealedReader *r, SealedCheck *ret) {
                 ret->n_pages += r->found[i].entry.n_pages;
         }
         return 0;
-}
-
-size_t sealed_reader_find(const SealedReader *r, uint64_t page) {
-        return BISECT(0, r->n_found, i,
-                      r->found[i].entry.first_page + r->found[i].entry.n_pages <= page);
 }
 
 SealedReader *sealed_reader_free(SealedReader *r) {

@@ -46,8 +46,6 @@ typedef struct SealedReader {
 int sealed_reader_take_fd(SealedReader **ret, int fd, Damages *damages);
 /* What the index says of a block whose header is at @offset. */
 SealedEntry sealed_entry_of(const SealedBlock *b, uint64_t offset);
-/* The first block that ends behind @page; n_found if there is none. */
-size_t sealed_reader_find(const SealedReader *r, uint64_t page);
 /*
  * sealed_reader_block() - all pages of the @i-th
  * @ret: n_pages * page_bytes, valid until another block is asked for

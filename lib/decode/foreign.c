@@ -38,7 +38,8 @@ typedef enum How {
         HOW_SYSCALL_OPEN,   /* the same, and perhaps no mode */
         HOW_SYSCALL_FIELDS, /* "sys_NAME(" its fields ")" */
         HOW_SYSCALL_EXIT,
-        HOW_NOT, /* its format cannot be used */
+        HOW_LATER, /* its format was not read yet */
+        HOW_NOT,   /* it cannot be used */
 } How;
 
 /* Tracers' events whose print formats do not say how they are printed. */
@@ -57,22 +58,17 @@ typedef struct Known {
         How how;
         struct tep_event *event;
         char *names; /* of a PrintFormat; NULL: it prints none; or syscall_text_kinds() */
-} Known;
-
-/* A format that was not parsed yet. */
-typedef struct Later {
-        int id;
+        /* LATER: its format, of which the text is borrowed */
         char *system;
         const char *format;
-} Later;
+} Known;
 
 struct Foreign {
         struct tep_handle *tep;
         bool swap;
         Known *known;
         size_t n_known;
-        Later *later;
-        size_t n_later;
+        Hash by_id; /* index + 1 */
         struct trace_seq seq;
         Buf line;
         bool is_since_6_18; /* as far as is known */
@@ -131,13 +127,16 @@ static How find_how(const Foreign *f, const struct tep_event *event, const char 
                                                          : HOW_SYSCALL;
 }
 
-int foreign_add(Foreign *f, const char *system, const char *format) {
+/* Reads the format that has waited.  0, FORMATS_E_INVALID, -ENOMEM. */
+static int learn(Foreign *f, Known *known) {
         _cleanup_(print_format_done) PrintFormat p = {};
+        const char *system = known->system, *format = known->format;
         struct tep_event *event = NULL;
         bool is_plain;
         How how;
         int r;
 
+        known->how = HOW_NOT;
         if (strlen(format) > FORMAT_TEXT_MAX || !format_text_is_valid(format))
                 return FORMATS_E_INVALID;
         r = print_format_parse(&p, system, format);
@@ -147,10 +146,8 @@ int foreign_add(Foreign *f, const char *system, const char *format) {
         r = is_plain ? 0 : print_format_drop(&p);
         if (r < 0)
                 return r;
-        if (!ARRAY_GROW(f->known, f->n_known))
-                return -ENOMEM;
         r = (int) tep_parse_format(f->tep, &event, p.text, strlen(p.text), system);
-        if (!event || event->id <= 0)
+        if (!event || event->id <= 0 || event->id != known->id)
                 return FORMATS_E_INVALID;
         if (r != 0 || !is_plain || (event->flags & TEP_EVENT_FL_FAILED))
                 event->flags |= TEP_EVENT_FL_PRINTRAW;
@@ -161,48 +158,43 @@ int foreign_add(Foreign *f, const char *system, const char *format) {
                 if (!p.names)
                         return -ENOMEM;
         }
-        f->known[f->n_known++] =
-                (Known){ .id = event->id, .event = event, .how = how, .names = TAKE_PTR(p.names) };
+        known->event = event;
+        known->how = how;
+        known->names = TAKE_PTR(p.names);
         return 0;
 }
 
 int foreign_add_later(Foreign *f, const char *system, const char *format) {
         const char *id = strstr(format, "\nID: ");
-        char *copy;
+        Known known = { .id = id ? atoi(id + strlen("\nID: ")) : -1,
+                        .how = HOW_LATER,
+                        .system = strdup(system),
+                        .format = format };
 
-        if (!id)
-                return 0;
-        copy = strdup(system);
-        if (copy &&
-            ARRAY_ADD(f->later, f->n_later, (Later){ atoi(id + strlen("\nID: ")), copy, format }))
-                return 0;
-        free(copy);
+        if (known.system && ARRAY_ADD(f->known, f->n_known, known))
+                return hash_add(&f->by_id, (uint64_t) known.id, f->n_known);
+        free(known.system);
         return -ENOMEM;
 }
 
-/* Parses the format that has waited for this id; without one, or if it is of no use, the id is known
- * to have none.  0 or -ENOMEM. */
-static int learn(Foreign *f, int id) {
-        for (size_t i = 0; i < f->n_later; i++)
-                if (f->later[i].id == id) {
-                        int r = foreign_add(f, f->later[i].system, f->later[i].format);
+int foreign_add(Foreign *f, const char *system, const char *format) {
+        int r = foreign_add_later(f, system, format);
 
-                        if (r == -ENOMEM)
-                                return r;
-                        if (r == 0 && f->known[f->n_known - 1].id == id)
-                                return 0;
-                }
-        return ARRAY_ADD(f->known, f->n_known, (Known){ .id = id, .how = HOW_NOT }) ? 0 : -ENOMEM;
+        return r < 0 ? r : learn(f, &f->known[f->n_known - 1]);
 }
 
 static const Known *find_known(Foreign *f, int id) {
-        for (;;) {
-                for (size_t i = 0; i < f->n_known; i++)
-                        if (f->known[i].id == id)
-                                return f->known[i].how == HOW_NOT ? NULL : &f->known[i];
-                if (learn(f, id) < 0)
-                        return NULL;
+        const HashSlot *slot;
+
+        hash_each (slot, &f->by_id, (uint64_t) id) {
+                Known *known = &f->known[slot->value - 1];
+
+                if (known->how == HOW_LATER)
+                        (void) learn(f, known);
+                if (known->how != HOW_NOT)
+                        return known;
         }
+        return NULL;
 }
 
 /* Whether the field, and what it points to, is inside the record. */
@@ -500,12 +492,12 @@ Foreign *foreign_free(Foreign *f) {
                 tep_free(f->tep);
         trace_seq_destroy(&f->seq);
         buf_done(&f->line);
-        for (size_t i = 0; i < f->n_known; i++)
+        for (size_t i = 0; i < f->n_known; i++) {
                 free(f->known[i].names);
+                free(f->known[i].system);
+        }
         free(f->known);
-        for (size_t i = 0; i < f->n_later; i++)
-                free(f->later[i].system);
-        free(f->later);
+        hash_done(&f->by_id);
         printk_done(&f->printk);
         return mfree(f);
 }

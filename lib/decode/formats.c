@@ -1,39 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * libtraceevent reads the format files and answers "where is the field of this name"; what it
- * answers is checked once (sizes a number can have, offsets inside a page) and kept as plain
- * offsets, so that decoding a record is a handful of loads behind one comparison of its length.
- * The print format, which we do not use and which is a program in C syntax, is cut off before
- * libtraceevent sees it.  header_page has the same syntax without a name and an id; it gets both
- * and goes the same way.
+ * Where a field lies is looked for by its name, checked once (sizes a number can have, offsets inside
+ * a page) and kept as a plain offset, so that decoding a record is a handful of loads behind one
+ * comparison of its length.
  */
-
-#include <event-parse.h>
 
 #include "base/array.h"
 #include "decode/event-text.h"
 #include "decode/formats.h"
 #include "store/format.h"
 #include "store/page.h"
+#include "store/tracing.h"
 
 #define FORMAT_TEXT_MAX ((size_t) 16 << 10) /* real ones are below 1 KiB */
-#define RECORD_BYTES_MAX 4096               /* no field of a record lies beyond */
-
-static void tep_handle_freep(struct tep_handle **tep) {
-        if (*tep)
-                tep_free(*tep);
-}
-
-/* NULL without memory. */
-static struct tep_handle *tep_handle_new(void) {
-        struct tep_handle *tep = tep_alloc();
-
-        tep_set_loglevel(TEP_LOG_NONE);
-        if (tep)
-                tep_set_long_size(tep, 8);
-        return tep;
-}
+#define RECORD_BYTES_MAX 4096U              /* no field of a record lies beyond */
 
 typedef struct Wanted {
         const char *name;
@@ -41,101 +22,64 @@ typedef struct Wanted {
         bool required;
 } Wanted;
 
-/* @text up to its print format, begun with @head, as something that libtraceevent takes. */
-static int parse_text(struct tep_handle *tep, const char *head, const char *text) {
-        _cleanup_free_ char *s = NULL;
-        const char *end = strstr(text, "print fmt:");
-        size_t n = end ? (size_t) (end - text) : strnlen(text, FORMAT_TEXT_MAX + 1);
-
-        if (n > FORMAT_TEXT_MAX)
-                return FORMATS_E_INVALID;
-        if (asprintf(&s, "%s%.*s\nprint fmt: \"\"\n", head, (int) n, text) < 0)
-                return -ENOMEM;
-        return format_text_is_valid(s) &&
-                               tep_parse_event(tep, s, strlen(s), "ftrace") == TEP_ERRNO__SUCCESS
-                       ? 0
-                       : FORMATS_E_INVALID;
-}
-
-static bool field_is_number(const struct tep_format_field *f) {
-        return !(f->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING | TEP_FIELD_IS_DYNAMIC)) &&
-               (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8) && f->offset >= 0 &&
+static bool field_is_number(const TracingField *f) {
+        return !f->is_array && (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8) &&
                f->offset <= RECORD_BYTES_MAX - f->size;
 }
 
 /* Return: 0, FORMATS_E_INVALID.  *@ret_n_bytes: how long a record must be to have them all. */
-static int find_fields(struct tep_event *event, const Wanted *wanted, size_t n_wanted,
+static int find_fields(const char *text, const Wanted *wanted, size_t n_wanted,
                        uint32_t *ret_n_bytes) {
         uint32_t n_bytes = 0;
 
         for (size_t i = 0; i < n_wanted; i++) {
-                struct tep_format_field *f = tep_find_any_field(event, wanted[i].name);
+                TracingField f = tracing_find_field(text, wanted[i].name);
 
-                if (!f || !field_is_number(f)) {
+                if (!field_is_number(&f)) {
                         if (wanted[i].required)
                                 return FORMATS_E_INVALID;
                         continue;
                 }
-                *wanted[i].field = (Field){
-                        .offset = (uint16_t) f->offset,
-                        .size = (uint8_t) f->size,
-                        .is_signed = f->flags & TEP_FIELD_IS_SIGNED,
-                };
-                n_bytes = MAX(n_bytes, (uint32_t) (f->offset + f->size));
+                *wanted[i].field = (Field){ .offset = (uint16_t) f.offset,
+                                            .size = (uint8_t) f.size,
+                                            .is_signed = f.is_signed };
+                n_bytes = MAX(n_bytes, f.offset + f.size);
         }
         *ret_n_bytes = n_bytes;
         return 0;
 }
 
-static int parse_header_page(struct tep_handle *tep, const char *text, Formats *f) {
-        struct tep_event *event;
-        struct tep_format_field *data;
-        Field timestamp = {}, commit = {};
-        const Wanted wanted[] = {
-                { "timestamp", &timestamp, true },
-                { "commit", &commit, true },
-        };
-        uint32_t n;
-        int r;
+static int parse_header_page(const char *text, Formats *f) {
+        TracingField timestamp = tracing_find_field(text, "timestamp"),
+                     commit = tracing_find_field(text, "commit"),
+                     data = tracing_find_field(text, "data");
 
-        r = parse_text(tep, "name: header_page\nID: 65535\nformat:\n", text);
-        if (r != 0)
-                return r;
-        event = tep_find_event_by_name(tep, "ftrace", "header_page");
-        data = event ? tep_find_any_field(event, "data") : NULL;
-        if (!data || find_fields(event, wanted, ELEMENTSOF(wanted), &n) != 0)
-                return FORMATS_E_INVALID;
         if (timestamp.offset != 0 || timestamp.size != 8 || commit.offset != 8 ||
-            commit.size != 8 || data->offset != (int) PAGE_HEADER_BYTES)
+            commit.size != 8 || data.offset != PAGE_HEADER_BYTES ||
+            data.size > PAGE_BYTES_MAX - PAGE_HEADER_BYTES ||
+            data.size < PAGE_BYTES_MIN - PAGE_HEADER_BYTES)
                 return FORMATS_E_INVALID;
-        if (data->size < 0 || data->size > (int) (PAGE_BYTES_MAX - PAGE_HEADER_BYTES) ||
-            data->size < (int) (PAGE_BYTES_MIN - PAGE_HEADER_BYTES))
-                return FORMATS_E_INVALID;
-        f->page_bytes = PAGE_HEADER_BYTES + (uint32_t) data->size;
+        f->page_bytes = PAGE_HEADER_BYTES + data.size;
         return 0;
 }
 
-/* Of an event whose id or fields are of no use: FORMATS_E_INVALID. */
-static int parse_event(struct tep_handle *tep, const char *name, const char *text,
-                       const Wanted *wanted, size_t n_wanted, uint16_t *ret_id,
-                       uint32_t *ret_n_bytes, struct tep_event **ret) {
-        const char *id = strstr(text, "\nID: ");
-        int r = parse_text(tep, "", text);
+/* Of an event, of any if @name is NULL, whose id or fields are of no use: FORMATS_E_INVALID. */
+static int parse_event(const char *name, const char *text, const Wanted *wanted, size_t n_wanted,
+                       uint16_t *ret_id, uint32_t *ret_n_bytes) {
+        const char *rest = startswith(text, "name: "), *id = strstr(text, "\nID: ");
+        int n = id ? atoi(id + strlen("\nID: ")) : 0;
 
-        if (r != 0)
-                return r;
-        *ret = name ? tep_find_event_by_name(tep, "ftrace", name)
-               : id ? tep_find_event(tep, atoi(id + strlen("\nID: ")))
-                    : NULL;
-        if (!*ret || (*ret)->id <= 0 || (*ret)->id >= UINT16_MAX)
+        if (name && rest)
+                rest = startswith(rest, name);
+        if (!rest || (name && *rest != '\n') || n <= 0 || n >= UINT16_MAX ||
+            strnlen(text, FORMAT_TEXT_MAX + 1) > FORMAT_TEXT_MAX || !format_text_is_valid(text))
                 return FORMATS_E_INVALID;
-        *ret_id = (uint16_t) (*ret)->id;
-        return find_fields(*ret, wanted, n_wanted, ret_n_bytes);
+        *ret_id = (uint16_t) n;
+        return find_fields(text, wanted, n_wanted, ret_n_bytes);
 }
 
 int formats_parse(Formats *ret, const char *header_page, const char *entry, const char *exit,
                   bool big_endian, const char **ret_problem) {
-        _cleanup_(tep_handle_freep) struct tep_handle *tep = tep_handle_new();
         Formats f = { .big_endian = big_endian };
         const Wanted wanted_entry[] = {
                 { "common_type", &f.type, true },
@@ -152,30 +96,26 @@ int formats_parse(Formats *ret, const char *header_page, const char *entry, cons
                 { "calltime", &f.exit.calltime, true }, { "rettime", &f.exit.rettime, true },
                 { "overrun", &f.exit.overrun, false },  { "retval", &f.exit.retval, false },
         };
-        struct tep_event *event;
-        struct tep_format_field *args;
+        TracingField args;
         int r;
 
-        if (!tep)
-                return -ENOMEM;
-
         *ret_problem = "events/header_page is not that of a 64-bit kernel's ring buffer";
-        r = parse_header_page(tep, header_page, &f);
+        r = parse_header_page(header_page, &f);
         if (r != 0)
                 return r;
         *ret_problem = "events/ftrace/funcgraph_entry/format lacks fields or contradicts itself";
-        r = parse_event(tep, "funcgraph_entry", entry, wanted_entry, ELEMENTSOF(wanted_entry),
-                        &f.entry_id, &f.entry.n_bytes, &event);
+        r = parse_event("funcgraph_entry", entry, wanted_entry, ELEMENTSOF(wanted_entry),
+                        &f.entry_id, &f.entry.n_bytes);
         if (r != 0)
                 return r;
         /* Words behind the last field, "unsigned long args[]" of size 0 (linux 7.2). */
-        args = tep_find_field(event, "args");
-        if (args && (args->flags & TEP_FIELD_IS_ARRAY) && args->offset >= (int) f.entry.n_bytes &&
-            args->offset <= RECORD_BYTES_MAX && f.entry.func.size == 8)
-                f.entry.args = (Field){ .offset = (uint16_t) args->offset, .size = 8 };
+        args = tracing_find_field(entry, "args");
+        if (args.is_array && args.offset >= f.entry.n_bytes && args.offset <= RECORD_BYTES_MAX &&
+            f.entry.func.size == 8)
+                f.entry.args = (Field){ .offset = (uint16_t) args.offset, .size = 8 };
         *ret_problem = "events/ftrace/funcgraph_exit/format lacks fields or contradicts itself";
-        r = parse_event(tep, "funcgraph_exit", exit, wanted_exit, ELEMENTSOF(wanted_exit),
-                        &f.exit_id, &f.exit.n_bytes, &event);
+        r = parse_event("funcgraph_exit", exit, wanted_exit, ELEMENTSOF(wanted_exit), &f.exit_id,
+                        &f.exit.n_bytes);
         if (r != 0)
                 return r;
         /* One place for the common fields, whatever the event. */
@@ -190,7 +130,6 @@ int formats_parse(Formats *ret, const char *header_page, const char *entry, cons
 }
 
 int formats_parse_probe(ProbeFormat *ret, const char *text, bool is_entry) {
-        _cleanup_(tep_handle_freep) struct tep_handle *tep = tep_handle_new();
         ProbeFormat f = { .is_entry = is_entry };
         const Wanted returned[] = {
                 { "__probe_func", &f.func, true },
@@ -203,13 +142,9 @@ int formats_parse_probe(ProbeFormat *ret, const char *text, bool is_entry) {
                 { "a3", &f.args[3], false },     { "a4", &f.args[4], false },
                 { "a5", &f.args[5], false },
         };
-        struct tep_event *event;
-        int r = -ENOMEM;
+        int r = parse_event(NULL, text, is_entry ? given : returned,
+                            is_entry ? ELEMENTSOF(given) : ELEMENTSOF(returned), &f.id, &f.n_bytes);
 
-        if (tep)
-                r = parse_event(tep, NULL, text, is_entry ? given : returned,
-                                is_entry ? ELEMENTSOF(given) : ELEMENTSOF(returned), &f.id,
-                                &f.n_bytes, &event);
         if (r == 0)
                 *ret = f;
         return r;
@@ -260,13 +195,6 @@ static inline bool has_field(const Field *f, const Record *record) {
         return record->n_data >= (uint32_t) f->offset + f->size;
 }
 
-/* The arguments of an entry that is long enough for some. */
-static void take_args(const Formats *f, const Record *record, Event *ret) {
-        ret->payload = record->data + f->entry.args.offset;
-        ret->n_args = MIN((record->n_data - f->entry.args.offset) / sizeof(uint64_t),
-                          (uint32_t) EVENT_ARGS_MAX);
-}
-
 void formats_decode_any(const Formats *f, const Record *record, Event *ret) {
         *ret = (Event){
                 .timestamp_ns = record->timestamp_ns,
@@ -282,8 +210,12 @@ void formats_decode_any(const Formats *f, const Record *record, Event *ret) {
                 ret->kind = EVENT_ENTRY;
                 ret->func = load_field(&f->entry.func, record);
                 ret->depth = formats_clamp_depth(load_field(&f->entry.depth, record));
-                if (f->entry.args.size > 0 && record->n_data >= f->entry.n_with_args)
-                        take_args(f, record, ret);
+                if (record->n_data >= f->entry.n_with_args) { /* it has arguments */
+                        ret->payload = record->data + f->entry.args.offset;
+                        ret->n_args =
+                                MIN((record->n_data - f->entry.args.offset) / sizeof(uint64_t),
+                                    (uint32_t) EVENT_ARGS_MAX);
+                }
         } else if (ret->id == f->exit_id) {
                 if (record->n_data < f->exit.n_bytes)
                         return;

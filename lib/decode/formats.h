@@ -59,7 +59,7 @@ void formats_prepare(Formats *f);
  * @ret_problem: on FORMATS_E_INVALID one constant sentence
  *
  * The texts are NUL-terminated and taken as hostile.
- * Return: 0, FORMATS_E_INVALID, -ENOMEM.
+ * Return: 0, FORMATS_E_INVALID.
  */
 int formats_parse(Formats *ret, const char *header_page, const char *entry, const char *exit,
                   bool big_endian, const char **ret_problem);
@@ -75,7 +75,7 @@ typedef struct ProbeFormat {
         uint32_t n_bytes;
 } ProbeFormat;
 
-/* @text: NUL-terminated, hostile.  0, FORMATS_E_INVALID, -ENOMEM. */
+/* @text: NUL-terminated, hostile.  0, FORMATS_E_INVALID. */
 int formats_parse_probe(ProbeFormat *ret, const char *text, bool is_entry);
 
 typedef enum EventKind {

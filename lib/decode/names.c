@@ -145,12 +145,6 @@ static Symbol symbol_at(const Symbols *s, const Entry *e) {
         return ret;
 }
 
-/* Whether a function begins there: not data, nor the padding before a function, which has a symbol
- * too (linux 6.2 on, tools/objtool/elf.c, elf_create_prefix_symbol()). */
-static bool symbol_is_function(const Symbol *s) {
-        return strchr("tTwW", s->type) && !startswith(s->name, "__pfx_");
-}
-
 /* The last one that begins not after @address; there is one. */
 static size_t find_entry(const Symbols *s, uint64_t address) {
         return BISECT(1, s->n_entries, i, s->entries[i].address <= address) - 1;
@@ -362,9 +356,12 @@ int symbol_timeline_span(SymbolTimeline *a, uint64_t timestamp_ns, SymbolTimelin
         return 0;
 }
 
-/* Behind the beginning the call of the tracer may follow another instruction or two. */
+/* Whether a function begins there: not data, nor the padding before a function, which has a symbol
+ * too (linux 6.2 on, tools/objtool/elf.c, elf_create_prefix_symbol()).  Behind the beginning the call
+ * of the tracer may follow another instruction or two. */
 static bool begins(bool found, const Symbol *s, uint64_t address) {
-        return found && symbol_is_function(s) && address - s->address <= BEGINNING_BYTES_MAX;
+        return found && strchr("tTwW", s->type) && !startswith(s->name, "__pfx_") &&
+               address - s->address <= BEGINNING_BYTES_MAX;
 }
 
 bool symbol_timeline_span_find(SymbolTimelineSpan *s, uint64_t address, Symbol *ret) {

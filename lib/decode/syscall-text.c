@@ -56,10 +56,6 @@ static uint64_t number_of(const Field *f, const uint8_t *data, bool swap) {
                               : 0;
 }
 
-static bool is_printable(uint8_t c) {
-        return c >= ' ' && c <= '~';
-}
-
 /* In strings letters of Latin-1 are printable to the kernel (linux 7.2 lib/ctype.c), and so is what UTF-8 is made of. */
 static void put_text(Buf *out, const uint8_t *p, size_t n, uint8_t last) {
         buf_adds(out, " \"");
@@ -76,7 +72,7 @@ static void put_bytes(Buf *out, const uint8_t *p, size_t n, int n_wanted) {
 
         buf_adds(out, " (");
         for (size_t i = 0; i < n; i++) {
-                has_text = has_text || is_printable(p[i]);
+                has_text = has_text || (p[i] >= ' ' && p[i] <= '~');
                 buf_printf(out, "%s%02x", i > 0 ? ":" : "", p[i]);
         }
         buf_printf(out, "%s%s)", *end ? ", " : "", end);

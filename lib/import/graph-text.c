@@ -159,15 +159,6 @@ static void parse(TextTrace *t, const Line *line, TextLine *ret) {
                 ret->cpu = t->list_cpu;
 }
 
-/* How deep what follows @l begins; and where @l, which follows that, stands. */
-static int32_t depth_behind(const TextLine *l) {
-        return l->depth + (l->kind == LINE_OPEN);
-}
-
-static int32_t depth_before(const TextLine *l) {
-        return l->depth + (l->kind == LINE_CLOSE);
-}
-
 /* Whether Markdown has made a list of the lines, which it numbers from the first one's CPU on: each CPU is the one
  * behind the line before it, but the calls nest as one task's do. */
 static bool is_numbered_list(TextTrace *t, const Line *line, const TextLine *l) {
@@ -183,7 +174,7 @@ static bool is_numbered_list(TextTrace *t, const Line *line, const TextLine *l) 
                         break;
                 if (!m.columns.cpu || m.cpu != before.cpu + 1 ||
                     (m.kind != LINE_EVENT && before.kind != LINE_EVENT &&
-                     depth_before(&m) != depth_behind(&before)))
+                     m.depth + (m.kind == LINE_CLOSE) != before.depth + (before.kind == LINE_OPEN)))
                         return false;
                 n_nested += m.depth != before.depth || m.kind == LINE_CLOSE;
                 before = m;
@@ -283,12 +274,6 @@ static bool is_of_another_trace(TextTrace *t, const TextLine *l) {
         return text_begins_another(t, l, l->cpu, pid);
 }
 
-static void note_time(TextTrace *t, const TextLine *l) {
-        text_note_time(t, l->timestamp_ns);
-        if (l->cpu < t->n_cpus)
-                t->cpus[l->cpu].last_ns = l->timestamp_ns;
-}
-
 static void keep_heading(TextTrace *t, const Line *line) {
         if (t->has_layout || t->has_shown || t->n_heading + line->n_text + 2 > sizeof(t->heading))
                 return;
@@ -319,8 +304,11 @@ static int call_line(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         r = text_go_on(t, line);
         if (r >= 0)
                 r = step_of(t, line, l, ret);
-        if (l->columns.abstime)
-                note_time(t, l);
+        if (!l->columns.abstime)
+                return r;
+        text_note_time(t, l->timestamp_ns);
+        if (l->cpu < t->n_cpus)
+                t->cpus[l->cpu].last_ns = l->timestamp_ns;
         return r;
 }
 

@@ -8,8 +8,6 @@ noinst_LIBRARIES += %D%/libimport.a
 	%D%/graph-text.c \
 	%D%/indent-text.c \
 	%D%/lines.c \
-	%D%/packed.c \
-	%D%/packed.h \
 	%D%/source-form.c \
 	%D%/source-form.h \
 	%D%/text-calls.c \

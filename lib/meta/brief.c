@@ -125,11 +125,6 @@ static void begin(Buf *out) {
         buf_adds(out, out->n_data > 0 ? "; " : "");
 }
 
-/* What happened to events that there were is no reason why there were none. */
-static bool explains(GapCause cause) {
-        return cause != GAP_OVERRUN && cause != GAP_DROPPED && cause != GAP_INTERRUPTED;
-}
-
 /* Whether something was in the way, and how long (*@ret_ns) while this recorded. */
 static bool find_gaps(const SessionMeta *m, GapCause cause, uint64_t length_ns, uint64_t *ret_ns) {
         uint64_t begin = m->start.trace_ns, end = begin + length_ns, sum = 0;
@@ -153,7 +148,9 @@ static void add_gaps(Buf *out, const SessionMeta *m) {
         for (GapCause c = 0; c < _GAP_CAUSE_N; c++) {
                 uint64_t ns;
 
-                if (!explains(c) || !find_gaps(m, c, length_ns, &ns))
+                /* What happened to events that there were is no reason why there were none. */
+                if (c == GAP_OVERRUN || c == GAP_DROPPED || c == GAP_INTERRUPTED ||
+                    !find_gaps(m, c, length_ns, &ns))
                         continue;
                 begin(out);
                 buf_adds(out, gap_cause_sentence(c));

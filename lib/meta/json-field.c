@@ -273,9 +273,10 @@ void json_fields_done(const JsonTable *t, void *base) {
                         free(TAKE_PTR(*(char **) p));
                 else if (f->type == JSON_FIELD_STRV)
                         strv_done(p);
-                else if (f->type == JSON_FIELD_STRUCT)
+                else if (f->type == JSON_FIELD_STRUCT) {
                         json_fields_done(f->table, p);
-                else if (f->type == JSON_FIELD_LIST)
+                        memset(p, 0, f->table->n_bytes);
+                } else if (f->type == JSON_FIELD_LIST)
                         json_list_done(f->table, p);
         }
 }

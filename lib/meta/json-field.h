@@ -40,9 +40,9 @@ typedef enum JsonFieldType {
         JSON_FIELD_TEXT, /* char *, malloc()ed */
         JSON_FIELD_STRV,
         JSON_FIELD_NUMBERS, /* uint64_t[max], all of them */
-        JSON_FIELD_WORD,   /* an enum, unsigned; @words[value] is its word */
-        JSON_FIELD_STRUCT, /* a struct of @table; null in JSON while all of it is zero */
-        JSON_FIELD_LIST,   /* a JsonList of @table */
+        JSON_FIELD_WORD,    /* an enum, unsigned; @words[value] is its word */
+        JSON_FIELD_STRUCT,  /* a struct of @table; null in JSON while all of it is zero */
+        JSON_FIELD_LIST,    /* a JsonList of @table */
 } JsonFieldType;
 
 /* Any `struct { X *items; size_t n; }`, or two such members in a row.  Grows by ARRAY_GROW(). */
@@ -118,7 +118,8 @@ int json_fields_read(void *base, const JsonTable *t, const json_t *o, const char
 const char *json_fields_find_unknown(const JsonTable *t, const json_t *o);
 
 json_t *json_fields_new(const JsonTable *t, const void *base); /* NULL without memory */
-void json_fields_done(const JsonTable *t, void *base);         /* frees all texts and lists */
+void json_fields_done(const JsonTable *t,
+                      void *base); /* frees; of texts, lists and structs nothing is left */
 
 /* What a JSON_FIELD_STRUCT is written as, and read from: NULL and null leave it as it is. */
 json_t *json_struct_new(const JsonTable *t, const void *base);

@@ -75,6 +75,50 @@ static bool machine_id_is_valid(const char *s) {
 #define LIST(member, n, text, ...)                                                                 \
         JSON_FIELD(SessionMeta, member, STRV, .max = (n), .max_text = (text), __VA_ARGS__)
 
+static const JsonField cpu_fields[] = {
+        NUMBER(CpuAccount, cpu, U32, STORE_MAX_CPUS - 1, .flags = JSON_FIELD_REQUIRED),
+        NUMBER(CpuAccount, n_pages, U64, INT64_MAX),
+        NUMBER(CpuAccount, n_bytes, U64, INT64_MAX),
+        NUMBER(CpuAccount, read_events, U64, INT64_MAX),
+        NUMBER(CpuAccount, overrun, U64, INT64_MAX),
+        NUMBER(CpuAccount, commit_overrun, U64, INT64_MAX),
+        NUMBER(CpuAccount, dropped_events, U64, INT64_MAX),
+        NUMBER(CpuAccount, pages_lost, U64, INT64_MAX),
+        NUMBER(CpuAccount, pages_dropped, U64, INT64_MAX),
+        NUMBER(CpuAccount, in_memory, U64, INT64_MAX, .flags = JSON_FIELD_OMIT),
+};
+
+static bool is_next_cpu(const void *items, size_t i) {
+        const CpuAccount *c = items;
+
+        return i == 0 || c[i].cpu > c[i - 1].cpu;
+}
+
+static const JsonTable cpu_table =
+        JSON_TABLE(CpuAccount, cpu_fields, .n_max = STORE_MAX_CPUS, .fits = is_next_cpu);
+
+static const JsonField map_fields[] = {
+        JSON_FIELD(SymbolMap, unchanged_ns, U64, .max = INT64_MAX),
+        JSON_FIELD(SymbolMap, from_ns, U64, .max = INT64_MAX),
+        JSON_FIELD(SymbolMap, symbols, TEXT, .flags = JSON_FIELD_REQUIRED,
+                   .max_text = SYMBOL_HASH_CHARS, .is_valid = symbol_hash_is_valid),
+        JSON_FIELD(SymbolMap, modules, TEXT, .flags = JSON_FIELD_NULLABLE,
+                   .max_text = SYMBOL_HASH_CHARS, .is_valid = symbol_hash_is_valid),
+};
+
+static bool is_next_map(const void *items, size_t i) {
+        const SymbolMap *m = items;
+
+        return m[i].from_ns >= m[i].unchanged_ns &&
+               (i == 0 || m[i].unchanged_ns >= m[i - 1].from_ns);
+}
+
+static const JsonTable map_table =
+        JSON_TABLE(SymbolMap, map_fields, .n_max = SYMBOL_MAPS_MAX, .fits = is_next_map);
+
+_Static_assert(offsetof(SessionMeta, n_cpus) == offsetof(SessionMeta, cpus) + offsetof(JsonList, n),
+               "cpus and n_cpus are a JsonList");
+
 static const JsonField meta_fields[] = {
         WORD(name, JSON_FIELD_REQUIRED, session_name_is_valid),
         WORD(id, JSON_FIELD_REQUIRED, session_id_is_valid),
@@ -129,54 +173,6 @@ static const JsonField meta_fields[] = {
         WORD(origin, JSON_FIELD_NULLABLE, session_name_is_valid),
         JSON_FIELD(SessionMeta, state, WORD, .flags = JSON_FIELD_REQUIRED,
                    .words = session_state_names, .max = _SESSION_STATE_N),
-};
-
-static const JsonField cpu_fields[] = {
-        NUMBER(CpuAccount, cpu, U32, STORE_MAX_CPUS - 1, .flags = JSON_FIELD_REQUIRED),
-        NUMBER(CpuAccount, n_pages, U64, INT64_MAX),
-        NUMBER(CpuAccount, n_bytes, U64, INT64_MAX),
-        NUMBER(CpuAccount, read_events, U64, INT64_MAX),
-        NUMBER(CpuAccount, overrun, U64, INT64_MAX),
-        NUMBER(CpuAccount, commit_overrun, U64, INT64_MAX),
-        NUMBER(CpuAccount, dropped_events, U64, INT64_MAX),
-        NUMBER(CpuAccount, pages_lost, U64, INT64_MAX),
-        NUMBER(CpuAccount, pages_dropped, U64, INT64_MAX),
-        NUMBER(CpuAccount, in_memory, U64, INT64_MAX, .flags = JSON_FIELD_OMIT),
-};
-
-static bool is_next_cpu(const void *items, size_t i) {
-        const CpuAccount *c = items;
-
-        return i == 0 || c[i].cpu > c[i - 1].cpu;
-}
-
-static const JsonTable cpu_table =
-        JSON_TABLE(CpuAccount, cpu_fields, .n_max = STORE_MAX_CPUS, .fits = is_next_cpu);
-
-static const JsonField map_fields[] = {
-        JSON_FIELD(SymbolMap, unchanged_ns, U64, .max = INT64_MAX),
-        JSON_FIELD(SymbolMap, from_ns, U64, .max = INT64_MAX),
-        JSON_FIELD(SymbolMap, symbols, TEXT, .flags = JSON_FIELD_REQUIRED,
-                   .max_text = SYMBOL_HASH_CHARS, .is_valid = symbol_hash_is_valid),
-        JSON_FIELD(SymbolMap, modules, TEXT, .flags = JSON_FIELD_NULLABLE,
-                   .max_text = SYMBOL_HASH_CHARS, .is_valid = symbol_hash_is_valid),
-};
-
-static bool is_next_map(const void *items, size_t i) {
-        const SymbolMap *m = items;
-
-        return m[i].from_ns >= m[i].unchanged_ns &&
-               (i == 0 || m[i].unchanged_ns >= m[i - 1].from_ns);
-}
-
-static const JsonTable map_table =
-        JSON_TABLE(SymbolMap, map_fields, .n_max = SYMBOL_MAPS_MAX, .fits = is_next_map);
-
-_Static_assert(offsetof(SessionMeta, n_cpus) == offsetof(SessionMeta, cpus) + offsetof(JsonList, n),
-               "cpus and n_cpus are a JsonList");
-
-/* These stand behind the spec. */
-static const JsonField later_fields[] = {
         NESTED(symbol_maps, LIST, 0, map_table),
         NESTED(start, STRUCT, 0, clock_table),
         NESTED(stop, STRUCT, 0, clock_table),
@@ -191,8 +187,7 @@ static const JsonField later_fields[] = {
         NESTED(captures, STRUCT, JSON_FIELD_OMIT, captures_table),
 };
 
-static const JsonTable meta_table = JSON_TABLE(SessionMeta, meta_fields),
-                       later_table = JSON_TABLE(SessionMeta, later_fields);
+static const JsonTable meta_table = JSON_TABLE(SessionMeta, meta_fields);
 
 int session_meta_new(SessionMeta **ret) {
         SessionMeta *m = calloc(1, sizeof(*m));
@@ -218,7 +213,6 @@ SessionMeta *session_meta_free(SessionMeta *m) {
         if (!m)
                 return NULL;
         json_fields_done(&meta_table, m);
-        json_fields_done(&later_table, m);
         spec_done(&m->spec);
         strv_done(&m->lacks);
         free(m->filters);
@@ -229,8 +223,7 @@ json_t *session_meta_to_json(const SessionMeta *m) {
         json_auto_t *o = json_pack("{s:i}", "version", META_VERSION);
 
         if (!o || json_fields_write(o, &meta_table, m) < 0 ||
-            json_object_set_new(o, "spec", spec_to_json(&m->spec)) < 0 ||
-            json_fields_write(o, &later_table, m) < 0)
+            json_object_set_new(o, "spec", spec_to_json(&m->spec)) < 0)
                 return NULL;
         return TAKE_PTR(o);
 }
@@ -275,8 +268,6 @@ static int read_session(SessionMeta *m, const json_t *o, const char **field) {
                 *field = "spec"; /* or what is wrong in it */
                 r = spec_from_json(&m->spec, json_object_get(o, *field), field);
         }
-        if (r == 0)
-                r = json_fields_read(m, &later_table, o, field);
         if (r == 0)
                 guess_tree_origin(m, o);
         return r;

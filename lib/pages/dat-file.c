@@ -13,6 +13,7 @@
 #include "pages/dat-private.h"
 #include "store/format.h"
 #include "store/page.h"
+#include "store/tracing.h"
 
 #define CLOCK_OF_TICKS "tsc2nsec" /* ticks that the file says how to make nanoseconds of */
 
@@ -113,24 +114,17 @@ static const DatFormat *find_format(const DatFile *f, const char *path) {
         return NULL;
 }
 
-static bool read_place(const char *text, const char *field, uint32_t *ret_offset,
-                       uint32_t *ret_size) {
-        const char *p = strstr(text, field);
-
-        return p && sscanf(p + strlen(field), " offset:%" SCNu32 "; size:%" SCNu32 ";", ret_offset,
-                           ret_size) == 2;
-}
-
 /* What trace-cmd says of longs is its own, where it was built for another kernel: the kernel's word counts. */
 static int find_width(DatFile *f, char **ret_problem) {
         const DatFormat *header = find_format(f, "events/header_page");
-        uint32_t at, n, data_at, n_data;
+        TracingField commit = tracing_find_field(header ? header->text : "", "commit"), data;
 
-        if (!header || !read_place(header->text, " commit;", &at, &n) || at != 8 || n != 4)
+        if (commit.offset != 8 || commit.size != 4)
                 return 0;
-        if (!read_place(header->text, " data;", &data_at, &n_data) || data_at < 12 || data_at > 16)
+        data = tracing_find_field(header->text, "data");
+        if (data.offset < 12 || data.offset > 16)
                 return dat_fail(ret_problem, 0, "its header_page is not that of any kernel");
-        f->narrow_data_at = data_at;
+        f->narrow_data_at = data.offset;
         return 0;
 }
 

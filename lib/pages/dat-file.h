@@ -201,8 +201,8 @@ const DatFile *dat_file_of_dir(const SessionDir *d);
 /*
  * Where, when and with what limits a trace.dat of ours was recorded
  *
- *      ftraced {"boot_id":...,"machine_id":...,"spec":{...},"roots":[...],"start":{...},"stop":{...},"clock_steps":[...],
- *               "gaps":[...],"lacks":["CPU 0: 1 segment missing from the sequence"],"filters":"--cpus=0"}
+ *      ftraced {"boot_id":...,"machine_id":...,"start":{...},"stop":{...},"clock_steps":[...],"gaps":[...],
+ *               "lacks":["CPU 0: 1 segment missing from the sequence"],"filters":"--cpus=0","roots":[...],"spec":{...}}
  *
  * That is the option VERSION, which names the program that wrote the file; trace-cmd shows it in
  * "trace-cmd dump --options" and makes nothing of it (trace-cmd 3.1.6, lib/trace-cmd/trace-input.c,
@@ -211,5 +211,6 @@ const DatFile *dat_file_of_dir(const SessionDir *d);
  */
 /* The text, which the caller frees.  0 or -ENOMEM. */
 int dat_origin_format(char **ret, const SessionMeta *m);
-/* Takes over what @text says; nothing if it is another program's, or damaged.  0 or -ENOMEM. */
+/* Takes over into @m, which has none of it yet, what @text says; nothing if it is another program's, or damaged.
+ * 0 or -ENOMEM. */
 int dat_origin_apply(SessionMeta *m, const char *text);

@@ -9,53 +9,31 @@
 #include <inttypes.h>
 #include <zstd.h>
 
-#include "base/bytes.h"
 #include "pages/dat-writer.h"
 
 #define SYSTEM_OF_TRACERS "ftrace"
 #define PACK_LEVEL ZSTD_CLEVEL_DEFAULT
 
-static uint32_t order_u32(const DatHead *h, uint32_t v) {
-        return load_u32(&v, needs_swap(h->big_endian));
+/* The lower @n bytes of @v, as the recorded machine has them. */
+static void order(const DatHead *h, uint64_t v, uint8_t *ret, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                ret[h->big_endian ? n - 1 - i : i] = (uint8_t) (v >> 8 * i);
 }
 
-static uint64_t order_u64(const DatHead *h, uint64_t v) {
-        return load_u64(&v, needs_swap(h->big_endian));
+static void put_number(Buf *b, const DatHead *h, uint64_t v, size_t n) {
+        uint8_t bytes[sizeof(v)];
+
+        order(h, v, bytes, n);
+        buf_add(b, bytes, n);
 }
 
-static void put_u16(Buf *b, const DatHead *h, uint16_t v) {
-        v = load_u16(&v, needs_swap(h->big_endian));
-        buf_add(b, &v, sizeof(v));
-}
-
-static void put_u32(Buf *b, const DatHead *h, uint32_t v) {
-        v = order_u32(h, v);
-        buf_add(b, &v, sizeof(v));
-}
-
-static void put_u64(Buf *b, const DatHead *h, uint64_t v) {
-        v = order_u64(h, v);
-        buf_add(b, &v, sizeof(v));
-}
-
-static void put_blob32(Buf *b, const DatHead *h, const DatBlob *blob) {
-        put_u32(b, h, (uint32_t) blob->n);
-        buf_add(b, blob->data, blob->n);
-}
-
-static void put_blob64(Buf *b, const DatHead *h, const DatBlob *blob) {
-        put_u64(b, h, blob->n);
+/* Behind its length, of @n bytes. */
+static void put_blob(Buf *b, const DatHead *h, const DatBlob *blob, size_t n) {
+        put_number(b, h, blob->n, n);
         buf_add(b, blob->data, blob->n);
 }
 
 /* --- the same in both versions ---------------------------------------------------------------- */
-
-static void put_beginning(Buf *b, const DatHead *h) {
-        buf_printf(b, DAT_MAGIC "%u", h->version);
-        buf_add(b, "", 1);
-        buf_add(b, h->big_endian ? "\1\10" : "\0\10", 2);
-        put_u32(b, h, h->page_bytes);
-}
 
 /* u32 n { u64 n, format } */
 static void put_formats(Buf *b, const DatHead *h, const char *system) {
@@ -64,10 +42,10 @@ static void put_formats(Buf *b, const DatHead *h, const char *system) {
 
         for (size_t i = 0; i < h->n_events; i++)
                 if (streq(h->events[i].system, system)) {
-                        put_blob64(&formats, h, &h->events[i].format);
+                        put_blob(&formats, h, &h->events[i].format, 8);
                         n++;
                 }
-        put_u32(b, h, n);
+        put_number(b, h, n, 4);
         buf_add(b, formats.data, formats.n_data);
         b->error = b->error ?: formats.error;
 }
@@ -86,14 +64,14 @@ static void put_systems(Buf *b, const DatHead *h) {
                 put_formats(&systems, h, system);
                 n++;
         }
-        put_u32(b, h, n);
+        put_number(b, h, n, 4);
         buf_add(b, systems.data, systems.n_data);
         b->error = b->error ?: systems.error;
 }
 
 static void put_option(Buf *b, const DatHead *h, uint16_t id, const void *data, size_t n) {
-        put_u16(b, h, id);
-        put_u32(b, h, (uint32_t) n);
+        put_number(b, h, id, 2);
+        put_number(b, h, n, 4);
         buf_add(b, data, n);
 }
 
@@ -114,11 +92,13 @@ static void put_stat(Buf *b, const DatHead *h, const CpuAccount *c) {
 /* What its pages need to be read as they were. */
 static void put_times(Buf *b, const DatHead *h) {
         const DatTimes *t = h->times;
-        uint32_t tsc[] = { order_u32(h, t->mult), order_u32(h, t->shift), 0, 0 };
+        uint8_t tsc[16] = {};
         char text[32];
         int n = snprintf(text, sizeof(text), "%" PRId64, t->offset_ns);
 
         /* Before the clock, which trace-cmd takes for ticks else. */
+        order(h, t->mult, tsc, 4);
+        order(h, t->shift, tsc + 4, 4);
         if (t->mult > 0)
                 put_option(b, h, DAT_OPTION_TSC2NSEC, tsc, sizeof(tsc));
         if (t->n_shift_option > 0)
@@ -131,11 +111,12 @@ static void put_times(Buf *b, const DatHead *h) {
 }
 
 static void put_common_options(Buf *b, const DatHead *h) {
-        uint32_t n_cpus = order_u32(h, h->n_cpus);
+        uint8_t n_cpus[4];
         char clock[64];
         int n = snprintf(clock, sizeof(clock), "[%s]", h->clock);
 
-        put_option(b, h, DAT_OPTION_CPUCOUNT, &n_cpus, sizeof(n_cpus));
+        order(h, h->n_cpus, n_cpus, sizeof(n_cpus));
+        put_option(b, h, DAT_OPTION_CPUCOUNT, n_cpus, sizeof(n_cpus));
         if (h->times)
                 put_times(b, h);
         for (size_t i = 0; i < h->n_accounts; i++)
@@ -163,18 +144,18 @@ static void put_content(Buf *b, const DatHead *h, uint16_t id) {
         switch (id) {
         case DAT_OPTION_HEADER_INFO:
                 buf_add(b, "header_page", 12);
-                put_blob64(b, h, &h->header_page);
+                put_blob(b, h, &h->header_page, 8);
                 buf_add(b, "header_event", 13);
-                return put_blob64(b, h, &h->header_event);
+                return put_blob(b, h, &h->header_event, 8);
         case DAT_OPTION_FTRACE_EVENTS:
                 return put_formats(b, h, SYSTEM_OF_TRACERS);
         case DAT_OPTION_EVENT_FORMATS:
                 return put_systems(b, h);
         case DAT_OPTION_KALLSYMS:
         case DAT_OPTION_PRINTK:
-                return put_blob32(b, h, id == DAT_OPTION_PRINTK ? &h->printk : &h->symbols);
+                return put_blob(b, h, id == DAT_OPTION_PRINTK ? &h->printk : &h->symbols, 4);
         default:
-                return put_blob64(b, h, &h->tasks);
+                return put_blob(b, h, &h->tasks, 8);
         }
 }
 
@@ -185,16 +166,16 @@ static int put_version_6(Buf *b, const DatHead *h, const DatPlace *places) {
 
         for (size_t i = 0; i < ELEMENTSOF(sections); i++)
                 put_content(b, h, sections[i]);
-        put_u32(b, h, h->n_cpus);
+        put_number(b, h, h->n_cpus, 4);
         buf_add(b, "options  ", 10);
         put_common_options(b, h);
-        put_u16(b, h, DAT_OPTION_DONE);
+        put_number(b, h, DAT_OPTION_DONE, 2);
         buf_add(b, "flyrecord", 10);
         for (uint32_t i = 0; i < h->n_cpus; i++) {
-                put_u64(b, h, places[i].at);
-                put_u64(b, h, places[i].n);
+                put_number(b, h, places[i].at, 8);
+                put_number(b, h, places[i].n, 8);
         }
-        put_u64(b, h, n_clock + 2);
+        put_number(b, h, n_clock + 2, 8);
         buf_printf(b, "[%s]", h->clock);
         pad_to_page(b, h);
         return b->error;
@@ -203,10 +184,10 @@ static int put_version_6(Buf *b, const DatHead *h, const DatPlace *places) {
 /* --- version 7 -------------------------------------------------------------------------------- */
 
 static void put_section_head(Buf *b, const DatHead *h, uint16_t id, bool is_packed, uint64_t n) {
-        put_u16(b, h, id);
-        put_u16(b, h, is_packed ? DAT_SECTION_PACKED : 0);
-        put_u32(b, h, UINT32_MAX); /* it has no name */
-        put_u64(b, h, n);
+        put_number(b, h, id, 2);
+        put_number(b, h, is_packed ? DAT_SECTION_PACKED : 0, 2);
+        put_number(b, h, UINT32_MAX, 4); /* it has no name */
+        put_number(b, h, n, 8);
 }
 
 /* u32 stored  u32 plain  stored bytes */
@@ -219,8 +200,8 @@ static int put_packed(Buf *b, const DatHead *h, const Buf *plain) {
         n = ZSTD_compress(packed, n_room, plain->data, plain->n_data, PACK_LEVEL);
         if (ZSTD_isError(n))
                 return -ENOMEM;
-        put_u32(b, h, (uint32_t) n);
-        put_u32(b, h, (uint32_t) plain->n_data);
+        put_number(b, h, n, 4);
+        put_number(b, h, plain->n_data, 4);
         buf_add(b, packed, n);
         return b->error;
 }
@@ -251,17 +232,17 @@ static int put_buffer(Buf *b, const DatHead *h, const DatPlace *places, uint64_t
         for (uint32_t i = 0; i < h->n_cpus; i++)
                 n += places[i].n > 0;
 
-        put_u64(&data, h, section_at);
+        put_number(&data, h, section_at, 8);
         buf_add(&data, "", 1);
         buf_add(&data, h->clock, strlen(h->clock) + 1);
-        put_u32(&data, h, h->page_bytes);
-        put_u32(&data, h, n);
+        put_number(&data, h, h->page_bytes, 4);
+        put_number(&data, h, n, 4);
         for (uint32_t i = 0; i < h->n_cpus; i++) {
                 if (places[i].n == 0)
                         continue;
-                put_u32(&data, h, i);
-                put_u64(&data, h, places[i].at);
-                put_u64(&data, h, places[i].n);
+                put_number(&data, h, i, 4);
+                put_number(&data, h, places[i].at, 8);
+                put_number(&data, h, places[i].n, 8);
         }
         put_option(b, h, DAT_OPTION_BUFFER, data.data, data.n_data);
         return data.error;
@@ -273,9 +254,10 @@ static int put_options(Buf *b, const DatHead *h, const DatPlace *places,
         uint64_t none = 0;
 
         for (size_t i = 0; i < ELEMENTSOF(sections); i++) {
-                uint64_t at = order_u64(h, sections_at[i]);
+                uint8_t at[8];
 
-                put_option(b, h, sections[i], &at, sizeof(at));
+                order(h, sections_at[i], at, sizeof(at));
+                put_option(b, h, sections[i], at, sizeof(at));
         }
         put_common_options(b, h);
         (void) put_buffer(b, h, places, pages_at);
@@ -310,7 +292,7 @@ static int put_version_7(Buf *b, const DatHead *h, const DatPlace *places) {
 
         buf_add(b, compressors[h->compressor], n_compressors[h->compressor]);
         options_pointer = b->n_data;
-        put_u64(b, h, 0);
+        put_number(b, h, 0, 8);
         for (size_t i = 0; r == 0 && i < ELEMENTSOF(sections); i++)
                 r = put_section(b, h, sections[i], &sections_at[i]);
         /* Once to know how long it is. */
@@ -318,8 +300,7 @@ static int put_version_7(Buf *b, const DatHead *h, const DatPlace *places) {
                 r = put_options(&options, h, places, sections_at, 0);
         if (r < 0)
                 return r;
-        at = order_u64(h, b->n_data);
-        memcpy(b->data + options_pointer, &at, sizeof(at));
+        order(h, b->n_data, (uint8_t *) b->data + options_pointer, 8);
         put_section_head(b, h, DAT_OPTION_DONE, false, options.n_data);
         at = b->n_data + options.n_data;
         r = put_options(b, h, places, sections_at, at);
@@ -333,6 +314,9 @@ static int put_version_7(Buf *b, const DatHead *h, const DatPlace *places) {
 }
 
 int dat_head_put(Buf *out, const DatHead *h, const DatPlace *places) {
-        put_beginning(out, h);
+        buf_printf(out, DAT_MAGIC "%u", h->version);
+        buf_add(out, "", 1);
+        buf_add(out, h->big_endian ? "\1\10" : "\0\10", 2);
+        put_number(out, h, h->page_bytes, 4);
         return h->version == 6 ? put_version_6(out, h, places) : put_version_7(out, h, places);
 }

@@ -18,18 +18,16 @@ typedef struct Walk {
 
 /* Where its number belongs; NULL without memory. */
 static CpuAccount *make_account(SessionMeta *m, uint32_t cpu) {
-        CpuAccount *cpus = reallocarray(m->cpus, m->n_cpus + 1, sizeof(*cpus));
-        size_t i = 0;
+        CpuAccount *cpus = reallocarray(m->cpus, m->n_cpus + 1, sizeof(*cpus)), *at = cpus;
 
         if (!cpus)
                 return NULL;
         m->cpus = cpus;
-        while (i < m->n_cpus && cpus[i].cpu < cpu)
-                i++;
-        memmove(&cpus[i + 1], &cpus[i], (m->n_cpus - i) * sizeof(*cpus));
-        cpus[i] = (CpuAccount){ .cpu = cpu };
-        m->n_cpus++;
-        return &cpus[i];
+        while (at < cpus + m->n_cpus && at->cpu < cpu)
+                at++;
+        memmove(at + 1, at, (size_t) (cpus + m->n_cpus++ - at) * sizeof(*cpus));
+        *at = (CpuAccount){ .cpu = cpu };
+        return at;
 }
 
 static int note_page(Walk *w, const void *page, uint32_t page_bytes) {

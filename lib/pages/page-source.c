@@ -162,7 +162,8 @@ int page_source_refresh(PageSource *s) {
 }
 
 static int read_sealed(SealedReader *r, uint64_t i, const void **ret, uint64_t *ret_n) {
-        size_t i_block = sealed_reader_find(r, i);
+        size_t i_block = BISECT(0, r->n_found, k,
+                                r->found[k].entry.first_page + r->found[k].entry.n_pages <= i);
         const SealedEntry *e = i_block < r->n_found ? &r->found[i_block].entry : NULL;
         const void *pages;
         int k;

@@ -13,7 +13,6 @@
 #include "calls/playback.h"
 #include "pages/dat-file.h"
 #include "pages/page-source.h"
-#include "import/packed.h"
 #include "import/source-form.h"
 #include "import/text-trace.h"
 #include "public/ftraced.h"

@@ -22,15 +22,13 @@ static bool is_segment(const char *name, unsigned depth) {
 static void add(Footprint *f, int fd, unsigned depth, const char *beside) {
         _cleanup_(closedirp) DIR *d = NULL;
         struct dirent *e;
+        int r = dir_list(&d, fd);
 
-        if (dir_list(&d, fd) < 0)
-                return;
-        while ((e = readdir(d))) {
+        while (r >= 0 && (e = dir_next(d, &r))) {
                 uint64_t n_bytes;
                 struct stat st;
 
-                if (streq(e->d_name, ".") || streq(e->d_name, "..") ||
-                    (depth == 0 && streq(e->d_name, STORE_RESERVE_NAME)) ||
+                if ((depth == 0 && streq(e->d_name, STORE_RESERVE_NAME)) ||
                     fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                         continue;
                 n_bytes = MAX((uint64_t) st.st_blocks * 512, (uint64_t) FOOTPRINT_ENTRY_BYTES);

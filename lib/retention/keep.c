@@ -84,22 +84,19 @@ static bool is_segment(const char *dir, const struct dirent *e) {
                segment_parse_name(e->d_name, &sequence);
 }
 
-/* Called for what is there and is not what ftraced would have made; walking ends if it returns
- * anything but 0. */
-typedef int (*Visitor)(const char *path, Kinship kinship, void *userdata);
-
-/* @path: of the directory @fd (consumed) in the session, "" for itself. */
-static int walk(int fd, const char *path, Visitor visit, void *userdata) {
+/* Adds the paths of what is not ours and of @least at least, until there are @n_max.
+ * @path: of the directory @fd (consumed) in the session, "" for itself. */
+static int walk(int fd, const char *path, Kinship least, size_t n_max, Strv *ret) {
         _cleanup_(closedirp) DIR *d = NULL;
         struct dirent *e;
         int r = dir_list(&d, fd);
 
-        while (r == 0 && (e = readdir(d))) {
+        while (r >= 0 && ret->n < n_max && (e = dir_next(d, &r))) {
                 char below[PATH_MAX];
                 struct stat st;
                 Kinship kinship;
 
-                if (streq(e->d_name, ".") || streq(e->d_name, "..") || is_segment(path, e))
+                if (is_segment(path, e))
                         continue;
                 if ((size_t) snprintf(below, sizeof(below), "%s%s%s", path, *path ? "/" : "",
                                       e->d_name) >= sizeof(below))
@@ -107,33 +104,29 @@ static int walk(int fd, const char *path, Visitor visit, void *userdata) {
                 if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                         continue; /* gone meanwhile */
                 kinship = find_kinship(below, st.st_mode);
-                if (kinship != KINSHIP_OURS)
-                        r = visit(below, kinship, userdata);
-                else if (S_ISDIR(st.st_mode))
-                        r = walk(dir_open(dirfd(d), e->d_name), below, visit, userdata);
+                if (kinship == KINSHIP_OURS && S_ISDIR(st.st_mode))
+                        r = walk(dir_open(dirfd(d), e->d_name), below, least, n_max, ret);
+                else if (kinship != KINSHIP_OURS && kinship >= least)
+                        r = strv_add(ret, below);
         }
         return r;
 }
 
-static int take_first(const char *path, Kinship kinship, void *userdata) {
-        char **ret = userdata;
-
-        *ret = strdup(path);
-        return *ret ? 1 : -ENOMEM;
-}
-
 int keep_find_foreign(const SessionDir *d, char **ret) {
-        return walk(dir_open(session_dir_fd(d), "."), "", take_first, ret);
-}
+        _cleanup_strv_ Strv found = {};
+        int r = walk(dir_open(session_dir_fd(d), "."), "", KINSHIP_NONE, 1, &found);
 
-static int add_known(const char *path, Kinship kinship, void *userdata) {
-        return kinship == KINSHIP_NAME ? strv_add(userdata, path) : 0;
+        if (r < 0 || found.n == 0)
+                return r;
+        *ret = strv_take_first(&found);
+        return 1;
 }
 
 int keep_list_misplaced(const SessionDir *d, Strv *ret) {
-        int r = session_dir_fd(d) < 0 ? 0 /* it is a file */
-                                      : walk(dir_open(session_dir_fd(d), "."), "", add_known, ret);
+        int r = 0;
 
+        if (session_dir_fd(d) >= 0) /* else it is a file */
+                r = walk(dir_open(session_dir_fd(d), "."), "", KINSHIP_NAME, SIZE_MAX, ret);
         strv_sort_unique(ret);
         return r;
 }

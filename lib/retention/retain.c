@@ -11,7 +11,7 @@
 typedef unsigned __int128 Sum;
 
 static bool may_go(const RetainItem *item) {
-        return !item->is_live && !item->must_stay;
+        return !item->is_live && item->keep == KEEP_NOT;
 }
 
 /* Of equal times the one that comes first goes first. */
@@ -57,8 +57,8 @@ static RetainVerdict judge_rest(const RetainLimits *l, Sum used, Sum free_bytes,
         return RETAIN_KEEP;
 }
 
-int retain_decide(RetainVerdict *ret, const RetainItem *items, size_t n, const RetainLimits *limits,
-                  uint64_t now_ns, uint64_t free_bytes) {
+int retain_decide(RetainItem *items, size_t n, const RetainLimits *limits, uint64_t now_ns,
+                  uint64_t free_bytes) {
         _cleanup_free_ size_t *order = calloc(n + 1, sizeof(*order));
         size_t newest = limits->keep_newest ? find_newest(items, n) : n;
         Sum used = 0, sum_free = free_bytes;
@@ -68,9 +68,9 @@ int retain_decide(RetainVerdict *ret, const RetainItem *items, size_t n, const R
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
                 order[i] = i;
-                ret[i] = RETAIN_KEEP;
+                items[i].verdict = RETAIN_KEEP;
                 if (retain_goes_at(&items[i], limits, now_ns) < now_ns) {
-                        ret[i] = RETAIN_TOO_OLD;
+                        items[i].verdict = RETAIN_TOO_OLD;
                         sum_free += items[i].n_bytes;
                 } else {
                         used += items[i].n_bytes;
@@ -78,17 +78,17 @@ int retain_decide(RetainVerdict *ret, const RetainItem *items, size_t n, const R
                 }
         }
         if (n > 1)
-                qsort_r(order, n, sizeof(*order), by_age, (void *) items);
+                qsort_r(order, n, sizeof(*order), by_age, items);
         for (size_t k = 0; k < n; k++) {
                 RetainVerdict verdict = judge_rest(limits, used, sum_free, n_left);
                 size_t i = order[k];
 
                 if (verdict == RETAIN_KEEP)
                         break;
-                if (!may_go(&items[i]) || ret[i] != RETAIN_KEEP || i == newest ||
+                if (!may_go(&items[i]) || items[i].verdict != RETAIN_KEEP || i == newest ||
                     retain_stays_until(&items[i], limits, now_ns) > now_ns)
                         continue;
-                ret[i] = verdict;
+                items[i].verdict = verdict;
                 used -= items[i].n_bytes;
                 sum_free += items[i].n_bytes;
                 n_left--;
@@ -96,19 +96,18 @@ int retain_decide(RetainVerdict *ret, const RetainItem *items, size_t n, const R
         return 0;
 }
 
-size_t retain_next(const RetainItem *items, const RetainVerdict *verdicts, size_t n,
-                   const RetainLimits *limits) {
+size_t retain_next(const RetainItem *items, size_t n, const RetainLimits *limits) {
         size_t newest = limits->keep_newest && limits->max_age_ns == 0 ? find_newest(items, n) : n,
                next = n;
 
         for (size_t i = 0; i < n; i++) {
-                bool goes = verdicts[i] != RETAIN_KEEP;
+                bool goes = items[i].verdict != RETAIN_KEEP, next_goes;
 
                 if (!may_go(&items[i]) || (i == newest && !goes))
                         continue;
-                if (next == n || goes > (verdicts[next] != RETAIN_KEEP) ||
-                    (goes == (verdicts[next] != RETAIN_KEEP) &&
-                     items[i].kept_ns < items[next].kept_ns))
+                next_goes = next < n && items[next].verdict != RETAIN_KEEP;
+                if (next == n || goes > next_goes ||
+                    (goes == next_goes && items[i].kept_ns < items[next].kept_ns))
                         next = i;
         }
         return next;

@@ -18,21 +18,17 @@ static const char *const verdict_texts[_RETAIN_VERDICT_N] = {
         [RETAIN_OVER_FREE] = "too little is free",
 };
 
-static void item_done(VacuumItem *i) {
-        free(i->name);
-        free(i->foreign);
-        *i = (VacuumItem){};
-}
-
 void vacuum_done(Vacuum *v) {
-        for (size_t i = 0; i < v->n; i++)
-                item_done(&v->items[i]);
+        for (size_t i = 0; i < v->n; i++) {
+                free(v->items[i].name);
+                free(v->items[i].foreign);
+        }
         free(v->items);
         *v = (Vacuum){};
 }
 
-int vacuum_add(Vacuum *v, const VacuumItem *item) {
-        VacuumItem copy = *item;
+int vacuum_add(Vacuum *v, const RetainItem *item) {
+        RetainItem copy = *item;
 
         copy.name = strdup(item->name);
         if (copy.name && ARRAY_ADD(v->items, v->n, copy))
@@ -53,7 +49,7 @@ RetainLimits vacuum_limits(const Limits *l) {
 
 int vacuum_add_session(Vacuum *v, const SessionMeta *m, uint64_t n_bytes) {
         return vacuum_add(
-                v, &(VacuumItem){
+                v, &(RetainItem){
                            .name = m->name,
                            .n_bytes = n_bytes,
                            .kept_ns = session_meta_kept_ns(m),
@@ -62,20 +58,6 @@ int vacuum_add_session(Vacuum *v, const SessionMeta *m, uint64_t n_bytes) {
                                    : !session_meta_is_known(m) ? KEEP_UNKNOWN
                                                                : KEEP_NOT,
                    });
-}
-
-/* The caller frees. */
-static RetainItem *make_items(const Vacuum *v) {
-        RetainItem *items = calloc(v->n + 1, sizeof(*items));
-
-        for (size_t i = 0; items && i < v->n; i++)
-                items[i] = (RetainItem){
-                        .n_bytes = v->items[i].n_bytes,
-                        .kept_ns = v->items[i].kept_ns,
-                        .is_live = v->items[i].is_live,
-                        .must_stay = v->items[i].keep != KEEP_NOT,
-                };
-        return items;
 }
 
 static int measure(const Vacuum *v, const Store *store, uint64_t *ret_used, uint64_t *ret_free) {
@@ -101,34 +83,28 @@ RetainLimits vacuum_limits_now(const RetainLimits *limits, const Store *store) {
 }
 
 int vacuum_decide(Vacuum *v, const Store *store, const RetainLimits *limits) {
-        _cleanup_free_ RetainItem *items = make_items(v);
-        _cleanup_free_ RetainVerdict *verdicts = calloc(v->n + 1, sizeof(*verdicts));
         RetainLimits l = vacuum_limits_now(limits, store);
         uint64_t now = now_ns(CLOCK_REALTIME);
-        int r;
+        int r = measure(v, store, &v->used_bytes, &v->free_bytes);
 
-        if (!items || !verdicts)
-                return -ENOMEM;
-        r = measure(v, store, &v->used_bytes, &v->free_bytes);
         if (r >= 0)
-                r = retain_decide(verdicts, items, v->n, &l, now, v->free_bytes);
+                r = retain_decide(v->items, v->n, &l, now, v->free_bytes);
         if (r < 0)
                 return r;
         v->i_next = 0;
         for (size_t i = 0; i < v->n; i++) {
-                uint64_t stays_ns = retain_stays_until(&items[i], &l, now);
+                RetainItem *item = &v->items[i];
+                uint64_t stays_ns = retain_stays_until(item, &l, now);
 
-                v->items[i].verdict = verdicts[i];
-                v->items[i].stays_ns = stays_ns > now ? stays_ns : 0;
-                v->items[i].is_age_unsure =
-                        l.max_age_ns == 0 && retain_goes_at(&items[i], limits, now) < now;
+                item->stays_ns = stays_ns > now ? stays_ns : 0;
+                item->is_age_unsure = l.max_age_ns == 0 && retain_goes_at(item, limits, now) < now;
         }
         return 0;
 }
 
-VacuumItem *vacuum_next(Vacuum *v) {
+RetainItem *vacuum_next(Vacuum *v) {
         for (; v->i_next < v->n; v->i_next++) {
-                VacuumItem *item = &v->items[v->i_next];
+                RetainItem *item = &v->items[v->i_next];
 
                 if (item->verdict != RETAIN_KEEP && !item->is_looked_at)
                         return item;
@@ -147,7 +123,7 @@ VacuumProgress vacuum_progress_of(const Vacuum *v) {
         return p;
 }
 
-void vacuum_went(Vacuum *v, VacuumItem *item, int r) {
+void vacuum_went(Vacuum *v, RetainItem *item, int r) {
         item->error = r;
         if (r == 0)
                 v->freed_bytes += item->n_bytes;
@@ -157,7 +133,7 @@ uint64_t vacuum_next_ns(const Vacuum *v, const RetainLimits *limits) {
         uint64_t next_ns = UINT64_MAX, now = now_ns(CLOCK_REALTIME);
 
         for (size_t i = 0; i < v->n; i++) {
-                const VacuumItem *item = &v->items[i];
+                const RetainItem *item = &v->items[i];
                 RetainItem one = { .kept_ns = item->kept_ns };
 
                 if (item->is_live || item->keep != KEEP_NOT || item->verdict != RETAIN_KEEP)
@@ -172,8 +148,7 @@ uint64_t vacuum_next_ns(const Vacuum *v, const RetainLimits *limits) {
 }
 
 /* What would go if nothing stayed for its age, and all took what they may. */
-static int foresee_verdicts(RetainVerdict *ret, const Outlook *o, const RetainItem *items, size_t n,
-                            uint64_t now) {
+static int foresee_verdicts(const Outlook *o, RetainItem *items, size_t n, uint64_t now) {
         RetainLimits l = o->limits;
 
         l.min_age_ns = 0;
@@ -181,65 +156,66 @@ static int foresee_verdicts(RetainVerdict *ret, const Outlook *o, const RetainIt
                 l.max_use_bytes -= MIN(o->growth_bytes, l.max_use_bytes - 1);
         if (l.keep_free_bytes > 0)
                 l.keep_free_bytes += MIN(o->growth_bytes, UINT64_MAX - l.keep_free_bytes);
-        return retain_decide(ret, items, n, &l, now, o->free_bytes);
+        return retain_decide(items, n, &l, now, o->free_bytes);
 }
 
-static int name_next(Outlook *o, const Vacuum *v, const RetainItem *items, RetainVerdict *verdicts,
-                     uint64_t now) {
-        size_t next = retain_next(items, verdicts, v->n, &o->limits);
+/* Takes the verdicts back of those that are named. */
+static int name_next(Outlook *o, RetainItem *items, size_t n, uint64_t now) {
+        size_t next = retain_next(items, n, &o->limits);
         uint64_t stays_ns, at_ns;
         int r = 0;
 
-        if (next == v->n)
+        if (next == n)
                 return 0;
-        o->next = strdup(v->items[next].name);
+        o->next = strdup(items[next].name);
         if (!o->next)
                 return -ENOMEM;
-        o->next_bytes = v->items[next].n_bytes;
-        o->why = verdicts[next];
+        o->next_bytes = items[next].n_bytes;
+        o->why = items[next].verdict;
         stays_ns = retain_stays_until(&items[next], &o->limits, now);
         at_ns = retain_goes_at(&items[next], &o->limits, now);
         o->not_before_ns = stays_ns > now ? MIN(stays_ns, (uint64_t) INT64_MAX) : 0;
         o->at_ns = at_ns < UINT64_MAX ? MIN(at_ns, (uint64_t) INT64_MAX) : 0;
-        for (size_t i = 0; i < v->n; i++)
-                o->n_going += verdicts[i] != RETAIN_KEEP;
+        for (size_t i = 0; i < n; i++)
+                o->n_going += items[i].verdict != RETAIN_KEEP;
         while (r >= 0 && o->going.n < MIN(o->n_going, (uint64_t) OUTLOOK_NAMES)) {
-                r = strv_add(&o->going, v->items[next].name);
-                verdicts[next] = RETAIN_KEEP;
-                next = retain_next(items, verdicts, v->n, &o->limits);
+                r = strv_add(&o->going, items[next].name);
+                items[next].verdict = RETAIN_KEEP;
+                next = retain_next(items, n, &o->limits);
         }
         return r;
 }
 
 int vacuum_foresee(Outlook *ret, const Vacuum *v, const Store *store, const RetainLimits *limits) {
-        _cleanup_free_ RetainItem *items = make_items(v);
-        _cleanup_free_ RetainVerdict *verdicts = calloc(v->n + 1, sizeof(*verdicts));
+        _cleanup_free_ RetainItem *items = malloc((v->n + 1) * sizeof(*items)); /* a copy */
         _cleanup_outlook_ Outlook o = { .limits = vacuum_limits_now(limits, store) };
         uint64_t now = now_ns(CLOCK_REALTIME);
         int r;
 
-        if (!items || !verdicts)
+        if (!items)
                 return -ENOMEM;
+        for (size_t i = 0; i < v->n; i++) {
+                items[i] = v->items[i];
+                o.growth_bytes += MIN(items[i].growth_bytes, UINT64_MAX - o.growth_bytes);
+        }
         r = measure(v, store, &o.used_bytes, &o.free_bytes);
-        for (size_t i = 0; i < v->n; i++)
-                o.growth_bytes += MIN(v->items[i].growth_bytes, UINT64_MAX - o.growth_bytes);
         if (r >= 0)
-                r = retain_decide(verdicts, items, v->n, &o.limits, now, o.free_bytes);
+                r = retain_decide(items, v->n, &o.limits, now, o.free_bytes);
         if (r < 0)
                 return r;
         o.is_full = retain_is_full(&o.limits, o.used_bytes, o.free_bytes);
         for (size_t i = 0; i < v->n; i++)
-                o.is_full = o.is_full && verdicts[i] == RETAIN_KEEP;
-        r = foresee_verdicts(verdicts, &o, items, v->n, now);
+                o.is_full = o.is_full && items[i].verdict == RETAIN_KEEP;
+        r = foresee_verdicts(&o, items, v->n, now);
         if (r >= 0)
-                r = name_next(&o, v, items, verdicts, now);
+                r = name_next(&o, items, v->n, now);
         if (r < 0)
                 return r;
         *ret = TAKE(o, (Outlook){});
         return 0;
 }
 
-int vacuum_describe_verdict(char **ret, const Vacuum *v, const VacuumItem *i,
+int vacuum_describe_verdict(char **ret, const Vacuum *v, const RetainItem *i,
                             const RetainLimits *limits) {
         switch (i->verdict) {
         case RETAIN_TOO_OLD:
@@ -258,7 +234,7 @@ int vacuum_describe_verdict(char **ret, const Vacuum *v, const VacuumItem *i,
         }
 }
 
-const char *vacuum_item_reason(const VacuumItem *i) {
+const char *vacuum_item_reason(const RetainItem *i) {
         static const char *const reasons[] = {
                 [KEEP_PINNED] = "it is pinned",
                 [KEEP_IN_USE] = "somebody reads it",
@@ -280,7 +256,7 @@ const char *vacuum_item_reason(const VacuumItem *i) {
         return i->keep == KEEP_NOT ? NULL : reasons[i->keep];
 }
 
-static json_t *item_to_json(const VacuumItem *i) {
+static json_t *item_to_json(const RetainItem *i) {
         return json_pack("{s:s, s:I, s:s*}", "name", i->name, "n_bytes", (json_int_t) i->n_bytes,
                          "reason", vacuum_item_reason(i));
 }
@@ -289,7 +265,7 @@ json_t *vacuum_to_json(const Vacuum *v) {
         json_auto_t *removed = json_array(), *kept = json_array();
 
         for (size_t i = 0; i < v->n; i++) {
-                const VacuumItem *item = &v->items[i];
+                const RetainItem *item = &v->items[i];
                 bool is_gone = item->verdict != RETAIN_KEEP && item->error == 0;
 
                 if (json_array_append_new(is_gone ? removed : kept, item_to_json(item)) < 0)

@@ -9,29 +9,13 @@
  */
 
 #include "meta/config.h"
-#include "retention/keep.h"
 #include "retention/outlook.h"
 #include "retention/retain.h"
 #include "retention/boot-clock.h"
 #include "store/store.h"
 
-typedef struct VacuumItem {
-        char *name;
-        uint64_t n_bytes;
-        uint64_t kept_ns;      /* session_meta_kept_ns() */
-        uint64_t growth_bytes; /* of a live one: what it may still take; 0: nobody knows */
-        bool is_live;
-        bool is_looked_at; /* keep is known, not only whether it is pinned */
-        Keep keep;
-        char *foreign; /* with KEEP_FOREIGN */
-        RetainVerdict verdict;
-        uint64_t stays_ns;  /* until then nothing but a request removes it; 0: that has gone by */
-        bool is_age_unsure; /* it would be too old, but for boot_clock_was_set() */
-        int error;          /* -errno: it had to go and could not; 0 with a verdict: it went */
-} VacuumItem;
-
 typedef struct Vacuum {
-        VacuumItem *items;
+        RetainItem *items;
         size_t n;
         size_t i_next;                   /* of vacuum_next() */
         uint64_t used_bytes, free_bytes; /* when it was decided */
@@ -61,11 +45,11 @@ RetainLimits vacuum_limits_now(const RetainLimits *limits, const Store *store);
  *   - vacuum_next(): one with a verdict that is not looked at; NULL: none
  *   - vacuum_went(): what became of one: 0 or -errno
  */
-int vacuum_add(Vacuum *v, const VacuumItem *item);
+int vacuum_add(Vacuum *v, const RetainItem *item);
 int vacuum_add_session(Vacuum *v, const SessionMeta *m, uint64_t n_bytes);
 int vacuum_decide(Vacuum *v, const Store *store, const RetainLimits *limits);
-VacuumItem *vacuum_next(Vacuum *v);
-void vacuum_went(Vacuum *v, VacuumItem *item, int r);
+RetainItem *vacuum_next(Vacuum *v);
+void vacuum_went(Vacuum *v, RetainItem *item, int r);
 VacuumProgress vacuum_progress_of(const Vacuum *v); /* when nothing is done yet */
 void vacuum_done(Vacuum *v);
 #define _cleanup_vacuum_ _cleanup_(vacuum_done)
@@ -75,8 +59,8 @@ uint64_t vacuum_next_ns(const Vacuum *v, const RetainLimits *limits);
 /* What goes next of all that was added.  0 or -errno. */
 int vacuum_foresee(Outlook *ret, const Vacuum *v, const Store *store, const RetainLimits *limits);
 /* Why it went, with what the limit was and what there was; the caller frees *@ret.  0 or -ENOMEM. */
-int vacuum_describe_verdict(char **ret, const Vacuum *v, const VacuumItem *i,
+int vacuum_describe_verdict(char **ret, const Vacuum *v, const RetainItem *i,
                             const RetainLimits *limits);
 /* "{removed: [...], kept: [...], freed_bytes}" as the method Vacuum answers; NULL without memory. */
 json_t *vacuum_to_json(const Vacuum *v);
-const char *vacuum_item_reason(const VacuumItem *i); /* why it went, or must stay; NULL: neither */
+const char *vacuum_item_reason(const RetainItem *i); /* why it went, or must stay; NULL: neither */

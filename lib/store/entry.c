@@ -112,8 +112,7 @@ int entry_replace(int dir_fd, const char *path, const void *data, size_t n, bool
         parent_fd = open_parent(dir_fd, path, true, &name);
         if (parent_fd < 0)
                 return parent_fd;
-        return synced ? file_replace_synced(parent_fd, name, data, n, STORE_FILE_MODE)
-                      : file_replace(parent_fd, name, data, n, STORE_FILE_MODE);
+        return file_replace_full(parent_fd, name, data, n, STORE_FILE_MODE, synced);
 }
 
 int entry_append(int dir_fd, const char *name, const void *data, size_t n, uint64_t *ret_n) {

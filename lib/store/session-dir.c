@@ -223,26 +223,17 @@ static int list_numbers(int dir_fd, const char *name, NameParser parse, mode_t t
                         size_t *ret_n) {
         _cleanup_free_ uint64_t *numbers = NULL;
         _cleanup_(closedirp) DIR *dir = NULL;
+        const struct dirent *e;
+        uint64_t number;
         size_t n = 0;
         int r = dir_list(&dir, dir_open(dir_fd, name));
 
+        while (r >= 0 && (e = dir_next(dir, &r)))
+                if (parse(e->d_name, &number) && is_of_type(dirfd(dir), e, type) &&
+                    !ARRAY_ADD(numbers, n, number))
+                        r = -ENOMEM;
         if (r < 0)
                 return r;
-        for (;;) {
-                struct dirent *e;
-                uint64_t number;
-
-                errno = 0;
-                e = readdir(dir);
-                if (!e && errno != 0)
-                        return ORIGIN(-errno);
-                if (!e)
-                        break;
-                if (!parse(e->d_name, &number) || !is_of_type(dirfd(dir), e, type))
-                        continue;
-                if (!ARRAY_ADD(numbers, n, number))
-                        return -ENOMEM;
-        }
         SORT(numbers, n, compare_numbers);
         *ret = TAKE_PTR(numbers);
         *ret_n = n;

@@ -310,17 +310,11 @@ static int make_subdir(const Store *s, const char *name, int *ret) {
 static int for_each_name(int dir_fd, int (*visit)(int dir_fd, const char *name, void *userdata),
                          void *userdata) {
         _cleanup_(closedirp) DIR *dir = NULL;
+        const struct dirent *e;
         int r = dir_list(&dir, dir_open(dir_fd, "."));
 
-        while (r >= 0) {
-                struct dirent *e;
-
-                errno = 0;
-                e = readdir(dir);
-                if (!e)
-                        return ORIGIN(-errno);
+        while (r >= 0 && (e = dir_next(dir, &r)))
                 r = visit(dir_fd, e->d_name, userdata);
-        }
         return r;
 }
 
@@ -416,9 +410,7 @@ static int add_session_name(int sessions_fd, const char *name, void *userdata) {
 }
 
 static int add_foreign_name(int sessions_fd, const char *name, void *userdata) {
-        return is_session(sessions_fd, name) || streq(name, ".") || streq(name, "..")
-                       ? 0
-                       : strv_add(userdata, name);
+        return is_session(sessions_fd, name) ? 0 : strv_add(userdata, name);
 }
 
 int store_list(const Store *s, Strv *ret) {
@@ -498,13 +490,8 @@ int store_settle_session(Store *s, const char *name) {
         return renameat(s->sessions_fd, made, s->sessions_fd, name) < 0 ? ORIGIN(-errno) : 0;
 }
 
-/* To a name that nothing has, for who has it may be being cleared. */
+/* To a name that nothing has, for who has it may be being cleared.  Nobody else writes here. */
 static int rename_free(int dir_fd, const char *from, const char *to) {
-        if (renameat2(dir_fd, from, dir_fd, to, RENAME_NOREPLACE) >= 0)
-                return 0;
-        if (errno != EINVAL && errno != ENOSYS)
-                return ORIGIN(-errno);
-        /* The file system does not know this, and nobody else writes here. */
         if (faccessat(dir_fd, to, F_OK, AT_SYMLINK_NOFOLLOW) >= 0)
                 return ORIGIN(-EEXIST);
         return renameat(dir_fd, from, dir_fd, to) < 0 ? ORIGIN(-errno) : 0;

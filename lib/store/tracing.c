@@ -40,6 +40,41 @@ int tracing_formats_walk(const SessionMeta *m, TracingFormatEach each, void *use
         return r;
 }
 
+/* "\toffset:8;": whether that is at *@p, which is behind it then. */
+static bool take_property(const char **p, const char *name, uint32_t *ret) {
+        const char *digits = startswith(*p + strspn(*p, " \t"), name);
+        unsigned long n;
+        char *end;
+
+        if (!digits || *digits < '0' || *digits > '9')
+                return false;
+        n = strtoul(digits, &end, 10);
+        if (n > INT32_MAX || *end != ';')
+                return false;
+        *p = end + 1;
+        *ret = (uint32_t) n;
+        return true;
+}
+
+/* Lines of "\tfield:unsigned long args[];\toffset:24;\tsize:0;\tsigned:0;" */
+TracingField tracing_find_field(const char *text, const char *name) {
+        size_t n = strlen(name);
+
+        for (const char *p = text; (p = strstr(p, "field:")); p++) {
+                const char *end = p + strcspn(p, ";[\n"), *more = end + strcspn(end, ";\n");
+                TracingField f = { .is_array = *end == '[' };
+                uint32_t is_signed = 0;
+
+                if (*more++ != ';' || (size_t) (end - p) <= n || !strchr(" *", *(end - n - 1)) ||
+                    strncmp(end - n, name, n) != 0 || !take_property(&more, "offset:", &f.offset) ||
+                    !take_property(&more, "size:", &f.size))
+                        continue;
+                f.is_signed = take_property(&more, "signed:", &is_signed) && is_signed > 0;
+                return f;
+        }
+        return (TracingField){};
+}
+
 #define DEPTH_MAX 6 /* tracing/events/SYSTEM/NAME/format has 4 */
 #define FILES_MAX 4096
 
@@ -69,9 +104,8 @@ static int link_all(int from_fd, int to_fd, unsigned depth, size_t *n) {
         const struct dirent *e;
         int r = dir_list(&d, from_fd);
 
-        while (r >= 0 && (e = readdir(d)))
-                if (!streq(e->d_name, ".") && !streq(e->d_name, ".."))
-                        r = link_entry(from_fd, to_fd, e->d_name, depth, n);
+        while (r >= 0 && (e = dir_next(d, &r)))
+                r = link_entry(from_fd, to_fd, e->d_name, depth, n);
         return r;
 }
 

@@ -21,6 +21,15 @@ typedef int (*TracingFormatEach)(void *userdata, const char *path, TracingFormat
 /* Those of tracers, then those of @m's events unless it is NULL.  What @each returned, 0 or -ENOMEM. */
 int tracing_formats_walk(const SessionMeta *m, TracingFormatEach each, void *userdata);
 
+/* Where a field lies in an event's records, or, of header_page, in a page. */
+typedef struct TracingField {
+        uint32_t offset, size; /* below 2^31 */
+        bool is_signed, is_array;
+} TracingField;
+
+/* The field @name of a format file's @text, which is hostile; all zero: there is none. */
+TracingField tracing_find_field(const char *text, const char *name);
+
 /*
  * tracing_link() - all files in tracing/ of @from, at the same paths in @to
  *

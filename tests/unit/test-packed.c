@@ -6,7 +6,7 @@
 #endif
 
 #include "base/io.h"
-#include "import/packed.h"
+#include "import/source-form.h"
 #include "scratch.h"
 
 #define TEXT " 0)   1.000 us    |  f();\n"

@@ -14,80 +14,74 @@ TEST(the_oldest_go_first_and_no_more_than_needed) {
         RetainItem items[] = { { 10, 300, false, false },
                                { 10, 100, false, false },
                                { 10, 200, false, false } };
-        RetainVerdict v[3];
 
-        retain_decide(v, items, 3, &(RetainLimits){ .max_use_bytes = 20 }, 1000, 0);
-        ck_assert_int_eq(v[0], RETAIN_KEEP);
-        ck_assert_int_eq(v[1], RETAIN_OVER_USE);
-        ck_assert_int_eq(v[2], RETAIN_KEEP);
-        retain_decide(v, items, 3, &(RetainLimits){ .keep_free_bytes = 15 }, 1000, 0);
-        ck_assert_int_eq(v[0], RETAIN_KEEP);
-        ck_assert_int_eq(v[2], RETAIN_OVER_FREE);
-        retain_decide(v, items, 3, &(RetainLimits){ .max_sessions = 1 }, 1000, 0);
-        ck_assert_int_eq(v[0], RETAIN_KEEP);
-        ck_assert_int_eq(v[2], RETAIN_TOO_MANY);
-        retain_decide(v, items, 3, &(RetainLimits){ .max_age_ns = 700 }, 1000, 0);
-        ck_assert_int_eq(v[0], RETAIN_KEEP);
-        ck_assert_int_eq(v[1], RETAIN_TOO_OLD);
-        ck_assert_int_eq(v[2], RETAIN_TOO_OLD);
+        retain_decide(items, 3, &(RetainLimits){ .max_use_bytes = 20 }, 1000, 0);
+        ck_assert_int_eq(items[0].verdict, RETAIN_KEEP);
+        ck_assert_int_eq(items[1].verdict, RETAIN_OVER_USE);
+        ck_assert_int_eq(items[2].verdict, RETAIN_KEEP);
+        retain_decide(items, 3, &(RetainLimits){ .keep_free_bytes = 15 }, 1000, 0);
+        ck_assert_int_eq(items[0].verdict, RETAIN_KEEP);
+        ck_assert_int_eq(items[2].verdict, RETAIN_OVER_FREE);
+        retain_decide(items, 3, &(RetainLimits){ .max_sessions = 1 }, 1000, 0);
+        ck_assert_int_eq(items[0].verdict, RETAIN_KEEP);
+        ck_assert_int_eq(items[2].verdict, RETAIN_TOO_MANY);
+        retain_decide(items, 3, &(RetainLimits){ .max_age_ns = 700 }, 1000, 0);
+        ck_assert_int_eq(items[0].verdict, RETAIN_KEEP);
+        ck_assert_int_eq(items[1].verdict, RETAIN_TOO_OLD);
+        ck_assert_int_eq(items[2].verdict, RETAIN_TOO_OLD);
 }
 
 TEST(what_must_stay_stays_whatever_the_limits) {
         RetainItem items[] = { { 10, 100, true, false }, { 10, 200, false, true } };
         RetainLimits all = { 1, UINT64_MAX, 1, 1, 0, false };
-        RetainVerdict v[2];
 
-        retain_decide(v, items, 2, &all, UINT64_MAX, 0);
-        ck_assert_int_eq(v[0], RETAIN_KEEP);
-        ck_assert_int_eq(v[1], RETAIN_KEEP);
+        retain_decide(items, 2, &all, UINT64_MAX, 0);
+        ck_assert_int_eq(items[0].verdict, RETAIN_KEEP);
+        ck_assert_int_eq(items[1].verdict, RETAIN_KEEP);
 }
 
 TEST(the_newest_goes_only_for_its_age) {
         RetainItem items[] = { { 10, 100, false, false }, { 10, 200, false, false } };
         RetainLimits small = { .max_use_bytes = 1, .keep_newest = true },
                      old = { .max_age_ns = 1, .keep_newest = true };
-        RetainVerdict v[2];
 
-        retain_decide(v, items, 2, &small, 1000, 0);
-        ck_assert_int_eq(v[0], RETAIN_OVER_USE);
-        ck_assert_int_eq(v[1], RETAIN_KEEP);
-        retain_decide(v, items, 2, &old, 1000, 0);
-        ck_assert_int_eq(v[1], RETAIN_TOO_OLD);
+        retain_decide(items, 2, &small, 1000, 0);
+        ck_assert_int_eq(items[0].verdict, RETAIN_OVER_USE);
+        ck_assert_int_eq(items[1].verdict, RETAIN_KEEP);
+        retain_decide(items, 2, &old, 1000, 0);
+        ck_assert_int_eq(items[1].verdict, RETAIN_TOO_OLD);
 }
 
 TEST(a_clock_that_was_set_back_makes_nothing_old) {
         RetainItem item = { 10, 5000, false, false };
-        RetainVerdict v;
 
-        retain_decide(&v, &item, 1, &(RetainLimits){ .max_age_ns = 1 }, 1000, 0);
-        ck_assert_int_eq(v, RETAIN_KEEP);
+        retain_decide(&item, 1, &(RetainLimits){ .max_age_ns = 1 }, 1000, 0);
+        ck_assert_int_eq(item.verdict, RETAIN_KEEP);
 }
 
 TEST(what_was_told_as_kept_stays_for_a_while_whatever_room_is_wanted) {
         RetainItem items[] = { { 10, 100, false, false }, { 10, 900, false, false } };
         RetainLimits l = { .max_use_bytes = 1, .keep_free_bytes = UINT64_MAX, .min_age_ns = 200 };
-        RetainVerdict v[2];
 
-        retain_decide(v, items, 2, &l, 1000, 0);
-        ck_assert_int_eq(v[0], RETAIN_OVER_USE);
-        ck_assert_int_eq(v[1], RETAIN_KEEP);
+        retain_decide(items, 2, &l, 1000, 0);
+        ck_assert_int_eq(items[0].verdict, RETAIN_OVER_USE);
+        ck_assert_int_eq(items[1].verdict, RETAIN_KEEP);
         ck_assert_uint_eq(retain_stays_until(&items[1], &l, 1000), 1100);
-        retain_decide(v, items, 2, &l, 1099, 0);
-        ck_assert_int_eq(v[1], RETAIN_KEEP);
-        retain_decide(v, items, 2, &l, 1100, 0);
-        ck_assert_int_eq(v[1], RETAIN_OVER_USE);
+        retain_decide(items, 2, &l, 1099, 0);
+        ck_assert_int_eq(items[1].verdict, RETAIN_KEEP);
+        retain_decide(items, 2, &l, 1100, 0);
+        ck_assert_int_eq(items[1].verdict, RETAIN_OVER_USE);
         l.min_age_ns = INT64_MAX;
-        retain_decide(v, items, 2, &l, UINT64_MAX / 4, 0);
-        ck_assert_int_eq(v[0], RETAIN_KEEP);
+        retain_decide(items, 2, &l, UINT64_MAX / 4, 0);
+        ck_assert_int_eq(items[0].verdict, RETAIN_KEEP);
 }
 
 TEST(an_age_that_is_too_old_is_not_too_young) {
         RetainItem item = { 10, 100, false, false };
         RetainLimits l = { .max_age_ns = 50, .min_age_ns = 1000 };
-        RetainVerdict v;
 
-        retain_decide(&v, &item, 1, &l, 151, 0);
-        ck_assert_int_eq(v, RETAIN_TOO_OLD);
+        retain_decide(&item, 1, &l, 151, 0);
+        ck_assert_int_eq(item.verdict, RETAIN_TOO_OLD);
         ck_assert_uint_eq(retain_stays_until(&item, &l, 151), 150);
         ck_assert_uint_eq(retain_goes_at(&item, &l, 151), 150);
 }
@@ -97,16 +91,17 @@ TEST(the_next_one_is_the_one_that_was_kept_first_of_those_that_have_to) {
                                { 10, 100, false, true },
                                { 10, 200, false, false },
                                { 10, 50, true, false } };
-        RetainVerdict none[4] = {}, first[4] = { RETAIN_OVER_USE };
         RetainLimits l = { .keep_newest = true };
 
-        ck_assert_uint_eq(retain_next(items, none, 4, &l), 2);
-        ck_assert_uint_eq(retain_next(items, first, 4, &l), 0);
-        items[2].must_stay = true; /* what is left is the newest */
-        ck_assert_uint_eq(retain_next(items, none, 4, &l), 4);
+        ck_assert_uint_eq(retain_next(items, 4, &l), 2);
+        items[0].verdict = RETAIN_OVER_USE;
+        ck_assert_uint_eq(retain_next(items, 4, &l), 0);
+        items[0].verdict = RETAIN_KEEP;
+        items[2].keep = KEEP_PINNED; /* what is left is the newest */
+        ck_assert_uint_eq(retain_next(items, 4, &l), 4);
         l.max_age_ns = 1;
-        ck_assert_uint_eq(retain_next(items, none, 4, &l), 0);
-        ck_assert_uint_eq(retain_next(items, none, 0, &l), 0);
+        ck_assert_uint_eq(retain_next(items, 4, &l), 0);
+        ck_assert_uint_eq(retain_next(items, 0, &l), 0);
 }
 
 TEST(a_store_is_full_when_its_disk_is_or_when_it_is_to_blame) {
@@ -127,7 +122,7 @@ static uint64_t any(void) {
 }
 
 static bool may_go(const RetainItem *i) {
-        return !i->is_live && !i->must_stay;
+        return !i->is_live && i->keep == KEEP_NOT;
 }
 
 /* It was kept long enough ago, or nobody knows when. */
@@ -143,19 +138,19 @@ static uint64_t add(uint64_t a, uint64_t b) {
 }
 
 /* What is true of every answer. */
-static void check(const RetainItem *items, const RetainVerdict *v, size_t n, const RetainLimits *l,
-                  uint64_t now, uint64_t free_bytes) {
+static void check(const RetainItem *items, size_t n, const RetainLimits *l, uint64_t now,
+                  uint64_t free_bytes) {
         uint64_t used = 0, n_ended = 0, newest_gone = 0;
         size_t n_left = 0;
 
         for (size_t i = 0; i < n; i++) {
                 uint64_t age = now > items[i].kept_ns ? now - items[i].kept_ns : 0;
 
-                if (v[i] != RETAIN_KEEP) {
+                if (items[i].verdict != RETAIN_KEEP) {
                         ck_assert(may_go(&items[i]));
                         ck_assert(has_stayed(&items[i], l, now));
                         free_bytes = add(free_bytes, items[i].n_bytes);
-                        if (v[i] != RETAIN_TOO_OLD && items[i].kept_ns <= now)
+                        if (items[i].verdict != RETAIN_TOO_OLD && items[i].kept_ns <= now)
                                 newest_gone = MAX(newest_gone, items[i].kept_ns);
                         continue;
                 }
@@ -167,7 +162,7 @@ static void check(const RetainItem *items, const RetainVerdict *v, size_t n, con
         }
         /* Nothing that may go is older than what went. */
         for (size_t i = 0; i < n; i++)
-                if (v[i] == RETAIN_KEEP && may_go(&items[i]))
+                if (items[i].verdict == RETAIN_KEEP && may_go(&items[i]))
                         ck_assert_uint_ge(items[i].kept_ns, newest_gone);
         /* The limits are kept, or nothing is left that may go, but for the newest. */
         if (n_left > (l->keep_newest ? 1 : 0)) {
@@ -189,7 +184,6 @@ TEST(every_answer_keeps_the_rules) {
         srandom(seed);
         for (int round = 0; round < 20000; round++) {
                 RetainItem items[N_MAX];
-                RetainVerdict v[N_MAX], again[N_MAX];
                 RetainLimits l = { random() % 2 ? any() : 0, random() % 2 ? any() : 0,
                                    random() % 2 ? any() : 0, random() % 2 ? any() % N_MAX : 0,
                                    random() % 2 ? any() : 0, random() % 2 };
@@ -200,17 +194,17 @@ TEST(every_answer_keeps_the_rules) {
                 for (size_t i = 0; i < n; i++)
                         items[i] =
                                 (RetainItem){ any(), any(), random() % 8 == 0, random() % 4 == 0 };
-                retain_decide(v, items, n, &l, now, free_bytes);
-                check(items, v, n, &l, now, free_bytes);
+                retain_decide(items, n, &l, now, free_bytes);
+                check(items, n, &l, now, free_bytes);
 
                 /* Once they are gone nothing more has to go. */
                 for (size_t i = 0; i < n; i++)
-                        if (v[i] == RETAIN_KEEP)
+                        if (items[i].verdict == RETAIN_KEEP)
                                 rest[n_rest++] = items[i];
                         else
                                 free_bytes = add(free_bytes, items[i].n_bytes);
-                retain_decide(again, rest, n_rest, &l, now, free_bytes);
+                retain_decide(rest, n_rest, &l, now, free_bytes);
                 for (size_t i = 0; i < n_rest; i++)
-                        ck_assert_int_eq(again[i], RETAIN_KEEP);
+                        ck_assert_int_eq(rest[i].verdict, RETAIN_KEEP);
         }
 }

@@ -61,7 +61,7 @@ static int list(Vacuum *v) {
 
 /* Looks at all that would go until nothing is new.  One that cannot be looked at is left alone. */
 static int look_at_chosen(Vacuum *v, const RetainLimits *limits) {
-        VacuumItem *item;
+        RetainItem *item;
         int r = vacuum_decide(v, store, limits);
 
         while (r >= 0 && (item = vacuum_next(v))) {
@@ -95,7 +95,7 @@ static int vacuum_run(Vacuum *ret, const RetainLimits *limits, bool removes) {
         if (r < 0)
                 return r;
         for (size_t i = 0; i < v.n; i++) {
-                VacuumItem *item = &v.items[i];
+                RetainItem *item = &v.items[i];
 
                 if (item->verdict != RETAIN_KEEP)
                         vacuum_went(&v, item,
@@ -383,9 +383,9 @@ TEST(what_goes_next_is_foreseen_with_what_is_still_to_come) {
         setup();
         ck_assert_int_eq(
                 vacuum_add(&v,
-                           &(VacuumItem){ .name = (char *) "b", .n_bytes = 30, .kept_ns = now }),
+                           &(RetainItem){ .name = (char *) "b", .n_bytes = 30, .kept_ns = now }),
                 0);
-        ck_assert_int_eq(vacuum_add(&v, &(VacuumItem){ .name = (char *) "a",
+        ck_assert_int_eq(vacuum_add(&v, &(RetainItem){ .name = (char *) "a",
                                                        .n_bytes = 30,
                                                        .kept_ns = now - 5 }),
                          0);
@@ -394,7 +394,7 @@ TEST(what_goes_next_is_foreseen_with_what_is_still_to_come) {
         ck_assert_int_eq(one.why, RETAIN_KEEP);
         ck_assert_uint_eq(one.n_going, 0);
         ck_assert_uint_gt(one.not_before_ns, 0);
-        ck_assert_int_eq(vacuum_add(&v, &(VacuumItem){ .name = (char *) "live",
+        ck_assert_int_eq(vacuum_add(&v, &(RetainItem){ .name = (char *) "live",
                                                        .n_bytes = 20,
                                                        .growth_bytes = 40,
                                                        .is_live = true }),
