@@ -247,7 +247,6 @@ exits 'a call that the end cut off' 0 ftracectl slow <(head -n 2 "$work/six.txt"
 says 'may have taken any time' 'udp_sendmsg took 11\.0 us or longer, call 1,' "$out"
 exits 'without times' 6 ftracectl slow <(sed 's/^ *[0-9.]* | //' "$work/six.txt")
 says 'nobody knows how much later anything was' 'udp_sendmsg took [0-9.]* us or longer, call 1,' "$out"
-done_testing
 
 # --- who did what ---------------------------------------------------------------------------------
 
@@ -314,3 +313,4 @@ exits 'a short one' 0 ftracectl path "$work/softirq.txt"
 says 'goes without saying' '^udp_recvmsg, call 1, ' <(head -n 1 "$out")
 exits 'what was left out may have been between calls' 0 ftracectl waits --function=vfs_read "$work/preempted.txt"
 ok 'of which nothing is told' not grep -q between "$out"
+done_testing
