@@ -89,7 +89,7 @@ static const Verb verbs[] = {
           "Each with its tree and with what it spent that a median call of the same root did\n"
           "not.  \"+\": functions that the median call does not call, \"-\": functions that only "
           "it\n"
-          "calls.\n",
+          "calls.  Without --root, calls that waited for input most of their time are left out.\n",
           OPTIONS_LIMIT | OPTIONS_TREE | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
                   OPTIONS_JSON,
           1, 1, verb_slow },

@@ -96,7 +96,10 @@ def number(text):
 # --- what they say -------------------------------------------------------------------------------
 
 top, tree, hist = table("top"), table("tree"), table("hist", "*")
-calls, roots, slow = table("calls", "*"), table("calls"), table("slow", "-n", "10000")
+calls, roots = table("calls", "*"), table("calls")
+# Where a root is named, what only waited for input is there, too (slow in ftracectl(1)).
+named = [] if any(word.startswith("--root=") for word in source) else ["--root=*"]
+slow, slowest = table("slow", "-n", "10000", *named), table("slow")
 by_root = table("top", "--by=root")
 nodes = list(walk(tree["tree"]))
 rows = [
@@ -194,7 +197,9 @@ whole = [c for c in roots if not c["cut"]]
 agree("durations of outermost calls", slow=sorted(v["duration_ns"] for v in slow),
       calls=sorted(c["duration_ns"] for c in roots))
 agree("the slowest, in the page", html=[int(m[1]) for m in re.finditer(r' data-duration="(\d+)"', page)],
-      calls=sorted((c["duration_ns"] for c in roots), reverse=True)[:10])
+      slow=[v["duration_ns"] for v in slowest])
+idle = sum(left["calls"] for left in slowest[0]["left_out"]) if slowest else 0
+agree("how many calls of any root are slow", shown=len(slowest), calls=min(10, len(roots) - idle))
 for root in table("hist")["roots"]:
     mine = sorted(c["duration_ns"] for c in whole if label(c) == label(root))
     said = [v for v in slow if label(v) == label(root) and v["median_ns"] is not None]

@@ -389,6 +389,7 @@ json_t *path_view_json(const PathView *v, json_t *segments) {
         row_string(r, NULL, "task", is_one && *v->comm ? v->comm : NULL);
         row_known_int(r, "pid", is_one && v->task >= 0, v->task);
         row_json(r, "between_calls", waits_json(v->between));
+        row_json(r, "left_out", idle_json(v->idle));
         row_json(r, "segments", segments);
         return r.json;
 }

@@ -132,6 +132,7 @@ typedef struct PathView {
         const WaitsRow *
                 between; /* where the task, or callers of the function, were longest off the CPU between
                                   * calls; NULL: nowhere */
+        const Idle *idle;        /* what was left out */
 } PathView;
 
 /* First what was between calls, if that was longer than the call.
@@ -150,6 +151,7 @@ typedef struct WhySides {
         Counting now, before; /* before: nothing, if there is none */
         Anatomy *anatomy;
         Waits *between; /* of now */
+        bool leaves_idle_out; /* to be set before: Idle's is_wanted */
 } WhySides;
 
 /* @s must stay where it is; why_sides_done() it also after a failure.  @before: NULL: there is
@@ -167,7 +169,7 @@ void why_sides_done(WhySides *s);
 void why_view_tell_causes(const Why *w, Table *t, size_t limit, bool is_all);
 /* The sentence, the causes, and what goes with them.  @limit: 0: not said.  0 or -errno. */
 int why_view_add(Buf *out, const Why *w, uint64_t limit, bool legend);
-json_t *why_view_json(const Why *w, const WaitsRow *between, uint64_t limit);
+json_t *why_view_json(const Why *w, const WaitsRow *between, const Idle *idle, uint64_t limit);
 /* A sentence of @between, if that is more than what slow calls of @w take longer. */
 void why_view_between(Buf *out, const Why *w, const WaitsRow *between);
 
@@ -175,6 +177,10 @@ void why_view_between(Buf *out, const Why *w, const WaitsRow *between);
 
 void row_waits(Row r, const WaitsRow *row);
 json_t *waits_json(const WaitsRow *row); /* null of NULL */
+
+/* What was left out of it, as a note, and as a list that is empty of nothing. */
+void idle_say(const Options *o, const Idle *idle);
+json_t *idle_json(const Idle *idle);
 
 /* An object's elements. */
 void row_waker(Row r, const Waker *w);

@@ -84,6 +84,32 @@ json_t *waits_json(const WaitsRow *row) {
         return r.json;
 }
 
+void idle_say(const Options *o, const Idle *idle) {
+        _cleanup_buf_ Buf text = BUF_INIT;
+
+        idle_describe(&text, idle);
+        if (text.n_data > 0)
+                talk(o, "%.*s", (int) text.n_data, text.data);
+}
+
+json_t *idle_json(const Idle *idle) {
+        _cleanup_table_ Table t;
+
+        table_begin(&t, JSON_AUTO);
+        for (size_t i = 0; i < idle->n_roots && idle_is_left_out(idle); i++) {
+                const struct IdleRoot *root = &idle->roots[i];
+                Row r;
+
+                if (root->n == 0)
+                        continue;
+                r = table_row(&t);
+                row_function(r, NULL, root->function);
+                row_int(r, "calls", (int64_t) root->n);
+                row_int(r, "longest_ns", (int64_t) root->longest_ns);
+        }
+        return TAKE_PTR(t.list);
+}
+
 void waits_view_hint(const Counting *c, const Function *receiver, const char *comm, int32_t pid) {
         static const char receives[] = "_recvmsg";
         const SessionMeta *meta = reading_meta(&c->reading);

@@ -31,6 +31,8 @@ static int read_side(Counting *c, Anatomy *a, Waits **between, const Options *o,
 int why_sides_read(WhySides *s, const Options *o, const char *before, const char *now) {
         int status = counting_status(anatomy_new(&s->anatomy));
 
+        if (status == STATUS_OK)
+                s->anatomy->idle.is_wanted = s->leaves_idle_out;
         if (status == STATUS_OK && before)
                 status = read_side(&s->before, s->anatomy, NULL, o, before);
         return status ?: read_side(&s->now, s->anatomy, &s->between, o, now);
@@ -64,6 +66,7 @@ int why_sides_end(const WhySides *s) {
         if (a->n_calls < a->n_all - a->n_cut)
                 talk(s->now.reading.o, "Compared were %s of %s calls, one out of so many.",
                      FORMAT_COUNT(a->n_calls), FORMAT_COUNT(a->n_all - a->n_cut));
+        idle_say(s->now.reading.o, &a->idle);
         counting_say_own_work(&s->before);
         counting_say_own_work(&s->now);
         if (s->before.pairing)
@@ -344,7 +347,7 @@ void why_view_between(Buf *out, const Why *w, const WaitsRow *between) {
         buf_adds(out, ".\n");
 }
 
-json_t *why_view_json(const Why *w, const WaitsRow *between, uint64_t said) {
+json_t *why_view_json(const Why *w, const WaitsRow *between, const Idle *idle, uint64_t said) {
         size_t limit = said > 0 ? (size_t) said : SIZE_MAX;
         _cleanup_table_ Table causes, factors, values;
         _cleanup_buf_ Buf sentence = BUF_INIT;
@@ -376,6 +379,7 @@ json_t *why_view_json(const Why *w, const WaitsRow *between, uint64_t said) {
         row_real(r, "difference_ns", w->difference_ns);
         row_real(r, "p", w->p);
         row_json(r, "between_calls", waits_json(between));
+        row_json(r, "left_out", idle_json(idle));
         row_bool(r, "enough", w->is_enough);
         row_real(r, "evenness", w->evenness);
         row_json(r, "before", side_json(w, w->n_usual, w->usual_median_ns, w->usual_p90_ns));

@@ -64,7 +64,7 @@ typedef struct HeldCall {
         uint32_t seen_epoch; /* likewise before seen_ns */
         uint32_t begin_cpu, end_cpu;
         int32_t depth;
-        uint8_t role;
+        uint8_t role, input;
         uint8_t preempt_depth; /* when it began: how often preemption was switched off */
         bool in_softirq;       /* likewise: by what the kernel wrote down */
         bool in_irq;

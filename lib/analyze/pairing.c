@@ -20,12 +20,12 @@
 
 /* --- what is known of a function -------------------------------------------------------------- */
 
-/* ROLE_*, or -ENOMEM. */
+/* ROLE_*, and INPUT_* times 256; or -ENOMEM. */
 static int role_known(Pairing *p, const Function *function) {
         uint64_t role = hash_get(&p->roles, hash_key(function));
 
         if (_unlikely_(role == 0)) {
-                role = (uint64_t) role_of(function) + 1;
+                role = (uint64_t) role_of(function) + 256 * (uint64_t) role_input(function) + 1;
                 if (hash_add(&p->roles, hash_key(function), role) < 0)
                         return -ENOMEM;
         }
@@ -75,6 +75,7 @@ static int tell_begin(Pairing *p, Stack *stack, HeldCall *c, Frame *frame) {
                           .start_ns = c->start_ns,
                           .n_line = c->n_line,
                           .role = c->role,
+                          .input = c->input,
                           .cpu = c->begin_cpu,
                           .args = c->args,
                           .is_root = !caller,
@@ -91,6 +92,13 @@ static int tell_begin(Pairing *p, Stack *stack, HeldCall *c, Frame *frame) {
                 if (p->sinks[i].begin)
                         r = p->sinks[i].begin(p->sinks[i].userdata, stack, caller, frame);
         return r;
+}
+
+/* Whether a task that left the CPU in @frame, with @n callers on @stack, waited for input. */
+static bool waits_for_input(const Stack *stack, uint32_t n, const Frame *frame) {
+        while (frame->input == INPUT_PASSES && n > 0)
+                frame = &stack->frames[--n];
+        return frame->input == INPUT_WAITS;
 }
 
 /* @frame has come off @stack, or was never on it. */
@@ -134,8 +142,11 @@ static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
         p->n_own_work += call.is_root && call.in_own_work;
         if (p->has_sched)
                 call.blocked_ns = frame->away_ns;
-        else if (c->role == ROLE_WAIT && !frame->has_waited)
+        else if (c->role == ROLE_WAIT && !frame->has_waited) {
                 call.blocked_ns = call.self_ns;
+                frame->input_ns += waits_for_input(stack, stack->n, frame) ? call.self_ns : 0;
+        }
+        call.is_idle = call.is_root && frame->input_ns > call.duration_ns / 2;
         p->n_calls++;
         p->total_ns += call.self_ns;
         for (size_t i = 0; i < p->n_sinks && r >= 0; i++)
@@ -144,6 +155,7 @@ static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
                 if (p->places)
                         caller->next_ns = MAX(caller->next_ns, frame->end_ns);
                 caller->blocked_ns += frame->blocked_ns + call.blocked_ns;
+                caller->input_ns += frame->input_ns;
                 caller->irq_ns += call.irq_ns;
                 caller->softirq_ns += call.softirq_ns;
                 caller->wake_ns += call.wake_ns;
@@ -155,6 +167,17 @@ static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
         return r;
 }
 
+/* Until it was woken, unless it could not be interrupted: as for a lock, or a disk. */
+static uint64_t input_of(const Stack *stack, const HeldWait *w) {
+        uint64_t woken_ns = w->wait.woken_ns > 0 ? w->wait.woken_ns : UINT64_MAX;
+        uint64_t queued_ns = w->wait.back_ns - MIN(w->wait.back_ns, woken_ns);
+
+        if (w->wait.state != 'S' ||
+            !waits_for_input(stack, stack->n - 1, &stack->frames[stack->n - 1]))
+                return 0;
+        return w->away_ns - MIN(w->away_ns, queued_ns);
+}
+
 /* Of the top frame. */
 static int tell_waits(Pairing *p, Stack *stack, const Held *h, const HeldCall *c) {
         Frame *frame = &stack->frames[stack->n - 1];
@@ -164,6 +187,7 @@ static int tell_waits(Pairing *p, Stack *stack, const Held *h, const HeldCall *c
                 const HeldWait *w = &h->waits[i - 1];
 
                 frame->away_ns += w->away_ns;
+                frame->input_ns += input_of(stack, w);
                 if (p->wait)
                         r = p->wait(p->wait_userdata,
                                     &(CallWait){ &w->wait, stack, frame, w->cpu });
@@ -407,6 +431,7 @@ static HeldCall *put_down(Pairing *p, Stack *stack, const Step *step) {
         c->has_gaps = p->is_sparse || !step->said;
         c->n_line = step->said ? step->said->line : 0;
         c->role = (uint8_t) role;
+        c->input = (uint8_t) (role >> 8);
         if (parent == HELD_TASK) {
                 stack->last_root = step->function;
                 c->context = stack->context;

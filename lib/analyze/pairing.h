@@ -56,6 +56,8 @@ typedef struct Call {
         bool is_late;     /* its beginning was not */
         bool is_cut;      /* the durations are lower bounds */
         bool is_root;     /* nobody was seen who called it */
+        bool is_idle; /* is_root: more than half of the duration it waited for its caller's input, and was not
+                           * woken yet (role_input()) */
         bool has_retval;
 } Call;
 

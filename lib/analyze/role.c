@@ -54,6 +54,28 @@ static const char releases[] =
         "rwsem_wake unlock_buffer unlock_page up up_read up_read_non_owner up_write "
         "ww_mutex_unlock";
 
+static const char passes[] =
+        "__schedule do_wait_intr do_wait_intr_irq pipe_wait poll_schedule_timeout schedule "
+        "schedule_hrtimeout_range schedule_hrtimeout_range_clock schedule_timeout wait_woken";
+
+/* Source: linux 6.12, what sleeps interruptibly until there is something to work on, or until a time. */
+static const char inputs[] =
+        "__do_wait __futex_wait __skb_recv_datagram __skb_recv_udp __skb_wait_for_more_packets "
+        "__sys_accept4 common_nsleep core_sys_select do_epoll_wait do_futex do_mq_timedreceive "
+        "do_msgrcv do_nanosleep do_poll do_pselect do_select do_sigtimedwait do_sys_poll do_wait "
+        "ep_poll eventfd_read fifo_open futex_wait futex_wait_multiple futex_wait_queue "
+        "futex_wait_queue_me hrtimer_nanosleep inet_csk_accept inet_csk_wait_for_connect "
+        "inotify_read io_cqring_wait kernel_wait4 n_tty_read pipe_read pipe_wait_readable "
+        "read_events signalfd_read sigsuspend sk_wait_data skb_recv_datagram sock_read_iter "
+        "tcp_recvmsg_locked timerfd_read tty_read unix_stream_data_wait unix_stream_read_generic";
+
+static const char *const input_suffixes[] = { "_accept", "_recvfrom", "_recvmmsg", "_recvmsg" };
+
+static const char input_syscalls[] =
+        "accept accept4 clock_nanosleep epoll_pwait epoll_pwait2 epoll_wait futex futex_wait "
+        "futex_waitv io_getevents io_pgetevents mq_timedreceive msgrcv nanosleep pause poll ppoll "
+        "pselect6 recvfrom recvmmsg recvmsg rt_sigsuspend rt_sigtimedwait select wait4 waitid";
+
 /* What an interrupt, or a softirq, is about in which it stands, and what is waited for where only one thing ends it.
  * A socket's wait may end by its timeout as well. */
 static const struct {
@@ -96,16 +118,18 @@ static size_t bare_length(const Function *function) {
         return dot ? (size_t) (dot - function->label) : function->n_name;
 }
 
-/* Whether the function's plain name is one of @names. */
-static bool is_one_of(const Function *function, const char *names) {
-        size_t n = bare_length(function), n_word;
-
-        for (; *names; names += n_word, names += strspn(names, " ")) {
-                n_word = strcspn(names, " ");
-                if (n_word == n && memcmp(function->label, names, n) == 0)
+static bool is_word(const char *name, size_t n, const char *words) {
+        for (size_t n_word; *words; words += n_word, words += strspn(words, " ")) {
+                n_word = strcspn(words, " ");
+                if (n_word == n && memcmp(name, words, n) == 0)
                         return true;
         }
         return false;
+}
+
+/* Whether the function's plain name is one of @names. */
+static bool is_one_of(const Function *function, const char *names) {
+        return is_word(function->label, bare_length(function), names);
 }
 
 Role role_of(const Function *function) {
@@ -118,6 +142,22 @@ Role role_of(const Function *function) {
                : is_one_of(function, softirqs) ? ROLE_SOFTIRQ
                : is_one_of(function, wakes)    ? ROLE_WAKE
                                                : ROLE_NONE;
+}
+
+Input role_input(const Function *function) {
+        const Alike a = alike_of(function);
+
+        if (*a.prefix)
+                return is_word(a.name, a.n_name, input_syscalls) ? INPUT_WAITS : INPUT_NONE;
+        for (size_t i = 0; i < ELEMENTSOF(input_suffixes); i++) {
+                size_t n = strlen(input_suffixes[i]);
+
+                if (a.n_name > n && memcmp(a.name + a.n_name - n, input_suffixes[i], n) == 0)
+                        return INPUT_WAITS;
+        }
+        return is_one_of(function, inputs)   ? INPUT_WAITS
+               : is_one_of(function, passes) ? INPUT_PASSES
+                                             : INPUT_NONE;
 }
 
 bool role_enters_softirq(const Function *function) {

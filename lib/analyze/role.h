@@ -21,7 +21,15 @@ typedef enum Role {
         ROLE_WAKE,    /* it wakes a task */
 } Role;
 
+/* Whose wait it is that a task leaves the CPU for in it. */
+typedef enum Input {
+        INPUT_NONE,
+        INPUT_PASSES, /* its caller's, whatever that waits for */
+        INPUT_WAITS,  /* one for what its caller is to work on: a datagram, an event, a moment */
+} Input;
+
 Role role_of(const Function *function);
+Input role_input(const Function *function);
 /* "timer", "disk I/O", "packet": what an interrupt or a softirq is about that is in @function, or, @by_waiting, what a
  * task waits for in it that such a one wakes; NULL: it does not tell. */
 const char *role_tells(const Function *function, bool by_waiting);

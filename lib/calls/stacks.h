@@ -29,6 +29,7 @@ typedef struct Frame {
         uint64_t below_ns;    /* durations of the calls directly below that have ended */
         uint64_t blocked_ns;  /* waited anywhere below */
         uint64_t away_ns;     /* off the CPU, and not below; where switches were recorded */
+        uint64_t input_ns;    /* of what it waited, itself or below: for its caller's input */
         uint64_t irq_ns;      /* of interrupts anywhere below */
         uint64_t softirq_ns;  /* of softirqs */
         uint64_t wake_ns;     /* of waking others */
@@ -45,7 +46,7 @@ typedef struct Frame {
         bool has_waited;      /* it or a call below it is one that waits */
         bool is_nested;       /* it is below another one that is counted with it */
         bool is_root;         /* nobody was seen who called it */
-        uint8_t role;         /* the caller's, like all that follows */
+        uint8_t role, input;  /* the caller's, like all that follows */
         uint32_t user;
         uint32_t cpu;     /* where it began */
         uint32_t index;   /* of what it was made of */

@@ -345,7 +345,7 @@ static int compare_values(const void *a, const void *b) {
         return CMP(((const VariableValue *) a)->variable, ((const VariableValue *) b)->variable);
 }
 
-static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
+static int keep(Data *d, const Feed *feed, const Open *open, const Call *call, bool is_idle) {
         AnatomyCall *c;
         int r;
 
@@ -376,7 +376,8 @@ static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
                             .pid = call->stack->pid,
                             .source = feed->source,
                             .has_retval = call->has_retval,
-                            .has_failed = call->has_retval && filter_is_error(call->retval) };
+                            .has_failed = call->has_retval && filter_is_error(call->retval),
+                            .is_idle = is_idle };
         r = find_task(d, call->stack->comm, &c->task);
         if (r < 0)
                 return r;
@@ -422,12 +423,13 @@ static int end(void *userdata, const Call *call) {
         }
         d->a.n_all += !call->in_own_work;
         d->a.n_cut += !call->in_own_work && call->is_cut;
-        if (!call->in_own_work && !call->is_cut) {
+        r = idle_note(&d->a.idle, node->function, call);
+        if (r >= 0 && !call->in_own_work && !call->is_cut) {
                 compact(d, open);
-                r = keep(d, feed, open, call);
+                r = keep(d, feed, open, call, r > 0);
         }
         drop(d, open);
-        return r;
+        return MIN(r, 0);
 }
 
 int anatomy_add_source(Anatomy *a, Pairing *pairing) {
@@ -476,6 +478,7 @@ Anatomy *anatomy_free(Anatomy *a) {
                 free(a->variables[i].name);
         free(a->variables);
         hash_done(&d->variables);
+        idle_done(&a->idle);
         free(a->wakers);
         free(a->tasks);
         free(d->places);

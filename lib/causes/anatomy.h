@@ -36,6 +36,7 @@
 #include "analyze/call-tree.h"
 #include "base/buf.h"
 #include "calls/step.h"
+#include "causes/waits.h"
 
 #define ANATOMY_BYTES_MAX (16U << 20)
 #define ANATOMY_WAITS_MAX (4U << 20) /* likewise, as many values */
@@ -81,7 +82,7 @@ typedef struct AnatomyCall {
         int32_t pid;
         uint32_t task;   /* of the anatomy's names */
         uint32_t source; /* the first recording is 0 */
-        bool has_retval, has_failed;
+        bool has_retval, has_failed, is_idle;
 } AnatomyCall;
 
 typedef struct Anatomy {
@@ -102,6 +103,7 @@ typedef struct Anatomy {
         size_t n_tasks;
         uint64_t n_all, n_cut; /* outermost calls; of them, those that were cut */
         uint32_t n_sources;
+        Idle idle; /* is_wanted is the caller's */
 } Anatomy;
 
 /* The parts of a call: AnatomyParts p = anatomy_parts(a, call); while (anatomy_next(&p)) p.part */

@@ -21,24 +21,38 @@ static int compare_roots(const void *x, const void *y) {
         return CMP(b->total_ns, a->total_ns) ?: CMP(a->node->id, b->node->id);
 }
 
-int cohorts_roots(CohortsRoot **ret, size_t *ret_n, const Anatomy *a) {
-        _cleanup_free_ CohortsRoot *by_id = calloc(a->n_nodes + 1, sizeof(*by_id));
-        CohortsRoot *roots;
-        size_t n = 0, *calls;
+static bool is_compared(const Anatomy *a, const AnatomyCall *c) {
+        return !c->is_idle || !idle_is_left_out(&a->idle);
+}
 
-        if (!by_id)
-                return -ENOMEM;
-        /* Calls of one recording come before those of the next. */
+/* How many roots have calls, which become those of @by_id, by their number.  Calls of one recording come before those of
+ * the next. */
+static size_t count_calls(CohortsRoot *by_id, const Anatomy *a) {
+        size_t n = 0;
+
         for (size_t i = 0; i < a->n_calls; i++) {
                 const AnatomyCall *c = &a->calls[i];
                 CohortsRoot *root = &by_id[c->root];
 
+                if (!is_compared(a, c))
+                        continue;
                 n += root->n_calls++ == 0;
                 root->node = a->nodes[c->root];
                 root->total_ns += MAX(c->duration_ns, UINT64_C(1));
                 root->in_first |= c->source == 0;
                 root->in_last |= c->source == a->n_sources - 1;
         }
+        return n;
+}
+
+int cohorts_roots(CohortsRoot **ret, size_t *ret_n, const Anatomy *a) {
+        _cleanup_free_ CohortsRoot *by_id = calloc(a->n_nodes + 1, sizeof(*by_id));
+        CohortsRoot *roots;
+        size_t n, *calls;
+
+        if (!by_id)
+                return -ENOMEM;
+        n = count_calls(by_id, a);
         roots = malloc(n * sizeof(*roots) + (a->n_calls + 1) * sizeof(*calls));
         if (!roots)
                 return -ENOMEM;
@@ -55,7 +69,8 @@ int cohorts_roots(CohortsRoot **ret, size_t *ret_n, const Anatomy *a) {
         for (size_t i = 0; i < a->n_calls; i++) {
                 CohortsRoot *root = &by_id[a->calls[i].root];
 
-                ((size_t *) root->calls)[root->n_calls++] = i;
+                if (is_compared(a, &a->calls[i]))
+                        ((size_t *) root->calls)[root->n_calls++] = i;
         }
         qsort(roots, n, sizeof(*roots), compare_roots);
         *ret = roots;

@@ -17,7 +17,7 @@
  * backwards, so that there are no circles even where events are missing or contradict each other.
  */
 
-#include "analyze/pairing.h"
+#include "causes/waits.h"
 
 /* A call that is looked at, as an earlier reading of the same steps found it. */
 typedef struct Window {
@@ -32,9 +32,11 @@ typedef struct Window {
 typedef struct RootCalls {
         struct RootCall *items;
         size_t n;
+        Idle idle; /* is_wanted is the caller's */
 } RootCalls;
 
-/* Of the root that took most time the slowest hundredth of the calls whose beginning and end were seen. */
+/* Of the root that took most time the slowest hundredth of the calls whose beginning and end were seen, without idle ones
+ * if these are left out. */
 typedef struct SlowestCalls {
         const Function *root; /* NULL: there are no calls */
         size_t n_all;         /* calls of it */

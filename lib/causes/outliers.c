@@ -116,15 +116,15 @@ static bool is_slower(const Invocation *a, const Invocation *b) {
 }
 
 static void offer_to_slowest(Outliers *s, Invocation *v) {
-        size_t at = BISECT(0, s->n, i, is_slower(s->slowest[i], v));
-        Invocation *last;
+        Invocation **slowest = s->slowest + (v->is_idle ? s->n_wanted : 0), *last;
+        size_t *n = &s->n_slowest[v->is_idle], at = BISECT(0, *n, i, is_slower(slowest[i], v));
 
         if (at == s->n_wanted)
                 return;
-        last = s->n < s->n_wanted ? NULL : s->slowest[s->n - 1];
-        s->n += !last;
-        memmove(s->slowest + at + 1, s->slowest + at, (s->n - at - 1) * sizeof(*s->slowest));
-        s->slowest[at] = v;
+        last = *n < s->n_wanted ? NULL : slowest[*n - 1];
+        *n += !last;
+        memmove(slowest + at + 1, slowest + at, (*n - at - 1) * sizeof(*slowest));
+        slowest[at] = v;
         v->n_uses++;
         v->is_slow = true;
         if (last) {
@@ -143,7 +143,9 @@ static const Root *find_root(const Outliers *s, const Function *function) {
 
 static int offer_to_sample(Outliers *s, Invocation *v) {
         Root *root = (Root *) find_root(s, v->root);
-        uint64_t place;
+        Invocation **samples;
+        uint64_t place, *n;
+        int r;
 
         if (!root && s->n_roots == OUTLIERS_ROOTS)
                 return 0;
@@ -151,13 +153,18 @@ static int offer_to_sample(Outliers *s, Invocation *v) {
         root->function = v->root;
         if (v->is_cut)
                 return 0;
-        if (quantiles_add(&root->quantiles, v->duration_ns) < 0)
-                return -ENOMEM;
-        place = root->n++ < OUTLIERS_SAMPLES ? root->n - 1 : chance_random(&s->random) % root->n;
+        r = quantiles_add(&root->all, v->duration_ns);
+        if (r >= 0 && s->idle.is_wanted && !v->is_idle)
+                r = quantiles_add(&root->busy, v->duration_ns);
+        if (r < 0)
+                return r;
+        n = &root->n[v->is_idle];
+        samples = root->samples[v->is_idle];
+        place = (*n)++ < OUTLIERS_SAMPLES ? *n - 1 : chance_random(&s->random) % *n;
         if (place >= OUTLIERS_SAMPLES)
                 return 0;
         v->n_uses++;
-        SWAP(v, root->samples[place]);
+        SWAP(v, samples[place]);
         if (v)
                 drop(s, v);
         return 0;
@@ -222,14 +229,14 @@ static int end(void *userdata, const Call *call) {
         v->is_cut = call->is_cut;
         memcpy(v->comm, call->stack->comm, sizeof(v->comm));
         v->n_uses = 1;
-        if (call->in_own_work) {
-                drop(s, v);
-                return 0;
+        r = idle_note(&s->idle, v->root, call);
+        v->is_idle = r > 0;
+        if (r >= 0 && !call->in_own_work) {
+                offer_to_slowest(s, v);
+                r = offer_to_sample(s, v);
         }
-        offer_to_slowest(s, v);
-        r = offer_to_sample(s, v);
         drop(s, v);
-        return r;
+        return MIN(r, 0);
 }
 
 /* --- afterwards ------------------------------------------------------------------------------- */
@@ -240,34 +247,59 @@ static int finish(const Outliers *s, Invocation *v) {
         return call_tree_finish(v->tree);
 }
 
-static size_t n_samples(const Root *root) {
-        return MIN(root->n, (uint64_t) OUTLIERS_SAMPLES);
+/* The @i-th of those that are not left out; NULL: there are no more. */
+static Invocation *sample_of(const Outliers *s, const Root *root, size_t i) {
+        size_t n = MIN(root->n[0], (uint64_t) OUTLIERS_SAMPLES),
+               n_idle = idle_is_left_out(&s->idle) ? 0
+                                                   : MIN(root->n[1], (uint64_t) OUTLIERS_SAMPLES);
+
+        return i < n ? root->samples[0][i] : i - n < n_idle ? root->samples[1][i - n] : NULL;
+}
+
+static int compare_slowness(const void *a, const void *b) {
+        const Invocation *x = *(Invocation *const *) a, *y = *(Invocation *const *) b;
+
+        return is_slower(x, y) ? -1 : 1;
+}
+
+/* Those that are idle go, or come among the others. */
+static void choose(Outliers *s) {
+        s->n = s->n_slowest[0];
+        if (s->n_slowest[1] == 0 || idle_is_left_out(&s->idle))
+                return;
+        memmove(s->slowest + s->n, s->slowest + s->n_wanted, s->n_slowest[1] * sizeof(*s->slowest));
+        s->n += s->n_slowest[1];
+        qsort(s->slowest, s->n, sizeof(*s->slowest), compare_slowness);
+        s->n = MIN(s->n, s->n_wanted);
 }
 
 int outliers_finish(Outliers *s) {
+        Invocation *v;
         int r = 0;
 
+        choose(s);
         for (size_t i = 0; i < s->n && r >= 0; i++)
                 r = finish(s, s->slowest[i]);
         for (size_t i = 0; i < s->n_roots; i++)
-                for (size_t k = 0; k < n_samples(&s->roots[i]) && r >= 0; k++)
-                        r = finish(s, s->roots[i].samples[k]);
+                for (size_t k = 0; r >= 0 && (v = sample_of(s, &s->roots[i], k)); k++)
+                        r = finish(s, v);
         return r;
 }
 
 const Quantiles *outliers_quantiles(const Outliers *s, const Invocation *slow) {
         const Root *root = find_root(s, slow->root);
+        const Quantiles *q = !root ? NULL : idle_is_left_out(&s->idle) ? &root->busy : &root->all;
 
-        return root && root->n > 0 ? &root->quantiles : NULL;
+        return q && q->n > 0 ? q : NULL;
 }
 
 const Invocation *outliers_usual(const Outliers *s, const Invocation *slow) {
         const Root *root = find_root(s, slow->root);
-        uint64_t median = root ? quantiles_at(&root->quantiles, 500) : 0, least = UINT64_MAX;
-        const Invocation *best = NULL;
+        const Quantiles *q = outliers_quantiles(s, slow);
+        uint64_t median = q ? quantiles_at(q, 500) : 0, least = UINT64_MAX;
+        const Invocation *best = NULL, *v;
 
-        for (size_t i = 0; root && i < n_samples(root); i++) {
-                const Invocation *v = root->samples[i];
+        for (size_t i = 0; q && (v = sample_of(s, root, i)); i++) {
                 uint64_t distance = MAX(v->duration_ns, median) - MIN(v->duration_ns, median);
 
                 if (v != slow && distance < least) {
@@ -282,7 +314,7 @@ int outliers_new(Outliers **ret, Pairing *pairing, size_t n_wanted) {
         _cleanup_(outliers_freep) Outliers *s = NEW(Outliers, .random = 1, .n_wanted = n_wanted);
 
         if (s)
-                s->slowest = calloc(n_wanted, sizeof(Invocation *));
+                s->slowest = calloc(2 * n_wanted, sizeof(Invocation *));
         if (!s || !s->slowest)
                 return -ENOMEM;
         pairing_add_sink(pairing, begin, end, s);
@@ -298,8 +330,11 @@ Outliers *outliers_free(Outliers *s) {
                 free(v->spans);
                 free(v);
         }
-        for (size_t i = 0; i < s->n_roots; i++)
-                quantiles_done(&s->roots[i].quantiles);
+        for (size_t i = 0; i < s->n_roots; i++) {
+                quantiles_done(&s->roots[i].all);
+                quantiles_done(&s->roots[i].busy);
+        }
+        idle_done(&s->idle);
         free(s->slowest);
         return mfree(s);
 }

@@ -4,9 +4,10 @@
 /*
  * Outliers: the outermost calls that took longest, each with its own tree
  *
- * Calls in which ftraced changed what is hooked (meta/gap.h) are left out.  Beside them a sample of the calls of
- * each root is kept, OUTLIERS_SAMPLES of them, drawn evenly from all; the one of these that took nearest to the median
- * stands for what is usual.  Of more than OUTLIERS_ROOTS roots the others have no median.
+ * Calls in which ftraced changed what is hooked (meta/gap.h) are left out, and idle ones if that is wanted.  Beside
+ * them a sample of the calls of each root is kept, OUTLIERS_SAMPLES of them, drawn evenly from all; the one of these that
+ * took nearest to the median stands for what is usual; of idle ones, if these are told apart, there is a sample as well.
+ * Of more than OUTLIERS_ROOTS roots the others have no median.
  *
  * For a timeline the slowest can also keep their spans: when each call below began and ended, and
  * where the task was off the CPU, the longest n_spans of them, and the usual ones half as many.  A call's
@@ -15,6 +16,7 @@
 
 #include "analyze/call-tree.h"
 #include "analyze/quantiles.h"
+#include "causes/waits.h"
 
 #define OUTLIERS_SAMPLES 32
 #define OUTLIERS_ROOTS 64
@@ -49,21 +51,24 @@ typedef struct Invocation {
         size_t n_spans_room; /* the outliers' own, like what follows */
         unsigned n_uses;
         bool is_slow; /* among the slowest */
+        bool is_idle;
         struct Invocation *next, *next_spare;
 } Invocation;
 
 typedef struct Outliers {
-        Invocation **slowest; /* the slowest first */
+        Invocation **slowest; /* after outliers_finish(): the slowest first */
         size_t n;
+        Idle idle;
 
         /* Its own: */
         size_t n_wanted, n_spans; /* n_spans: of each that are kept; 0: none */
+        size_t n_slowest[2];      /* of others, and of idle ones, which stand from n_wanted on */
         Invocation *all, *spare;  /* all there are, and of them those that are in no use */
         struct OutlierRoot {
                 const Function *function;
-                Quantiles quantiles;
-                Invocation *samples[OUTLIERS_SAMPLES];
-                uint64_t n;
+                Quantiles all, busy; /* busy: not the idle ones, if these are told apart */
+                Invocation *samples[2][OUTLIERS_SAMPLES]; /* likewise, as n */
+                uint64_t n[2];
         } roots[OUTLIERS_ROOTS];
         size_t n_roots;
         uint64_t random;

@@ -13,7 +13,6 @@
 
 #include "base/array.h"
 #include "causes/critical-path.h"
-#include "causes/waits.h"
 
 /* --- which calls ------------------------------------------------------------------------------ */
 
@@ -22,21 +21,23 @@ typedef struct RootCall {
         uint64_t start_ns, duration_ns;
         int64_t task;
         uint32_t cpu;
-        bool is_whole;
+        bool is_whole, is_idle;
 } RootCall;
 
 static int keep_root(void *userdata, const Call *call) {
         RootCalls *c = userdata;
+        int r = call->is_root ? idle_note(&c->idle, call->frame->function, call) : 0;
 
-        if (!call->is_root)
-                return 0;
+        if (!call->is_root || r < 0)
+                return r;
         return ARRAY_ADD(c->items, c->n,
                          (RootCall){ .root = call->frame->function,
                                      .start_ns = call->frame->start_ns,
                                      .duration_ns = call->duration_ns,
                                      .task = call->stack->key,
                                      .cpu = call->cpu,
-                                     .is_whole = call->has_end && !call->is_cut && !call->is_late })
+                                     .is_whole = call->has_end && !call->is_cut && !call->is_late,
+                                     .is_idle = r > 0 })
                        ? 0
                        : -ENOMEM;
 }
@@ -57,6 +58,10 @@ static int compare_windows(const void *a, const void *b) {
         return CMP(((const Window *) a)->begin_ns, ((const Window *) b)->begin_ns);
 }
 
+static bool is_chosen_from(const RootCalls *c, const RootCall *call) {
+        return !call->is_idle || !idle_is_left_out(&c->idle);
+}
+
 /* The root with the most time.  0 or -ENOMEM. */
 static int find_root(const RootCalls *c, const Function **ret) {
         _cleanup_(hash_done) Hash totals = {}; /* plus 1 */
@@ -66,7 +71,9 @@ static int find_root(const RootCalls *c, const Function **ret) {
         for (size_t i = 0; i < c->n && r >= 0; i++) {
                 uint64_t key = hash_key(c->items[i].root);
 
-                r = hash_set(&totals, key, (hash_get(&totals, key) ?: 1) + c->items[i].duration_ns);
+                if (is_chosen_from(c, &c->items[i]))
+                        r = hash_set(&totals, key,
+                                     (hash_get(&totals, key) ?: 1) + c->items[i].duration_ns);
         }
         for (size_t i = 0; i < c->n && r >= 0; i++) {
                 const Function *root = c->items[i].root;
@@ -89,8 +96,10 @@ int root_calls_choose(const RootCalls *c, size_t n_max, SlowestCalls *ret) {
         if (!calls || find_root(c, &ret->root) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < c->n; i++) {
-                ret->n_all += c->items[i].root == ret->root;
-                if (c->items[i].root == ret->root && c->items[i].is_whole)
+                if (c->items[i].root != ret->root || !is_chosen_from(c, &c->items[i]))
+                        continue;
+                ret->n_all++;
+                if (c->items[i].is_whole)
                         calls[n++] = c->items[i];
         }
         qsort(calls, n, sizeof(*calls), compare_durations);
@@ -119,6 +128,7 @@ void root_calls_init(RootCalls *c, Pairing *pairing) {
 
 void root_calls_done(RootCalls *c) {
         free(c->items);
+        idle_done(&c->idle);
         *c = (RootCalls){};
 }
 

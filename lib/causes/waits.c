@@ -176,3 +176,56 @@ Waits *waits_free(Waits *s) {
         hash_done(&s->by_hash);
         return mfree(s);
 }
+
+/* --- idle calls ------------------------------------------------------------------------------- */
+
+int idle_note(Idle *idle, const Function *root, const Call *call) {
+        uint64_t i = idle->is_wanted ? hash_get(&idle->by_function, hash_key(root)) : 0;
+        bool is_whole = call->has_end && !call->is_cut && !call->is_late && !call->in_own_work;
+        struct IdleRoot *of;
+
+        if (!idle->is_wanted || (i == 0 && !call->is_idle && !is_whole))
+                return 0;
+        if (i == 0) {
+                if (!ARRAY_ADD(idle->roots, idle->n_roots, (struct IdleRoot){ .function = root }) ||
+                    hash_add(&idle->by_function, hash_key(root), idle->n_roots) < 0)
+                        return -ENOMEM;
+                i = idle->n_roots;
+        }
+        of = &idle->roots[i - 1];
+        if (!call->is_idle)
+                return 0;
+        idle->n_with += of->n++ == 0;
+        of->longest_ns = MAX(of->longest_ns, call->duration_ns);
+        return 1;
+}
+
+void idle_describe(Buf *out, const Idle *idle) {
+        const char *name = NULL;
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < idle->n_roots && idle_is_left_out(idle); i++) {
+                const struct IdleRoot *root = &idle->roots[i];
+
+                if (root->n == 0)
+                        continue;
+                buf_printf(out, "%s%s%s of %s (up to %s)", n > 0 ? ", " : "", FORMAT_COUNT(root->n),
+                           n > 0          ? ""
+                           : root->n == 1 ? " call"
+                                          : " calls",
+                           NAME_QUOTED(root->function->label), FIGURE_ROUND(root->longest_ns));
+                name = n > 0 ? "NAME" : root->function->label;
+                n += root->n;
+        }
+        if (n > 0)
+                buf_printf(out,
+                           " waited for input most of %s time and %s left out: --root=%s shows %s.",
+                           n == 1 ? "its" : "their", n == 1 ? "is" : "are", NAME_QUOTED(name),
+                           n == 1 ? "it" : "them");
+}
+
+void idle_done(Idle *idle) {
+        free(idle->roots);
+        hash_done(&idle->by_function);
+        *idle = (Idle){};
+}

@@ -39,6 +39,34 @@ const WaitsRow *waits_between(Waits *w, int64_t pid, const char *label);
 void waits_describe_holder(Buf *out, const WaitsRow *row, const char *separator);
 /* That row: "victim-77 was off the CPU 12 times between its calls, ...", without a full stop. */
 void waits_describe(Buf *out, const WaitsRow *row);
+/*
+ * Idle: outermost calls that waited for their caller's input most of their time (Call)
+ *
+ * How long nothing came tells nothing of a call.  Whoever chooses slow ones leaves these out, unless somebody named the root,
+ * or each root has some: that is all there is then.
+ */
+typedef struct Idle {
+        bool is_wanted; /* to be set before the first call: nobody named a root */
+        struct IdleRoot {
+                const Function *function;
+                uint64_t n, longest_ns; /* of its idle calls */
+        } * roots;                      /* in the order in which they were met */
+        size_t n_roots, n_with;         /* n_with: those that have idle calls */
+        Hash by_function;               /* indices plus 1 */
+} Idle;
+
+static inline bool idle_is_left_out(const Idle *idle) {
+        return idle->n_with > 0 && idle->n_with < idle->n_roots;
+}
+
+/* Of each outermost call, whose function is, or stands for, @root: whether it is idle, as far as that is_wanted; or
+ * -ENOMEM.  A root of which no call is whole is none that others are left out for. */
+int idle_note(Idle *idle, const Function *root, const Call *call);
+/* "7 calls of udp_recvmsg (up to 43.0 ms), 2 of do_epoll_wait (up to 10.1 ms) waited for input most of their time and
+ * are left out: --root=NAME shows them."; nothing, if none is left out. */
+void idle_describe(Buf *out, const Idle *idle);
+void idle_done(Idle *idle);
+
 /* Whether a function is only the scheduler's own. */
 bool waits_is_scheduler(const Function *function);
 /* The function of a row that @wait counts in. */

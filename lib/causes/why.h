@@ -74,7 +74,8 @@ typedef struct CohortsRoot {
         size_t n_calls;
 } CohortsRoot;
 
-/* All roots, those with the most time first; the caller frees, which is all.  0 or -ENOMEM. */
+/* All roots, those with the most time first, without idle calls if these are left out; the caller frees, which is all.
+ * 0 or -ENOMEM. */
 int cohorts_roots(CohortsRoot **ret, size_t *ret_n, const Anatomy *a);
 
 #define WHY_P_MAX 0.002     /* what is above may be chance */

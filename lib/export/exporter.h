@@ -36,6 +36,7 @@ struct ExportInfo {
         bool has_all_events; /* also those of calls that were left out: times begin and end with calls */
         bool has_ticks;      /* the trace clock does not count nanoseconds */
         bool is_timeless; /* a text without times: when calls began is a guess */
+        bool roots_are_named; /* somebody asked for them: idle calls are not left out (causes/waits.h) */
         Pairing *whole;   /* what knows the calls that were left out; NULL: none was */
         CallTree *before; /* finished: what to compare with; NULL: nothing */
         const char *before_title;

@@ -527,11 +527,18 @@ static void add_histogram(Html *h) {
 }
 
 static int add_slowest(Html *h) {
+        _cleanup_buf_ Buf left_out = BUF_INIT;
         int r;
 
         begin_section(h->s.out, "slow", "The slowest calls",
                       "Each with what it spent that a median call of the same root did not, and "
                       "with its own tree.");
+        idle_describe(&left_out, &h->outliers->idle);
+        if (left_out.n_data > 0) {
+                buf_adds(h->s.out, "<p class=\"hint\" id=\"idle\">");
+                escape_xml(h->s.out, (const char *) left_out.data, left_out.n_data);
+                buf_adds(h->s.out, "</p>\n");
+        }
         buf_adds(h->s.out, "<div id=\"slowest\">\n");
         r = write_slowest(h);
         buf_adds(h->s.out, "</div>\n");
@@ -611,9 +618,11 @@ static int html_init(void *p, Pairing *pairing) {
                     ?: heat_map_new(&h->heat, pairing, NULL, true)
                     ?: outliers_new(&h->outliers, pairing, N_SLOWEST);
 
-        if (r >= 0)
-                outliers_keep_spans(h->outliers, pairing, N_SPANS_MAX);
-        return r;
+        if (r < 0)
+                return r;
+        h->outliers->idle.is_wanted = !h->s.info->roots_are_named;
+        outliers_keep_spans(h->outliers, pairing, N_SPANS_MAX);
+        return 0;
 }
 
 const Exporter exporter_html = {

@@ -72,7 +72,7 @@ exits 'JSON has all' 0 ftracectl top --json --columns=self "$work/all.txt"
 ok 'whatever is asked for' jq -e '.[0] | has("max_ns") and has("blocked_ns")' "$out"
 exits 'folded' 0 ftracectl top --json --fold=try_to_wake_up "$graph"
 is 'a wake-up is one function' "$(jq -c '.[] | select(.function == "try_to_wake_up") | [.self_ns, .total_ns]' "$out")" '[16396,16396]'
-exits 'the slowest call' 0 ftracectl slow -n 1 --json "$stap"
+exits 'the slowest call' 0 ftracectl slow -n 1 --json --root=__x64_sys_recvfrom "$stap"
 is 'differs by what it waited' \
         "$(jq -c '.[0] | [.function, .duration_ns, (.differences[0] | .kind, .function), (([.differences[].change_ns] | add) - (.duration_ns - .usual_ns) | fabs < 1)]' "$out")" \
         '["__x64_sys_recvfrom",2521806000,"waiting","__skb_wait_for_more_packets",true]'
@@ -124,12 +124,12 @@ is 'the waits of a call are those of the calls below it' \
         '[["sock_def_readable"],["schedule",333000,43000,"client",16,"sock_def_readable"],["__x64_sys_recvfrom",333000,43000,"client",16,"sock_def_readable"]]'
 
 # What a call waited for.
-exits 'a path is found' 0 ftracectl path "$work/wakes.txt"
+exits 'a path is found' 0 ftracectl path "$work/wakes.txt" __x64_sys_recvfrom
 says 'it begins with the answer' \
         '^__x64_sys_recvfrom, call 1, took 370\.0 us: 78 % waiting for client-16, which ran where nothing was recorded; 12 % waiting for a CPU that was idle; 10 % running\.$' "$out"
 says 'what the waker ran stands below what waited' \
         '^300\.0 us +10\.0 us +2\.7% +client-16 +0 +ran +sock_def_readable +__x64_sys_recvfrom$' "$out"
-exits 'and as JSON' 0 ftracectl path --json "$work/wakes.txt"
+exits 'and as JSON' 0 ftracectl path --json "$work/wakes.txt" __x64_sys_recvfrom
 is 'its segments add up' "$(jq -c '.[0] | [.duration_ns, (.segments | map(.duration_ns) | add)]' "$out")" '[370000,370000]'
 is 'and follow each other' \
         "$(jq -c '.[0] | .start_ns as $t | [foreach .segments[] as $s ($t; . + $s.duration_ns; . - $s.duration_ns == $s.start_ns)] | all' "$out")" true
@@ -139,9 +139,9 @@ is 'each with its task and what it did' \
 exits 'of another call' 0 ftracectl path --json --nth=2 "$work/wakes.txt"
 is 'the number is that of the filter' "$(jq -c '.[0] | [.function, .number, .duration_ns]' "$out")" '["sock_def_readable",2,50000]'
 is 'and calls are counted as it counts them' "$(ftracectl report --nth=2 "$work/wakes.txt" 2>/dev/null | grep -c 'sock_def_readable() {')" 1
-exits 'of few rows' 0 ftracectl path --limit=2 "$work/wakes.txt"
+exits 'of few rows' 0 ftracectl path --limit=2 "$work/wakes.txt" __x64_sys_recvfrom
 says 'the others are one' '^ +47\.0 us +12\.7% +\(5 shorter\)$' "$out"
-exits 'the slowest of all' 0 ftracectl slow -n 50 --json --store "$top_srcdir/tests/data" udp-pairs-6.12
+exits 'the slowest of all' 0 ftracectl slow -n 50 --json --store "$top_srcdir/tests/data" udp-pairs-6.12 --root='udp_*'
 is 'are numbered by their beginnings, whichever ends first' "$(jq -c 'sort_by(.start_ns) | map(.number)' "$out")" "$(jq -nc '[range(1; 33)]')"
 exits 'one of them' 0 ftracectl slow --store "$top_srcdir/tests/data" udp-pairs-6.12 --nth=2
 says 'has the number that it is asked for by' '^1\. udp_sendmsg took 30\.1 ms, call 2, ' "$out"
@@ -150,13 +150,13 @@ says 'how long it took to run again is not known where nobody was seen to wake i
 sed 's/^\( *\)1\./\12./; s/server-17/server-27/; s/=server pid=17/=server pid=27/; s/prev_comm=server prev_pid=17/prev_comm=server prev_pid=27/; s/next_pid=17/next_pid=27/' \
         "$work/wakes.txt" >"$work/twice.txt"
 cat "$work/wakes.txt" "$work/twice.txt" >"$work/both.txt"
-exits 'of two calls the slowest hundredth is one' 0 ftracectl path --all --json "$work/both.txt"
+exits 'of two calls the slowest hundredth is one' 0 ftracectl path --all --json "$work/both.txt" __x64_sys_recvfrom
 is 'and is whole' "$(jq -c '.[0] | [.calls, .of_calls, .duration_ns]' "$out")" '[1,2,370000]'
 for _ in {1..101}; do cat "$work/wakes.txt"; done | awk '{ $1 += int((NR - 1) / 9); printf "%15.6f %s\n", $1, substr($0, index($0, "|")) }' >"$work/many.txt"
-exits 'of a hundred and one it is two' 0 ftracectl path --all --json "$work/many.txt"
+exits 'of a hundred and one it is two' 0 ftracectl path --all --json "$work/many.txt" __x64_sys_recvfrom
 is 'which are added up' "$(jq -c '.[0] | [.calls, .of_calls, .number, .duration_ns, (.segments | map(.duration_ns) | add)]' "$out")" '[2,101,null,740000,740000]'
 is 'row by row' "$(jq -c '.[0].segments[0] | [.depth, .task, .count, .duration_ns]' "$out")" '[1,"client",2,560000]'
-exits 'a table of them' 0 ftracectl path --all "$work/many.txt"
+exits 'a table of them' 0 ftracectl path --all "$work/many.txt" __x64_sys_recvfrom
 says 'has what one took' '^__x64_sys_recvfrom: the slowest 2 of 101 calls took 370\.0 us each: 78 % waiting for client' "$out"
 exits 'without switches there is none' 1 ftracectl path "$banner"
 says 'and what would tell is said' 'record with --sched'
@@ -247,7 +247,6 @@ exits 'a call that the end cut off' 0 ftracectl slow <(head -n 2 "$work/six.txt"
 says 'may have taken any time' 'udp_sendmsg took 11\.0 us or longer, call 1,' "$out"
 exits 'without times' 6 ftracectl slow <(sed 's/^ *[0-9.]* | //' "$work/six.txt")
 says 'nobody knows how much later anything was' 'udp_sendmsg took [0-9.]* us or longer, call 1,' "$out"
-done_testing
 
 # --- who did what ---------------------------------------------------------------------------------
 
@@ -314,3 +313,94 @@ exits 'a short one' 0 ftracectl path "$work/softirq.txt"
 says 'goes without saying' '^udp_recvmsg, call 1, ' <(head -n 1 "$out")
 exits 'what was left out may have been between calls' 0 ftracectl waits --function=vfs_read "$work/preempted.txt"
 ok 'of which nothing is told' not grep -q between "$out"
+
+# --- idle receivers --------------------------------------------------------------------------------
+
+# Each 10 ms a datagram is sent in 50 to 400 us, which udp_recvmsg() waits for, and do_epoll_wait() for a timer.
+receivers() { # STATE FUNCTION WOKEN-US: how udp_recvmsg() waits, in what, and until when
+        awk -v state="$1" -v inner="$2" -v woken="$3" '
+                function line(task, cpu, us, what) {
+                        printf "%17s   [%03d] .....    %.6f: %s\n", task, cpu, at + us / 1e6, what
+                }
+                function enter(task, cpu, us, what) {
+                        line(task, cpu, us, "funcgraph_entry:                   |  " what "() {")
+                }
+                function leave(task, cpu, us, took, indent) {
+                        line(task, cpu, us, "funcgraph_exit:  # " took ".000 us |  " indent "}")
+                }
+                BEGIN {
+                        for (i = 0; i < 60; i++) {
+                                at = 41 + i / 100
+                                enter("server-205", 1, 0, "udp_recvmsg")
+                                enter("server-205", 1, 5, "  " inner)
+                                enter("server-205", 1, 8, "    schedule")
+                                line("server-205", 1, 10, "sched_switch: server:205 [120] " state " ==> swapper/1:0 [120]")
+                                enter("poller-77", 2, 20, "do_epoll_wait")
+                                enter("poller-77", 2, 25, "  schedule")
+                                line("poller-77", 2, 30, "sched_switch: poller:77 [120] S ==> swapper/2:0 [120]")
+                                enter("client-346", 0, 9500, "udp_sendmsg")
+                                line("client-346", 0, woken, "sched_waking: server:205 [120] CPU:001")
+                                line("<idle>-0", 1, 9560, "sched_switch: swapper/1:0 [120] R ==> server:205 [120]")
+                                leave("server-205", 1, 9570, 9562, "    ")
+                                leave("server-205", 1, 9580, 9575, "  ")
+                                leave("server-205", 1, 9590, 9590)
+                                leave("client-346", 0, 9550 + i * 7919 % 350, 50 + i * 7919 % 350)
+                                line("<idle>-0", 2, 9910, "sched_switch: swapper/2:0 [120] R ==> poller:77 [120]")
+                                leave("poller-77", 2, 9920, 9895, "  ")
+                                leave("poller-77", 2, 9930, 9910)
+                        }
+                }' | sort -s -n -k4,4 | sed '1i cpus=3'
+}
+# The root that each verb chooses, and of how many calls it says that they were left out.
+chosen() { # FILE [OPTION...]
+        for verb in slow why path; do
+                ftracectl "$verb" --json "$@" 2>/dev/null |
+                        jq -c '[.. | objects | select(has("left_out"))] | [(map(.function) | unique), (.[0].left_out | map(.calls) | add)]'
+        done | uniq | paste -sd' '
+}
+receivers S __skb_wait_for_more_packets 9540 >"$work/receivers.txt"
+left_out='60 calls of udp_recvmsg (up to 9.59 ms), 60 of do_epoll_wait (up to 9.91 ms) waited for input most of their time and are left out: --root=NAME shows them.'
+is 'an idle receiver is not slow: all choose the sender' "$(chosen "$work/receivers.txt")" '[["udp_sendmsg"],120]'
+for verb in slow why path; do
+        exits "$verb: what waited for input" 0 ftracectl "$verb" "$work/receivers.txt"
+        is "$verb: is left out, which is said" "$(grep input "$err")" "$left_out"
+        exits "$verb: a receiver that is named" 0 ftracectl "$verb" --root=udp_recvmsg "$work/receivers.txt"
+        says "$verb: is shown" 'udp_recvmsg.* (took|take) 9\.59 ms' "$out"
+        ok "$verb: and nothing is left out" not grep -q input "$err"
+done
+for verb in why path; do
+        exits "$verb: one that is a word" 0 ftracectl "$verb" "$work/receivers.txt" udp_recvmsg
+        says "$verb: is shown, too" '^udp_recvmsg' "$out"
+        ok "$verb: and nothing is left out either" not grep -q input "$err"
+done
+grep -v client-346 "$work/receivers.txt" >"$work/idle.txt"
+is 'where each root has such calls they are chosen' "$(chosen "$work/idle.txt" -n 60)" '[["do_epoll_wait"],null]'
+grep -v poller-77 "$work/idle.txt" >"$work/alone.txt"
+is 'as those of one that is alone' "$(chosen "$work/alone.txt")" '[["udp_recvmsg"],null]'
+{
+        cat "$work/alone.txt"
+        echo '       client-346   [000] .....    42.000000: funcgraph_entry:                   |  udp_sendmsg() {'
+} >"$work/cut.txt"
+is 'or beside one without a whole call' "$(chosen "$work/cut.txt")" '[["udp_recvmsg"],null]'
+exits 'or if two recordings have no other in common' 0 ftracectl why "$work/receivers.txt" --against="$work/alone.txt"
+says 'which are compared then' '^udp_recvmsg: its calls take 9\.59 ms' "$out"
+for how in 'D __skb_wait_for_more_packets 9540' 'S __lock_sock 9540' 'S mutex_lock_interruptible 9540' \
+        'R __skb_wait_for_more_packets 9540' 'S __skb_wait_for_more_packets 2000'; do
+        # shellcheck disable=SC2086 # words of it
+        receivers $how >"$work/busy.txt"
+        is "one that waited otherwise ($how) is slow" "$(chosen "$work/busy.txt")" '[["udp_recvmsg"],60]'
+done
+grep -v sched_ "$work/receivers.txt" >"$work/named.txt"
+exits 'without switches' 0 ftracectl slow "$work/named.txt"
+is 'functions that wait tell the same' "$(grep input "$err")" "$left_out"
+grep -v -e sched -e wait_for -e '9575\.' -e '9562\.' -e '9895\.' "$work/receivers.txt" >"$work/unknown.txt"
+exits 'where no wait was recorded' 0 ftracectl slow --json "$work/unknown.txt"
+is 'nothing is left out for a name' "$(jq -c '.[0] | [.function, .left_out]' "$out")" '["do_epoll_wait",[]]'
+exits 'a page' 0 ftracectl export --format=html "$work/receivers.txt"
+ok 'says the same' grep -qF ">$left_out<" "$out"
+says 'of those that it shows' '<p id="cause">[^<]*udp_sendmsg' "$out"
+is 'which are not these' "$(grep -o 'data-duration="[0-9]*"' "$out" | grep -c '"9[0-9]\{6\}"')" 0
+exits 'of one root' 0 ftracectl export --format=html --root=udp_recvmsg "$work/receivers.txt"
+ok 'leaves nothing out' not grep -q 'id="idle"' "$out"
+is 'and has it' "$(grep -o 'data-duration="9590000"' "$out" | wc -l)" 10
+done_testing

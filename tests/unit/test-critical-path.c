@@ -71,6 +71,27 @@ TEST(the_slowest_hundredth_is_one_at_least_and_whole) {
         }
 }
 
+TEST(idle_calls_are_chosen_only_where_each_root_has_some) {
+        for (int is_alone = 0; is_alone < 2; is_alone++) {
+                _cleanup_(pairing_freep) Pairing *p = fed_pairing();
+                _cleanup_(root_calls_done) RootCalls calls;
+                SlowestCalls s;
+
+                root_calls_init(&calls, p);
+                calls.idle.is_wanted = true;
+                FEED(p, step_enter(&recv, 0), step_leaf(&schedule, 1, 700),
+                     step_leave(&recv, 0, 900));
+                FEED(p, step_leaf(&recv, 0, 80));
+                if (!is_alone)
+                        FEED(p, step_leaf(&step_root, 0, 70));
+                s = slowest_of(p, &calls, SIZE_MAX);
+                ck_assert_ptr_eq(s.root, &recv);
+                ck_assert_uint_eq(s.n_all, is_alone ? 2 : 1);
+                ck_assert_uint_eq(s.windows[0].end_ns - s.windows[0].begin_ns, is_alone ? 900 : 80);
+                free(s.windows);
+        }
+}
+
 /* --- paths ------------------------------------------------------------------------------------ */
 
 typedef struct Fed {

@@ -88,6 +88,34 @@ TEST(each_root_has_its_own_median) {
         ck_assert_uint_eq(outliers_usual(f.outliers, slow)->duration_ns, 100);
 }
 
+TEST(idle_calls_are_left_out_unless_each_root_has_some) {
+        const Function recv = function_named("udp_recvmsg"), schedule = function_named("schedule");
+
+        for (int is_alone = 0; is_alone < 2; is_alone++) {
+                _cleanup_fed_ Fed f = fed(3);
+                _cleanup_buf_ Buf text = BUF_INIT;
+                const Invocation *first;
+
+                f.outliers->idle.is_wanted = true;
+                for (uint64_t i = 0; i < 40; i++) {
+                        feed(&f, &recv, 9000 + i, &schedule, 4501 + i);
+                        feed(&f, &recv, 100 + i / 20, &step_child, 10);
+                        if (!is_alone)
+                                feed(&f, &step_root, 50, &step_child, 10);
+                }
+                finish(&f);
+                first = f.outliers->slowest[0];
+                ck_assert_uint_eq(f.outliers->n, 3);
+                ck_assert_uint_eq(first->duration_ns, is_alone ? 9039 : 101);
+                ck_assert_uint_eq(f.outliers->slowest[2]->duration_ns, is_alone ? 9037 : 101);
+                ck_assert_uint_eq(outliers_quantiles(f.outliers, first)->n, is_alone ? 80 : 40);
+                ck_assert_uint_lt(outliers_usual(f.outliers, first)->duration_ns,
+                                  is_alone ? 9040 : 102);
+                idle_describe(&text, &f.outliers->idle);
+                ck_assert_int_eq(text.n_data > 0, !is_alone);
+        }
+}
+
 TEST(differences_add_up_and_the_greatest_is_first) {
         _cleanup_fed_ Fed f = fed(1);
         _cleanup_(why_freep) Why *w = NULL;

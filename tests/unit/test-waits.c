@@ -107,6 +107,36 @@ TEST(a_wait_names_who_woke_it_from_where_and_how_long_that_took) {
         ck_assert_uint_eq(row_of(&f, &recv)->self_blocked_ns, 0);
 }
 
+static int note_idle(void *userdata, const Call *call) {
+        *(bool *) userdata = call->is_idle;
+        return 0;
+}
+
+/* Of 1100 ns from 1200 on, in udp_recvmsg(). */
+TEST(a_call_is_idle_that_waited_for_input_most_of_its_time_until_it_was_woken) {
+        static const struct {
+                char state;
+                uint64_t woken_ns, back_ns; /* woken_ns 0: nobody was seen to */
+                bool is_idle;
+        } all[] = { { 'S', 0, 1760, true },     { 'S', 0, 1750, false },
+                    { 'S', 1760, 1900, true },  { 'S', 1750, 1900, false },
+                    { 'D', 1760, 1900, false }, { 'R', 0, 1900, false } };
+
+        for (size_t i = 0; i < ELEMENTSOF(all); i++) {
+                _cleanup_fed_ Fed f = fed();
+                bool is_idle = !all[i].is_idle;
+
+                pairing_add_sink(f.pairing, NULL, note_idle, &is_idle);
+                receive(&f, all[i].state);
+                if (all[i].woken_ns > 0)
+                        event(&f, "sched_waking: comm=server pid=17 prio=120 target_cpu=001", 18,
+                              "client", all[i].woken_ns);
+                come_back(&f, 0, "<idle>", all[i].back_ns);
+                finish(&f);
+                ck_assert_msg(is_idle == all[i].is_idle, "%zu", i);
+        }
+}
+
 /* A filter that leaves the client out, and passes events on only when it has seen all. */
 TEST(who_wakes_is_known_by_calls_that_are_left_out) {
         _cleanup_fed_ Fed f = fed();

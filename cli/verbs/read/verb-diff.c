@@ -109,7 +109,7 @@ static void add_median(Buf *out, const Why *w) {
                 buf_printf(out, w->p <= 0.001 ? ", p <= 0.001" : ", p = %.3f", w->p);
 }
 
-static int print(const Options *o, const Changes *c, Waits *between) {
+static int print(const Options *o, const Changes *c, const WhySides *s) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
         json_t *list = o->json != JSON_OFF ? json_array() : NULL;
@@ -119,8 +119,9 @@ static int print(const Options *o, const Changes *c, Waits *between) {
                 const Why *w = c->roots[i];
 
                 (void) json_array_append_new(
-                        list, why_view_json(w, waits_between(between, -1, w->root->function->label),
-                                            o->limit));
+                        list,
+                        why_view_json(w, waits_between(s->between, -1, w->root->function->label),
+                                      &s->anatomy->idle, o->limit));
         }
         if (list)
                 return stdout_json(o, list);
@@ -191,7 +192,7 @@ static int compare(const Options *o) {
         _cleanup_(changes_done) Changes c = {};
         int status = why_sides_read(&s, o, o->words.items[0], o->words.items[1])
                              ?: find_changes(&c, o, &s)
-                             ?: print(o, &c, s.between)
+                             ?: print(o, &c, &s)
                              ?: why_sides_end(&s);
 
         if (o->analysis.fail_over_ppm == UINT64_MAX || !c.roots)

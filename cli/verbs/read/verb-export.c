@@ -186,6 +186,7 @@ static int describe(Part *p, const Exporting *e, const char *word) {
                 .before = e->before,
                 .before_title = e->o->words.items[0],
                 .sentence = p->sentence,
+                .roots_are_named = e->o->filter.roots.n > 0,
         };
         if (!m) {
                 p->info.is_timeless = !text_trace_layout(p->reading.text.trace)->has_times;
@@ -226,7 +227,7 @@ static int find_cause(char **ret, const Anatomy *a) {
 /* What "why" says of the slowest hundredth of the root with the most time; NULL: there are too few calls, or the
  * SOURCE can be read only once.  The caller frees.  An exit status. */
 static int cause_of(char **ret, const Options *o, const char *word) {
-        _cleanup_why_sides_ WhySides s = {};
+        _cleanup_why_sides_ WhySides s = { .leaves_idle_out = o->filter.roots.n == 0 };
         if (streq(word, "-"))
                 return STATUS_OK;
         return why_sides_read(&s, o, NULL, word) ?: counting_status(find_cause(ret, s.anatomy));

@@ -61,6 +61,7 @@ static int choose(Paths *p) {
         if (status != STATUS_OK)
                 return status;
         root_calls_init(&p->calls, p->first.pairing);
+        p->calls.idle.is_wanted = !p->chosen.names && o->filter.roots.n == 0;
         if (p->chosen.names)
                 o->filter.roots = p->chosen.patterns;
         status = counting_open(&p->first, o, p->chosen.source);
@@ -171,6 +172,7 @@ static int print(const Paths *p) {
                 .n_all = p->slowest.n_all,
                 .path = &path,
                 .sum = &sum,
+                .idle = &p->calls.idle,
         };
         int r = 0;
 
@@ -186,6 +188,7 @@ static int print(const Paths *p) {
         }
         path_sum_sort(&sum);
         r = counting_status(r) ?: show(p->o, &v);
+        idle_say(p->o, v.idle);
         for (size_t i = 0; i < path.n && r == STATUS_OK; i++)
                 if (path.segments[i].receiver) {
                         waits_view_hint(&p->second, path.segments[i].receiver,

@@ -128,6 +128,7 @@ static int tell(Row r, const Counting *counting, const Outliers *outliers, const
         row_known_int(r, "median_ns", quantiles,
                       quantiles ? (int64_t) quantiles_at(quantiles, 500) : 0);
         row_known_int(r, "usual_ns", usual, usual ? (int64_t) usual->duration_ns : 0);
+        row_json(r, "left_out", idle_json(&outliers->idle));
         row_json(r, "differences", usual ? TAKE_PTR(differences.list) : json_null());
         row_json(r, "tree", TAKE_PTR(tree.list));
         return e;
@@ -151,13 +152,17 @@ int verb_slow(const Options *o) {
         _cleanup_(outliers_freep) Outliers *outliers = NULL;
         size_t n = o->limit > 0 ? (size_t) MIN(o->limit, (uint64_t) N_MAX) : N_DEFAULT;
         int r = counting_init(&counting, true) ?: outliers_new(&outliers, counting.pairing, n);
-        int status = counting_status(r)
-                             ?: counting_read(&counting, o, o->words.items[0])
-                             ?: counting_status(outliers_finish(outliers));
+        int status = counting_status(r);
 
+        if (status == STATUS_OK) {
+                outliers->idle.is_wanted = o->filter.roots.n == 0;
+                status = counting_read(&counting, o, o->words.items[0])
+                                 ?: counting_status(outliers_finish(outliers));
+        }
         if (status != STATUS_OK)
                 return status;
         status = o->json != JSON_OFF ? print_json(&counting, outliers) : print(&counting, outliers);
         counting_say_own_work(&counting);
+        idle_say(o, &outliers->idle);
         return status == STATUS_OK ? counting_end(&counting) : status;
 }

@@ -90,6 +90,11 @@ static int no_root(const Options *o, const Chosen *chosen, const WhySides *s, si
 static int find_root(Roots *ret, WhySides *s, Options *o, const Chosen *chosen) {
         int status = roots_find(ret, s, chosen);
 
+        if (status == STATUS_OK && !ret->greatest && idle_is_left_out(&s->anatomy->idle)) {
+                roots_done(ret);
+                idle_done(&s->anatomy->idle); /* of both recordings there is nothing else */
+                status = roots_find(ret, s, chosen);
+        }
         if (status == STATUS_OK && !ret->greatest && chosen->names) {
                 if (streq(chosen->source, "-"))
                         return failed(STATUS_USAGE,
@@ -105,12 +110,13 @@ static int find_root(Roots *ret, WhySides *s, Options *o, const Chosen *chosen) 
         return status != STATUS_OK || ret->greatest ? status : no_root(o, chosen, s, ret->n);
 }
 
-static int print(const Options *o, const Why *w, const WaitsRow *between) {
+static int print(const Options *o, const Why *w, const WhySides *s) {
+        const WaitsRow *between = waits_between(s->between, -1, w->root->function->label);
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
 
         if (o->json != JSON_OFF)
-                return stdout_json(o, why_view_json(w, between, o->limit));
+                return stdout_json(o, why_view_json(w, between, &s->anatomy->idle, o->limit));
         pager_open(&pager, o, SIZE_MAX);
         if (!o->no_legend)
                 why_view_between(&out, w, between);
@@ -126,6 +132,7 @@ int verb_why(const Options *o) {
         CohortsSpec spec;
         int status = choose(o, &spec) ?: chosen_init(&chosen, o);
 
+        s.leaves_idle_out = !chosen.names && o->filter.roots.n == 0;
         all.spec.slower_ns = 0;
         all.filter.from = all.filter.to = NULL;
         all.filter.keep_failed = false;
@@ -135,7 +142,7 @@ int verb_why(const Options *o) {
                 status = find_window(o, &s, &spec);
         if (status != STATUS_OK)
                 return status;
-        status = why_sides_explain(&w, &s, roots.greatest, &spec) ?: print(o, w, waits_between(s.between, -1, roots.greatest->node->function->label));
+        status = why_sides_explain(&w, &s, roots.greatest, &spec) ?: print(o, w, &s);
         if (status != STATUS_OK)
                 return status;
         if (roots.n > 1 && !chosen.names)
