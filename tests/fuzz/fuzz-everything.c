@@ -49,7 +49,7 @@
 
 /* --- sources ---------------------------------------------------------------------------------- */
 
-typedef struct Input {
+typedef struct FuzzInput {
         FuzzSteps steps;
         TextTrace *text;
         SessionDir *dir;
@@ -57,12 +57,12 @@ typedef struct Input {
         Playback *playback;
         FuzzScratch scratch; /* of a session */
         uint64_t n;
-} Input;
+} FuzzInput;
 
-#define INPUT_INIT ((Input){ .scratch.fd = -EBADF })
+#define INPUT_INIT ((FuzzInput){ .scratch.fd = -EBADF })
 
 static int input_next(void *userdata, uint64_t until_ns, Step *ret) {
-        Input *in = userdata;
+        FuzzInput *in = userdata;
 
         if (in->n++ >= STEPS_MAX)
                 return 0;
@@ -72,7 +72,7 @@ static int input_next(void *userdata, uint64_t until_ns, Step *ret) {
                             : fuzz_steps_next(&in->steps, ret);
 }
 
-static void input_done(Input *in) {
+static void input_done(FuzzInput *in) {
         text_trace_free(in->text);
         playback_free(in->playback);
         session_meta_free(in->meta);
@@ -83,7 +83,7 @@ static void input_done(Input *in) {
 }
 
 /* Of a sealed one every other gets its checksums made right. */
-static void make_session(Input *in, const uint8_t *data, size_t n) {
+static void make_session(FuzzInput *in, const uint8_t *data, size_t n) {
         _cleanup_free_ uint8_t *copy = fuzz_copy(data, n);
         uint32_t version = 0;
 
@@ -95,7 +95,7 @@ static void make_session(Input *in, const uint8_t *data, size_t n) {
 }
 
 /* False: nothing can be read from it. */
-static bool input_open(Input *in, const uint8_t *data, size_t n) {
+static bool input_open(FuzzInput *in, const uint8_t *data, size_t n) {
         static const uint8_t dat_magic[] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c' };
         char *problem = NULL;
         DatFile *f;
@@ -119,7 +119,7 @@ static bool input_open(Input *in, const uint8_t *data, size_t n) {
 }
 
 /* What is complete lacks nothing, neither of its blocks nor of its calls. */
-static void check_pages(const Input *in) {
+static void check_pages(const FuzzInput *in) {
         _cleanup_verify_result_ VerifyResult v = {};
         _cleanup_verify_blocks_ VerifyBlocks deep = {};
 
@@ -586,7 +586,7 @@ static bool choose_filter(size_t n, FilterSpec *ret) {
 
 /* NULL: none. */
 static Filter *make_filter(const FilterSpec *spec, const uint8_t *data, size_t n) {
-        _cleanup_(input_done) Input in = INPUT_INIT;
+        _cleanup_(input_done) FuzzInput in = INPUT_INIT;
         Filter *f = NULL;
 
         FUZZ_CHECK(input_open(&in, data, n));
@@ -596,7 +596,7 @@ static Filter *make_filter(const FilterSpec *spec, const uint8_t *data, size_t n
         return f;
 }
 
-static int next_step(Filter *f, Input *in, Step *ret) {
+static int next_step(Filter *f, FuzzInput *in, Step *ret) {
         const StepSource source = { input_next, in };
 
         return f ? filter_next(f, &source, UINT64_MAX, ret) : input_next(in, UINT64_MAX, ret);
@@ -604,7 +604,7 @@ static int next_step(Filter *f, Input *in, Step *ret) {
 
 /* The tree that a flame graph is compared with: of what has a breakdown, too. */
 static void add_before(const uint8_t *data, size_t n, CallTree **ret, Pairing **ret_pairing,
-                       Input *in) {
+                       FuzzInput *in) {
         _cleanup_(pairing_freep) Pairing *p = NULL;
         Breakdown *by[N_BY] = {};
         Step s;
@@ -633,7 +633,7 @@ static uint32_t hash_of(const uint8_t *data, size_t n) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_(pairing_freep) Pairing *before_pairing = NULL;
         _cleanup_(call_tree_freep) CallTree *before = NULL;
-        _cleanup_(input_done) Input in = INPUT_INIT, other = INPUT_INIT;
+        _cleanup_(input_done) FuzzInput in = INPUT_INIT, other = INPUT_INIT;
         _cleanup_(filter_freep) Filter *f = NULL;
         ExportInfo info = { .title = "fuzz", .before_title = "before" };
         bool is_small = n_data <= SMALL_BYTES;
