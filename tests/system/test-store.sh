@@ -204,7 +204,8 @@ look_at_lists 'without a daemon' --store "$store"
 ok 'a daemon starts beside it' start_ftraced --store "$store" --tracefs "$work/tracefs"
 look_at_lists "the daemon's"
 exits 'show shows it' 0 ftracectl show torn
-says 'and why' 'damaged: its session.json is not valid \(no JSON\)' "$out"
+says 'and why' 'State: unreadable: damaged: its session.json is not valid \(no JSON\)' "$out"
+ok 'and nothing that is not known' not grep -qE 'Loss|Hooked|Asked for|No calls' "$out"
 says 'a copy has no second life' '^kept +unreadable' <(ftracectl list 2>/dev/null)
 ftracectl doctor >"$out" 2>&1
 says 'doctor tells of it' 'session kept is damaged: .*another session.s; and 1 more' "$out"

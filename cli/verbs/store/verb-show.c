@@ -352,8 +352,15 @@ int verb_show(const Options *o) {
                 status = show_file_losses(&out, s);
                 return status ?: stdout_end(&out);
         }
-        line(&out, "State", "%s%s%s", session_state_name(m->state), m->reason ? ": " : "",
-             m->reason ?: "");
+        line(&out, "State", "%s%s%s",
+             session_meta_is_known(m) ? session_state_name(m->state) : summary_state(m),
+             m->reason ? ": " : "", m->reason ?: "");
+        if (!session_meta_is_known(m)) { /* and what it lost, or had hooked, is not */
+                if (m->start.realtime_ns > 0)
+                        line(&out, "Recorded", "since %s", SUMMARY_TIME(m->start.realtime_ns));
+                line(&out, "Size", "%s on disk", FORMAT_BYTES(s->disk_bytes));
+                return stdout_end(&out);
+        }
         show_what(&out, m);
         if (m->origin)
                 line(&out, "Snapshot of", "%s", m->origin);
