@@ -125,7 +125,7 @@ cat >"$work/waits.txt" <<'END'
      1.000360 |   1)    server-17    | ! 350.000 us  |    }
      1.000370 |   1)    server-17    | ! 370.000 us  |  }
 END
-exits 'a page of a text with switches' 0 ftracectl export --quiet "$work/waits.txt" --format=html -o "$work/page.html"
+exits 'a page of a text with switches' 0 ftracectl export --quiet --root='*' "$work/waits.txt" --format=html -o "$work/page.html"
 exits 'is well-formed' 0 read_export html "$work/page.html"
 says 'and says in the timeline who woke the task' '"off the CPU, woken by client-16 in sock_def_readable"' "$work/page.html"
 says 'in time' '"spans":\[0,370000,0,0,0,10000,350000,1,1,.,20000,333000,2,2,2\]' "$work/page.html"
