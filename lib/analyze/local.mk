@@ -19,5 +19,6 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/role.c \
 	%D%/role.h \
 	%D%/sched.c \
-	%D%/sched.h
+	%D%/sched.h \
+	%D%/telling.c
 analyze_libs = %D%/libanalyze.a $(calls_libs)

@@ -2,8 +2,7 @@
 
 /*
  * Steps put calls down, and end them, at their task (analyze/held.h).  When an outermost call has ended
- * that nobody can have called, as its depth is 0, all that is held of the task is told: frames move on
- * and off its stack, and when a frame comes off, its figures go up to its caller's frame.  An outermost
+ * that nobody can have called, as its depth is 0, all that is held of the task is told (telling.c).  An outermost
  * call of another depth waits, in case its caller's end comes: then it was not the outermost one.
  */
 
@@ -32,242 +31,12 @@ static int role_known(Pairing *p, const Function *function) {
         return (int) role - 1;
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
-
-/* Within what its caller has left for it, and behind what the caller called before; a tree as a whole behind the task's
- * last one. */
-static void place(Stack *stack, const HeldCall *c, Frame *frame) {
-        Frame *caller = stack->n > 0 ? &stack->frames[stack->n - 1] : NULL;
-        Frame *root = caller ? stack->frames : frame;
-        uint64_t begin_ns = c->start_ns, end_ns = PAIRING_END_NS, latest_ns;
-
-        if (c->has_readings) {
-                if (!root->has_offset)
-                        root->offset_ns = c->start_ns - c->calltime_ns;
-                root->has_offset = true;
-                begin_ns = c->calltime_ns + root->offset_ns;
-        }
-        if (!caller)
-                root->shift_ns = stack->base_ns - MIN(stack->base_ns, begin_ns);
-        begin_ns = add_capped(begin_ns, root->shift_ns);
-        if (caller) {
-                end_ns = caller->end_ns;
-                latest_ns = end_ns - MIN(end_ns, caller->left_ns);
-                begin_ns = MIN(begin_ns, latest_ns);
-                begin_ns = MAX(begin_ns, caller->next_ns);
-                caller->left_ns -= MIN(caller->left_ns, c->share_ns);
-        }
-        frame->begin_ns = frame->next_ns = MIN(begin_ns, end_ns);
-        frame->end_ns = c->is_open ? end_ns : MIN(frame->begin_ns + c->share_ns, end_ns);
-        frame->left_ns = c->below_ns - c->told_ns;
-        frame->is_endless = c->is_open;
-        if (caller && !c->is_open)
-                caller->next_ns = frame->end_ns;
-}
-
-/* Fills what a call inherits, and tells of it. */
-static int tell_begin(Pairing *p, Stack *stack, HeldCall *c, Frame *frame) {
-        const Frame *caller = stack->n > 0 ? &stack->frames[stack->n - 1] : NULL;
-        int r = 0;
-
-        *frame = (Frame){ .function = c->function,
-                          .depth = c->depth,
-                          .start_ns = c->start_ns,
-                          .n_line = c->n_line,
-                          .role = c->role,
-                          .input = c->input,
-                          .cpu = c->begin_cpu,
-                          .args = c->args,
-                          .is_root = !caller,
-                          .number = ++p->n_begun,
-                          .parent = caller ? caller->number : 0,
-                          .tree = c->tree,
-                          .root = caller ? caller->root : c->function,
-                          .is_cut = c->is_cut,
-                          .in_irq = c->role == ROLE_IRQ || (caller && caller->in_irq) };
-        if (p->places)
-                place(stack, c, frame);
-        c->is_begun = true;
-        for (size_t i = 0; i < p->n_sinks && r >= 0; i++)
-                if (p->sinks[i].begin)
-                        r = p->sinks[i].begin(p->sinks[i].userdata, stack, caller, frame);
-        return r;
-}
-
-/* Whether a task that left the CPU in @frame, with @n callers on @stack, waited for input. */
-static bool waits_for_input(const Stack *stack, uint32_t n, const Frame *frame) {
-        while (frame->input == INPUT_PASSES && n > 0)
-                frame = &stack->frames[--n];
-        return frame->input == INPUT_WAITS;
-}
-
-/* @frame has come off @stack, or was never on it. */
-static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
-        Frame *caller = stack->n > 0 ? &stack->frames[stack->n - 1] : NULL;
-        Call call = {
-                .frame = frame,
-                .caller = caller,
-                .stack = stack,
-                .duration_ns = c->duration_ns,
-                .most_ns = c->is_cut ? c->most_ns ?: UINT64_MAX : c->duration_ns,
-                .self_ns = c->share_ns - MIN(c->share_ns, c->below_ns),
-                .recorded_ns = c->recorded_ns,
-                .retval = c->retval,
-                .context = c->context,
-                .cpu = c->end_cpu,
-                .has_end = c->has_end,
-                .is_late = c->is_late,
-                .is_cut = c->is_cut,
-                .is_root = !caller,
-                .has_retval = c->has_retval,
-        };
-        int r = 0;
-
-        frame->n_left_out = c->n_left_out;
-        frame->n_below += c->n_left_out;
-        frame->n_children += c->n_left_out;
-        if (p->places && frame->is_endless)
-                frame->end_ns = MIN(frame->begin_ns + c->share_ns, PAIRING_END_NS);
-        if (p->places)
-                frame->end_ns = MAX(frame->end_ns, frame->next_ns);
-        if (!caller)
-                stack->base_ns = frame->end_ns;
-        call.irq_ns = c->role == ROLE_IRQ ? c->share_ns : frame->irq_ns;
-        call.softirq_ns = c->role == ROLE_SOFTIRQ ? c->share_ns : frame->softirq_ns;
-        call.wake_ns = c->role == ROLE_WAKE ? c->share_ns : frame->wake_ns;
-        call.aside_ns = c->role >= ROLE_IRQ ? c->share_ns : frame->aside_ns;
-        call.in_own_work =
-                p->own_work && p->own_work->n > 0 &&
-                own_works_overlap(p->own_work, c->start_ns, c->start_ns + c->duration_ns);
-        p->n_own_work += call.is_root && call.in_own_work;
-        if (p->has_sched)
-                call.blocked_ns = frame->away_ns;
-        else if (c->role == ROLE_WAIT && !frame->has_waited) {
-                call.blocked_ns = call.self_ns;
-                frame->input_ns += waits_for_input(stack, stack->n, frame) ? call.self_ns : 0;
-        }
-        call.is_idle = call.is_root && frame->input_ns > call.duration_ns / 2;
-        p->n_calls++;
-        p->total_ns += call.self_ns;
-        for (size_t i = 0; i < p->n_sinks && r >= 0; i++)
-                r = p->sinks[i].end(p->sinks[i].userdata, &call);
-        if (caller) {
-                if (p->places)
-                        caller->next_ns = MAX(caller->next_ns, frame->end_ns);
-                caller->blocked_ns += frame->blocked_ns + call.blocked_ns;
-                caller->input_ns += frame->input_ns;
-                caller->irq_ns += call.irq_ns;
-                caller->softirq_ns += call.softirq_ns;
-                caller->wake_ns += call.wake_ns;
-                caller->aside_ns += call.aside_ns;
-                caller->n_below += frame->n_below + 1;
-                caller->n_children++;
-                caller->has_waited |= frame->has_waited || frame->role == ROLE_WAIT;
-        }
-        return r;
-}
-
-/* Until it was woken, unless it could not be interrupted: as for a lock, or a disk. */
-static uint64_t input_of(const Stack *stack, const HeldWait *w) {
-        uint64_t woken_ns = w->wait.woken_ns > 0 ? w->wait.woken_ns : UINT64_MAX;
-        uint64_t queued_ns = w->wait.back_ns - MIN(w->wait.back_ns, woken_ns);
-
-        if (w->wait.state != 'S' ||
-            !waits_for_input(stack, stack->n - 1, &stack->frames[stack->n - 1]))
-                return 0;
-        return w->away_ns - MIN(w->away_ns, queued_ns);
-}
-
-/* Of the top frame. */
-static int tell_waits(Pairing *p, Stack *stack, const Held *h, const HeldCall *c) {
-        Frame *frame = &stack->frames[stack->n - 1];
-        int r = 0;
-
-        for (uint32_t i = c->waits; i != 0 && r >= 0; i = h->waits[i - 1].prev) {
-                const HeldWait *w = &h->waits[i - 1];
-
-                frame->away_ns += w->away_ns;
-                frame->input_ns += input_of(stack, w);
-                if (p->wait)
-                        r = p->wait(p->wait_userdata,
-                                    &(CallWait){ &w->wait, stack, frame, w->cpu });
-        }
-        return r;
-}
-
-/* Ends frames until the top one is @call's. */
-static int tell_ends(Pairing *p, Stack *stack, const Held *h, uint32_t call) {
-        int r = 0;
-
-        while (r >= 0 && stack->n > 0 && stack->frames[stack->n - 1].index != call) {
-                const HeldCall *c = &h->calls[stack->frames[stack->n - 1].index];
-
-                if (_unlikely_(c->waits != 0))
-                        r = tell_waits(p, stack, h, c);
-                stack->n--;
-                if (r >= 0)
-                        r = tell_end(p, stack, c, &stack->frames[stack->n]);
-        }
-        return r;
-}
-
-/* A call's frame is where it is on the stack before it is there, and after. */
-static int tell_call(Pairing *p, Stack *stack, Held *h, uint32_t i) {
-        HeldCall *c = &h->calls[i];
-        int r = tell_ends(p, stack, h, c->parent);
-        Frame *frame = r >= 0 ? stack_next(stack) : NULL;
-
-        if (!frame)
-                return r < 0 ? r : -ENOMEM;
-        r = tell_begin(p, stack, c, frame);
-        if (r < 0)
-                return r;
-        frame->index = i;
-        if (c->last == 0 && c->waits == 0 && !c->is_open)
-                return tell_end(p, stack, c, frame);
-        stack->n++;
-        return 0;
-}
-
-/* All that has ended; nothing, if something that has not is in the way. */
-static int tell(Pairing *p, Stack *stack) {
-        Held *h = stack->data;
-        uint32_t n_before = h->n;
-        int r;
-
-        if (!held_is_chain(h))
-                return 0;
-        r = held_settle(h);
-        for (uint32_t i = 1; i < h->n && r >= 0; i++) {
-                uint32_t call = h->is_tangled ? h->order[i] : i;
-
-                if (!h->calls[call].is_begun)
-                        r = tell_call(p, stack, h, call);
-        }
-        if (r >= 0)
-                r = tell_ends(p, stack, h, h->n_open > 0 ? h->open[h->n_open - 1] : HELD_TASK);
-        for (uint32_t i = 0; i < stack->n && r >= 0; i++)
-                stack->frames[i].index = i + 1; /* as held_drop() numbers them */
-        if (r < 0)
-                return r;
-        held_drop(h);
-        p->n_held -= n_before - h->n;
-        if (h->n_open > 0)
-                return 0;
-        stack->data = NULL;
-        if (p->n_spare < ELEMENTSOF(p->spare))
-                p->spare[p->n_spare++] = h;
-        else
-                held_free(h);
-        return 0;
-}
-
 int pairing_tell(Pairing *p) {
         int r = p->all ? pairing_tell(p->all) : 0;
 
         for (size_t i = 0; i < p->stacks.n && r >= 0; i++)
                 if (p->stacks.items[i].data)
-                        r = tell(p, &p->stacks.items[i]);
+                        r = pairing_tell_task(p, &p->stacks.items[i]);
         p->n_held_max = MAX((uint64_t) HELD_MAX, p->n_held * 2);
         return r;
 }
@@ -623,7 +392,7 @@ static int pair(Pairing *p, Stack *stack, const Step *step) {
         last_ns = step->timestamp_ns + (step->kind == STEP_LEAF ? duration_of(step) : 0);
         stack->last_ns = MAX(stack->last_ns, last_ns);
         if (r >= 0 && h->n_open == 0 && step->depth == 0)
-                r = tell(p, stack);
+                r = pairing_tell_task(p, stack);
         if (_unlikely_(p->n_held > p->n_held_max) && r >= 0)
                 r = pairing_tell(p);
         return r;

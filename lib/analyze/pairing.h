@@ -144,6 +144,8 @@ int pairing_step(Pairing *p, const Step *step);
 int pairing_see(void *whole, const Step *step);
 /* Tells of what has ended, for somebody who does not wait.  0 or -errno. */
 int pairing_tell(Pairing *p);
+/* Of one task all that has ended; nothing, if something that has not is in the way. */
+int pairing_tell_task(Pairing *p, Stack *stack);
 /* Ends what is open.  No more steps after this. */
 int pairing_finish(Pairing *p);
 Pairing *pairing_free(Pairing *p);
