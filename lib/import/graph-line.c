@@ -311,7 +311,7 @@ bool graph_label_parse(Scan *s, TextLine *l) {
 
         while (p < s->end && is_in_name[(unsigned char) *p])
                 p++;
-        if (p == begin)
+        if (p == begin || memchr("-<>", *begin, 3)) /* an arrow */
                 return false;
         name_end = p;
         if (s->end - p >= 4 && p[0] == ' ' && p[1] == '[' && p[2] != ']') {
