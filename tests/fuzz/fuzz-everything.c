@@ -31,7 +31,6 @@
 #include "fuzz-repair.h"
 #include "fuzz-session.h"
 #include "fuzz-steps.h"
-#include "fuzz.h"
 #include "import/text-trace.h"
 #include "pages/page-source.h"
 

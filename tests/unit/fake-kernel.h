@@ -18,8 +18,6 @@
  * function_graph that is on; breaking it ends the process with FAKE_BROKEN.
  */
 
-#include <stdbool.h>
-
 #include "base/array.h"
 #include "daemon/tracer/controller.h"
 #include "scratch.h"

@@ -3,7 +3,6 @@
 
 /* A real Server on a real loop in a child process, and what its peers need. */
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 

@@ -2,8 +2,6 @@
 
 /* How long what was admitted goes for arming: a process that has ended since is not missed, unless it is asked again. */
 
-#include "base/io.h"
-#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
 #define BELIEVED_NS (NSEC_PER_SEC / 5) /* controller-admit.c */

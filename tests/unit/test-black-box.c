@@ -2,11 +2,6 @@
 
 /* The instance that a boot made and no session removes, on a tracefs that behaves. */
 
-#include <stdio.h>
-#include <sys/stat.h>
-
-#include "daemon/instances/instance.h"
-#include "daemon/tracer/controller.h"
 #include "daemon/watch/tracing-copy.h"
 #include "fake-kernel.h"
 #include "meta/event-choice.h"

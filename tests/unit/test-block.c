@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <time.h>
-
-#include "base/buf.h"
-#include "base/io.h"
 #include "codec/block.h"
 #include "page-builder.h"
 #include "segment-map.h"
-#include "store/segment.h"
-#include "unit.h"
 
 static BlockCodec *codec_of(uint32_t page_bytes) {
         BlockCodec *c;

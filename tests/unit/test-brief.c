@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "base/cleanup.h"
 #include "base/unit.h"
 #include "meta/brief.h"
 #include "tests/unit/unit.h"

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <sys/stat.h>
-
-#include "base/io.h"
 #include "meta/config.h"
 #include "tests/unit/scratch.h"
-#include "tests/unit/unit.h"
-#include "unit.h"
 
 static Config config_of(const char *text, Strv *problems) {
         _cleanup_free_ char *copy = strdup(text);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <endian.h>
-#include <fcntl.h>
-
 #include "decode/cursor.h"
 #include "page-builder.h"
 #include "sealing.h"

@@ -10,7 +10,6 @@
 #include "page-builder.h"
 #include "pages/page-source.h"
 #include "sealing.h"
-#include "store/segment.h"
 
 #define N_PAGES 10
 #define PAGES_PER_BLOCK 2

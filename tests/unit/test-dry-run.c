@@ -4,11 +4,7 @@
 
 #include <semaphore.h>
 
-#include "daemon/lean/lean.h"
-#include "daemon/process/background.h"
 #include "daemon/tracefs/control.h"
-#include "daemon/tracefs/plan.h"
-#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
 /* The lines of a dry run with "/T" for tracefs; that nothing was written is checked. */

@@ -2,10 +2,6 @@
 
 /* Events and arguments, programmed by the controller on a tracefs that behaves. */
 
-#include <stdio.h>
-
-#include "base/buf.h"
-#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
 /* Session "x", of udp_sendmsg and one event, and of process @pid if it is not NULL. */

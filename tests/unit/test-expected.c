@@ -2,7 +2,6 @@
 
 /* Figures of the texts in tests/data/text against those that another program has counted. */
 
-#include <jansson.h>
 #include <math.h>
 
 #include "analyze/breakdown.h"

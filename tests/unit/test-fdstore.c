@@ -2,8 +2,6 @@
 
 /* What a service manager gets to read; what it gives back is tests/system/test-restart.sh's. */
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "calls/filter.h"
-#include "calls/steps.h"
 #include "player.h"
 
 #define TASKS "17 client\n18 a server\n"

@@ -3,9 +3,7 @@
 /* What a spec says of whose, where and which calls are recorded, and what that makes of tracefs. */
 
 #include "daemon/admission/admission.h"
-#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
-#include "meta/clock.h"
 
 #define CASE(k, c, instances)                                                                      \
         FAKE_CASE(k, c, instances);                                                                \

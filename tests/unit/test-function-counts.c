@@ -2,8 +2,6 @@
 
 /* Which functions are in pages, and what they are called. */
 
-#include <stdio.h>
-
 #include "learn/function-counts.h"
 #include "page-builder.h"
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <stdio.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "base/buf.h"
-#include "base/io.h"
 #include "base/name.h"
 #include "daemon/admission/functions.h"
 #include "scratch.h"

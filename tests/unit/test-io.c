@@ -2,17 +2,11 @@
 
 /* Waiting with a deadline, and beside a child; the same as on an old kernel: tests/system/test-old-kernel.sh. */
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/io.h"
 #include "scratch.h"
-#include "unit.h"
 
 static char dir[] = "/tmp/test-io-XXXXXX";
 

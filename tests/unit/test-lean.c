@@ -2,7 +2,6 @@
 
 /* What was learned, as a file that nobody may be trusted to have written, what is shipped, and what follows from both. */
 
-#include "base/io.h"
 #include "daemon/lean/lean.h"
 #include "daemon/lean/learner.h"
 #include "scratch.h"

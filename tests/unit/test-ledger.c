@@ -4,13 +4,8 @@
  * whose a file is by now, told by times that are set by hand, as tracefs has them; and what becomes of the ledger's
  * own file.  All else is test-controller's. */
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include "base/io.h"
 #include "daemon/tracefs/plan.h"
 #include "tests/unit/scratch.h"
-#include "tests/unit/unit.h"
 
 static Scratch scratch;
 static Tracefs fs;

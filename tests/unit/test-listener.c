@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <sys/stat.h>
-
 #include "daemon/server/server.h"
 #include "scratch.h"
 

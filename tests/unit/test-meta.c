@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <stdio.h>
-#include <time.h>
-
-#include "base/cleanup.h"
 #include "meta/meta.h"
 #include "unit.h"
 

@@ -2,9 +2,6 @@
 
 /* A tracer of somebody else's that is switched off by force, and set again whatever happens. */
 
-#include <errno.h>
-
-#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
 static const char *const files[] = { "current_tracer", "instances/foo/current_tracer" };

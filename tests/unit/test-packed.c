@@ -5,7 +5,6 @@
 #include <zlib.h>
 #endif
 
-#include "base/io.h"
 #include "import/packed.h"
 #include "scratch.h"
 

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <grp.h>
-#include <stdio.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include "base/cleanup.h"
 #include "daemon/server/server-private.h"
 #include "tests/unit/scratch.h"
-#include "tests/unit/unit.h"
 
 #define GROUP 4711
 #define STRANGER 4712

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <stdio.h>
-#include <unistd.h>
-
 #include "base/buf.h"
-#include "base/io.h"
 #include "base/name.h"
 #include "meta/profile.h"
-#include "meta/spec.h"
 #include "scratch.h"
-#include "tests/unit/unit.h"
 
 #define VENDOR "usr/lib/ftraced/" PROFILE_DIR
 #define LOCAL "usr/local/lib/ftraced/" PROFILE_DIR

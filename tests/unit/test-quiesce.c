@@ -3,10 +3,6 @@
 /* Sessions beside which set_graph_function changes, on the kernel that does not wait (fake-kernel.h),
  * which ends the test if they are not quiesced. */
 
-#include <stdio.h>
-#include <unistd.h>
-
-#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
 #define A "instances/ftraced-a/"

@@ -6,20 +6,15 @@
  * Readers are killed in a process of their own, while this one holds what a service manager would hold.
  */
 
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "base/cleanup.h"
-#include "base/io.h"
 #include "daemon/record/reader.h"
 #include "scratch.h"
 #include "segment-map.h"
-#include "store/segment.h"
 
 #define CPU 3
 #define PAGE 4096U

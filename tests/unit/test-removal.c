@@ -2,9 +2,7 @@
 
 /* What goes on while a file is being unlinked: the linker has unlinkat() go through here. */
 
-#include <fcntl.h>
 #include <semaphore.h>
-#include <unistd.h>
 
 #include "daemon/upkeep/removal.h"
 #include "scratch.h"

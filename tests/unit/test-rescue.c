@@ -2,21 +2,12 @@
 
 /* Memory that outlived its kernel: whole, damaged, empty, and rescued by a daemon that died. */
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "base/array.h"
-#include "base/io.h"
 #include "daemon/session/rescue.h"
 #include "daemon/session/session.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/live.h"
 #include "fake-kernel.h"
 #include "pages/page-source.h"
-#include "retention/boot-clock.h"
-#include "store/segment.h"
 
 #define BOX "instances/boot_mapped/"
 #define BOOT "28e1c1f0-11f4-4a2b-9d1c-9f0b54b4c6d1"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "base/cleanup.h"

@@ -4,14 +4,9 @@
  * The recorder is a real one that does not run: which sequence its readers write is said here.
  */
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "base/io.h"
 #include "daemon/record/recorder.h"
 #include "retention/footprint.h"
 #include "tests/unit/scratch.h"
-#include "tests/unit/unit.h"
 
 #define PAGE 4096U
 #define N_CPUS 2

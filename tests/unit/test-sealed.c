@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <endian.h>
 #include <sys/mman.h>
 
 #include "page-builder.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <signal.h>
-#include <stdio.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "daemon/upkeep/sealer.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <fcntl.h>
-
 #include "cli/options/options.h"
 #include "cli/record/record.h"
 #include "scratch.h"

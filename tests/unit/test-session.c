@@ -2,10 +2,8 @@
 
 /* A session's parts on a fake tracefs: its states, what is hooked, and where readers go on that another daemon began. */
 
-#include "base/io.h"
 #include "daemon/session/session-private.h"
 #include "fake-kernel.h"
-#include "store/segment.h"
 
 #define PAGE 4096U
 #define N_CPUS 2

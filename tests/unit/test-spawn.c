@@ -2,10 +2,8 @@
 
 /* Children that come into being while somebody closes what acts when it is closed. */
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <sys/wait.h>
 
 #include "daemon/process/spawn.h"

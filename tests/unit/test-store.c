@@ -8,7 +8,6 @@
 #include "store/store.h"
 #include "store/symbol-file.h"
 #include "tests/unit/scratch.h"
-#include "tests/unit/unit.h"
 
 #define ID "0123456789abcdef"
 

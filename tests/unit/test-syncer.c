@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <sys/syscall.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <systemd/sd-event.h>
 
-#include "base/cleanup.h"
 #include "base/io.h"
 #include "daemon/record/syncer.h"
-#include "store/segment.h"
 #include "tests/unit/unit.h"
 
 #define PAGE 4096U

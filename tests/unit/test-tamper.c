@@ -2,7 +2,6 @@
 
 /* Plain files stand for tracefs. */
 
-#include "base/io.h"
 #include "daemon/watch/tamper.h"
 #include "scratch.h"
 

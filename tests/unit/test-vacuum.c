@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 
-#include "base/io.h"
-#include "base/unit.h"
-#include "retention/boot-clock.h"
 #include "retention/footprint.h"
 #include "retention/vacuum.h"
 #include "tests/unit/scratch.h"
-#include "tests/unit/unit.h"
 
 #define PAGE 4096U
 

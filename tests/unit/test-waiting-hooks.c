@@ -2,7 +2,6 @@
 
 /* What a session that waits for a trigger has hooked, and one that is not the only one, on a fake tracefs. */
 
-#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
 /* One that waits for a command to record. */
