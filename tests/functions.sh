@@ -328,7 +328,7 @@ segments_are() { # VERSION SESSION: all of them
 # keeps its number in $work/worker.  Begun in the background, before there is one, for it may be quick: until
 # it is stopped, no process is started.
 catch_worker() { # SESSION
-        local daemon daemons more child children segment end=$((SECONDS + 60))
+        local daemon daemons more child children segment end=$((SECONDS + 300))
 
         : >"$work/worker"
         while ((SECONDS < end)); do
