@@ -41,3 +41,12 @@ void unit_add(const TTest *test);
                 unit_add(&name##_test);                                                            \
         }                                                                                          \
         static void name##_run(int unused)
+
+/* The same of what @setup declares and its cleanup undoes: the test gets the arguments behind as @parameters. */
+#define TEST_WITH(name, parameters, setup, ...)                                                    \
+        static void name##_with parameters;                                                        \
+        TEST(name) {                                                                               \
+                setup;                                                                             \
+                name##_with(__VA_ARGS__);                                                          \
+        }                                                                                          \
+        static void name##_with parameters
