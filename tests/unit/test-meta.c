@@ -269,11 +269,8 @@ static SessionMeta *random_meta(void) {
 }
 
 TEST(whatever_is_written_is_read_back_equal) {
-        const char *given = getenv("FTRACED_TEST_SEED");
-        unsigned seed = given ? (unsigned) strtoul(given, NULL, 10) : (unsigned) time(NULL);
+        unsigned seed = unit_seed();
 
-        printf("# FTRACED_TEST_SEED=%u\n", seed);
-        (void) fflush(stdout);
         srandom(seed);
         for (int i = 0; i < 300; i++) {
                 _cleanup_(session_meta_freep) SessionMeta *m = random_meta(), *again = NULL;

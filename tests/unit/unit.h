@@ -5,7 +5,9 @@
 
 #include <check.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Of this machine.  Pages, records and files that tests build are little-endian unless said. */
@@ -23,6 +25,24 @@ static inline void mark_line_once(const char *file, int line) {
 }
 
 #define _mark_point(file, line) mark_line_once(file, line)
+
+/* What a test with random numbers begins with, and tells: $FTRACED_SEED makes it the same again. */
+static inline unsigned unit_seed(void) {
+        const char *given = getenv("FTRACED_SEED");
+        unsigned seed = given ? (unsigned) strtoul(given, NULL, 10) : (unsigned) getpid() * 1000;
+
+        printf("# FTRACED_SEED=%u\n", seed);
+        (void) fflush(stdout);
+        return seed;
+}
+
+/* How a child ended: its exit status, or 128 and the signal. */
+static inline int unit_wait(pid_t pid) {
+        int status;
+
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
 
 /* As long as @condition holds, and at most a minute. */
 #define WAIT_WHILE(condition)                                                                      \
