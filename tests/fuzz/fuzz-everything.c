@@ -32,7 +32,6 @@
 #include "fuzz-session.h"
 #include "fuzz-steps.h"
 #include "fuzz-mutate.h"
-#include "fuzz.h"
 #include "import/text-trace.h"
 #include "pages/page-source.h"
 

@@ -6,8 +6,6 @@
  * the file, and recovery must leave a closed segment that counts what it said.
  */
 
-#include <fcntl.h>
-
 #include "fuzz-mutate.h"
 #include "fuzz.h"
 #include "store/page.h"
