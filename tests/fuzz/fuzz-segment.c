@@ -7,7 +7,6 @@
  */
 
 #include "fuzz-mutate.h"
-#include "fuzz.h"
 #include "store/page.h"
 #include "store/segment.h"
 #include "tests/unit/segment-map.h"

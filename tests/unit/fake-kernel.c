@@ -7,7 +7,6 @@
 #include <ftw.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <sys/wait.h>
 
 #include "fake-kernel.h"
 

@@ -2,7 +2,6 @@
 
 /* What a spec says of whose, where and which calls are recorded, and what that makes of tracefs. */
 
-#include "daemon/admission/admission.h"
 #include "fake-kernel.h"
 
 #define CASE(k, c, instances)                                                                      \

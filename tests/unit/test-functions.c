@@ -2,7 +2,6 @@
 
 #include <sys/mman.h>
 
-#include "base/buf.h"
 #include "base/name.h"
 #include "daemon/admission/admission.h"
 #include "scratch.h"

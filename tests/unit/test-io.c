@@ -3,7 +3,6 @@
 /* Waiting with a deadline, and beside a child; the same as on an old kernel: tests/system/test-old-kernel.sh. */
 
 #include <signal.h>
-#include <sys/wait.h>
 
 #include "base/io.h"
 #include "scratch.h"

@@ -2,8 +2,6 @@
 
 /* A ledger that is lost: what is put back all the same, and what is named. */
 
-#include <sys/wait.h>
-
 #include "tests/unit/fake-kernel.h"
 
 /* As a killed daemon leaves it. */

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/wait.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"

@@ -3,7 +3,6 @@
 #include <grp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 
 #include "daemon/server/server-private.h"
 #include "tests/unit/scratch.h"

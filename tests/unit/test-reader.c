@@ -10,7 +10,6 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "daemon/record/reader.h"
 #include "scratch.h"

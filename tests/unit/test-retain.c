@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <time.h>
-
-#include "base/cleanup.h"
 #include "retention/retain.h"
 #include "unit.h"
 

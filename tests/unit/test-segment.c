@@ -2,7 +2,6 @@
 
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
 
 #include "scratch.h"
 #include "segment-map.h"

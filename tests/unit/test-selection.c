@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "cli/options/options.h"
 #include "cli/record/record.h"
 #include "scratch.h"
 

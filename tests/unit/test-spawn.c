@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/wait.h>
 
 #include "daemon/process/spawn.h"
 #include "scratch.h"

@@ -2,7 +2,6 @@
 
 #include <signal.h>
 #include <sys/file.h>
-#include <sys/wait.h>
 
 #include "scratch.h"
 #include "store/store.h"

@@ -5,7 +5,6 @@
 #include "cli/files/files.h"
 #include "page-builder.h"
 #include "pages/dat-private.h"
-#include "pages/page-source.h"
 #include "store/symbol-file.h"
 
 typedef struct Dat {

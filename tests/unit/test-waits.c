@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "analyze/breakdown.h"
-#include "analyze/pairing.h"
 #include "causes/waits.h"
 #include "fed.h"
 
