@@ -51,13 +51,15 @@ MaxEventRate=0
 MaxWriteRate=0
 MaxCPU=0'
 echo "$no_limits" >"$FTRACED_CONFIG"
-least_patience_s=0
+least_patience_s=0 eager=
 # The machine may be busy with something else: nothing is late before a minute is over, in the long form before five, for
-# with sanitizers a sealer, which runs when nobody else does, has much to do.  And the kernel of
-# system/fake-tracefs.sh is a small one: to read all symbols of this machine's is most of what a session costs.
+# with sanitizers a sealer has much to do; which runs when nobody else does, and so never, if system/eager.c did not see to
+# it.  And the kernel of system/fake-tracefs.sh is a small one: to read all symbols of this machine's is most of what a
+# session costs.
 if [[ $0 == *tests/system/* ]]; then
         least_patience_s=60
         [[ ! ${FTRACED_LONG:-} ]] || least_patience_s=300
+        eager=$top_builddir/tests/system/eager.so
         export FTRACED_KALLSYMS=$work/kallsyms
         i=0
         for name in _stext udp_sendmsg udp_recvmsg udpv6_sendmsg udp_cmsg_send tcp_sendmsg ip_make_skb kfree _etext; do
@@ -234,6 +236,21 @@ wait_until() { # SECONDS COMMAND [WORD...]
         done
 }
 
+# Until what a command prints is the same after so many seconds; a minute, or so.
+wait_until_same() { # SECONDS COMMAND [WORD...]
+        local seconds=$1
+
+        shift
+        wait_until 60 is_same_after "$seconds" "$@"
+}
+is_same_after() {
+        local before
+
+        before=$("${@:2}")
+        pause "$1"
+        [[ $("${@:2}") == "$before" ]]
+}
+
 # --- the programs ------------------------------------------------------------------------------
 
 # To hook all functions of a kernel, and to let them go, takes an emulated CPU 20 s, and all that runs meanwhile is
@@ -311,7 +328,7 @@ segments_are() { # VERSION SESSION: all of them
 # keeps its number in $work/worker.  Begun in the background, before there is one, for it may be quick: until
 # it is stopped, no process is started.
 catch_worker() { # SESSION
-        local daemon daemons more child children segment end=$((SECONDS + 60))
+        local daemon daemons more child children segment end=$((SECONDS + 300))
 
         : >"$work/worker"
         while ((SECONDS < end)); do
@@ -344,11 +361,18 @@ count_roots() { # FUNCTION FILE
         grep -cE "\\|  $1(\\(\\)| \\[)" "$2"
 }
 
+preloaded() { # what is there of what a daemon gets
+        local library
+
+        for library in $eager ${preload:-}; do
+                [[ ! -e $library ]] || printf '%s ' "$library"
+        done
+}
 # The daemon, by hand, on a socket and a store below $work; with the library $preload in it, if that is set.
 start_ftraced() { # [OPTION...]
         # The leak checker of a sanitized build attaches to itself when it ends, which a process that
         # dropped its capabilities may not: it can then wait for ever.  Unit tests check for leaks.
-        ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 LD_PRELOAD=${preload:-} \
+        ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 LD_PRELOAD=$(preloaded) \
                 "$top_builddir/ftraced" --store "$store" --socket "$FTRACED_SOCKET" "$@" \
                 >"$work/ftraced.log" 2>&1 </dev/null &
         ftraced_pid=$!

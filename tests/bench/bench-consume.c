@@ -15,19 +15,12 @@
  * Source: linux 6.12 include/uapi/linux/trace_mmap.h and Documentation/trace/ring-buffer-map.rst.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 

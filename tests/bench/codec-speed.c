@@ -6,10 +6,7 @@
  * funcgraph_exit.  What is decoded is compared.
  */
 
-#include <fcntl.h>
 #include <glob.h>
-#include <stdio.h>
-#include <time.h>
 #include <zstd.h>
 
 #include "base/buf.h"
@@ -17,7 +14,6 @@
 #include "codec/block.h"
 #include "decode/formats.h"
 #include "store/page.h"
-#include "store/segment.h"
 #include "tests/unit/segment-map.h"
 
 #define RUNS 3

@@ -6,13 +6,8 @@
  * a second.  What is in the pages but their time stays as it was recorded.  For benchmarks.
  */
 
-#include <fcntl.h>
-#include <stdio.h>
-
 #include "base/io.h"
 #include "store/page.h"
-#include "store/segment.h"
-#include "store/session-dir.h"
 #include "tests/unit/segment-map.h"
 
 #define PAUSE_NS UINT64_C(500000000)

@@ -11,7 +11,6 @@
 #include "daemon/api/api.h"
 #include "daemon/server/server-private.h"
 #include "fuzz-mutate.h"
-#include "fuzz.h"
 #include "wire/frame.h"
 
 static const MemberLimits limits = { .max_stored_bytes = 4000 };

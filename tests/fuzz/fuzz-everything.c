@@ -32,7 +32,6 @@
 #include "fuzz-session.h"
 #include "fuzz-steps.h"
 #include "fuzz-mutate.h"
-#include "fuzz.h"
 #include "import/text-trace.h"
 #include "pages/page-source.h"
 
@@ -372,6 +371,8 @@ static void check_anatomy(const Anatomy *a) {
 /* Whatever there was, segments tile the window. */
 static void check_path(const Timelines *t, const Window *w) {
         static const Function function = FUZZ_FUNCTION(1, "vfs_read", 8, 8);
+        struct IdleRoot roots[] = { { &function, 3, w->end_ns - w->begin_ns }, { &function } };
+        const Idle idle = { .roots = roots, .n_roots = 2, .n_with = 1 };
         _cleanup_path_sum_ PathSum sum = {};
         _cleanup_path_ CriticalPath p = {};
         _cleanup_buf_ Buf out = BUF_INIT;
@@ -394,7 +395,8 @@ static void check_path(const Timelines *t, const Window *w) {
                                .n_calls = n_calls,
                                .n_all = 9,
                                .path = &p,
-                               .sum = &sum };
+                               .sum = &sum,
+                               .idle = &idle };
 
                 path_view_sentence(&v, &out);
                 for (JsonMode json = JSON_OFF; json <= JSON_AUTO; json++) {

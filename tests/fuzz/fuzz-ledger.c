@@ -7,7 +7,6 @@
  * Input: the file, of the boot "boot".
  */
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "base/log.h"

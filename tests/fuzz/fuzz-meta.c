@@ -6,7 +6,6 @@
  */
 
 #include "fuzz-mutate.h"
-#include "fuzz.h"
 #include "meta/meta.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {

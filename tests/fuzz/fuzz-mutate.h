@@ -11,7 +11,6 @@
 #include <endian.h>
 #include <jansson.h>
 
-#include "base/cleanup.h"
 #include "fuzz.h"
 
 #define FUZZ_PAGE ((size_t) 4096)

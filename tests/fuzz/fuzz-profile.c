@@ -4,7 +4,6 @@
 
 #include "fuzz.h"
 #include "meta/profile.h"
-#include "meta/spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_free_ char *text = calloc(1, n_data + 1);

@@ -6,10 +6,7 @@
  * the file, and recovery must leave a closed segment that counts what it said.
  */
 
-#include <fcntl.h>
-
 #include "fuzz-mutate.h"
-#include "fuzz.h"
 #include "store/page.h"
 #include "store/segment.h"
 #include "tests/unit/segment-map.h"

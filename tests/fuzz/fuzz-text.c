@@ -7,7 +7,6 @@
 
 #include "calls/name-set.h"
 #include "fuzz-mutate.h"
-#include "fuzz.h"
 #include "import/text-trace.h"
 #include "render/renderer.h"
 

@@ -9,11 +9,8 @@
  */
 
 #include "cli/files/files.h"
-#include "decode/stream.h"
 #include "fuzz-mutate.h"
-#include "fuzz.h"
 #include "pages/dat-private.h"
-#include "pages/page-source.h"
 
 #define EVENTS_MAX 200000
 #define WINDOW_NS UINT64_C(1000000)

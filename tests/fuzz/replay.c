@@ -7,14 +7,10 @@
  * one failure; a target that has a mutator gets some mutants of it besides, the same each time.
  */
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/wait.h>
 
 #include "base/array.h"
-#include "base/cleanup.h"
-#include "base/io.h"
 #define FUZZ_REPLAYS /* the target has what a target has */
 #include "fuzz.h"
 

@@ -11,7 +11,6 @@
  */
 
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"

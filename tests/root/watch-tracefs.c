@@ -17,17 +17,10 @@
  * accel/tcg/tcg-accel-ops-rr.c).
  */
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 

@@ -137,25 +137,20 @@ int ftruncate64(int fd, __off64_t n) {
         return fails(fd) ? -1 : REAL(ftruncate64)(fd, n);
 }
 
-int openat(int dir_fd, const char *path, int flags, ...) {
-        mode_t mode;
-        va_list ap;
-
-        va_start(ap, flags);
-        mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
-        va_end(ap);
-        return (flags & O_CREAT) && fails(dir_fd) ? -1 : REAL(openat)(dir_fd, path, flags, mode);
-}
-
-int openat64(int dir_fd, const char *path, int flags, ...) {
-        mode_t mode;
-        va_list ap;
-
-        va_start(ap, flags);
-        mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
-        va_end(ap);
-        return (flags & O_CREAT) && fails(dir_fd) ? -1 : REAL(openat64)(dir_fd, path, flags, mode);
-}
+#define DEFINE_OPENAT(openat)                                                                      \
+        int openat(int dir_fd, const char *path, int flags, ...) {                                 \
+                mode_t mode;                                                                       \
+                va_list ap;                                                                        \
+                                                                                                   \
+                va_start(ap, flags);                                                               \
+                mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;                     \
+                va_end(ap);                                                                        \
+                return (flags & O_CREAT) && fails(dir_fd)                                          \
+                               ? -1                                                                \
+                               : REAL(openat)(dir_fd, path, flags, mode);                          \
+        }
+DEFINE_OPENAT(openat)
+DEFINE_OPENAT(openat64)
 
 int mkdirat(int dir_fd, const char *path, mode_t mode) {
         return fails(dir_fd) ? -1 : REAL(mkdirat)(dir_fd, path, mode);

@@ -20,12 +20,14 @@ noinst_PROGRAMS += %D%/service-manager %D%/old-kernel
 %C%_service_manager_SOURCES = %D%/service-manager.c
 %C%_old_kernel_SOURCES = %D%/old-kernel.c
 
-# Preloaded into daemons: a disk that fails, a kernel that is slow.
-preloaded = %D%/fault.so %D%/reads.so %D%/slow.so %D%/world.so
+# Preloaded into daemons: workers that do not step back, a disk that fails, a kernel that is slow.
+preloaded = %D%/eager.so %D%/fault.so %D%/reads.so %D%/slow.so %D%/world.so
 check_DATA += $(preloaded)
 CLEANFILES += $(preloaded)
-EXTRA_DIST += %D%/fault.c %D%/reads.c %D%/slow.c %D%/world.c
+EXTRA_DIST += %D%/eager.c %D%/fault.c %D%/reads.c %D%/slow.c %D%/world.c
 preload = $(AM_V_CC)$(MKDIR_P) %D% && $(CC) $(FTRACED_CFLAGS) -fvisibility=default -D_GNU_SOURCE $(CFLAGS) -fPIC -shared
+%D%/eager.so: %D%/eager.c
+	$(preload) -o $@ $< -ldl
 %D%/fault.so: %D%/fault.c
 	$(preload) -o $@ $< -ldl
 %D%/reads.so: %D%/reads.c

@@ -24,7 +24,8 @@ done
 
 daemon() { # [OPTION...]: whose files the group may read, as those of the service
         install -d -m 750 -g "$group" "$store"
-        ASAN_OPTIONS=detect_leaks=0 setpriv --regid="$group" --groups=0 "$top_builddir/ftraced" --store "$store" \
+        ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 LD_PRELOAD=$(preloaded) \
+                setpriv --regid="$group" --groups=0 "$top_builddir/ftraced" --store "$store" \
                 --socket "$FTRACED_SOCKET" --tracefs "$work/tracefs" "$@" >"$work/ftraced.log" 2>&1 </dev/null &
         ftraced_pid=$!
         wait_until 20 ftracectl status || {

@@ -54,13 +54,17 @@ ok 'nothing is left of what that had begun to remove' wait_until 20 nothing_hidd
 
 # --- who reads ------------------------------------------------------------------------------------
 
-# A reader that stands still in the middle, for a pipe takes no more.
+# A reader that stands still in the middle, for a pipe takes no more: of 64 KiB it has most.
+has_filled_its_pipe() {
+        python3 -c 'import fcntl, struct, sys, termios
+sys.exit(struct.unpack("i", fcntl.ioctl(7, termios.FIONREAD, b"0000"))[0] < 0xc000)'
+}
 stand() { # SESSION
         rm -f "$work/reader.status"
         exec 7< <(as_member report "$1" 2>"$work/reader.err"; echo "status $?" >"$work/reader.status")
         IFS= read -ru 7 _
         IFS= read -ru 7 _
-        sleep 0.5
+        wait_until 20 has_filled_its_pipe
 }
 go_on() { # DESCRIPTION
         cat <&7 >"$work/reader.out"

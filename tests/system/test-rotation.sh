@@ -62,7 +62,7 @@ feed 0 1 1
 ok 'the page after the cut arrives' wait_until 10 eval '[[ $(stored timed) == 3 ]]'
 is 'it is in another segment' "$(segments timed 0 | wc -w)" 2
 ok 'what was stored is cut, too' wait_until 60 eval "((\$(n_cuts) > $before))"
-sleep 1.5
+wait_until_same 1.5 n_cuts
 last=$(tail -n 1 "$store/sessions/timed/cuts" | cut -d' ' -f1)
 sleep 2.5
 exits 'it is stopped' 0 ftracectl stop timed

@@ -136,7 +136,8 @@ rm "$work/tracefs/trace_pipe"
 echo nop >"$tracer"
 export FTRACED_TRACEFS=$work/tracefs
 own=$work/own
-"$top_builddir/ftracectl" run --store "$own" -n one udp_sendmsg -- sleep 2 >"$work/one.log" 2>&1 &
+mkfifo "$work/end-of-one"
+"$top_builddir/ftracectl" run --store "$own" -n one udp_sendmsg -- cat "$work/end-of-one" >"$work/one.log" 2>&1 &
 one=$!
 ok 'a private daemon records' wait_until 10 grep -q ^Armed "$work/one.log"
 exits 'another command does not get its store' 5 ftracectl run --store "$own" -n two udp_sendmsg -- true
@@ -146,7 +147,9 @@ exits 'nor in a short time' 5 ftracectl run --wait=300ms --store "$own" -n two u
 for i in 1 2; do
         "$top_builddir/ftracectl" run --wait --store "$own" -n "late$i" udp_sendmsg -- true >"$work/late$i.log" 2>&1 &
         late[i]=$!
+        ok "another one waits ($i)" wait_until 10 grep -q ^Waiting "$work/late$i.log"
 done
+: >"$work/end-of-one"
 for i in 1 2; do
         ok "who waits gets it ($i)" wait "${late[i]}"
 done

@@ -42,9 +42,9 @@ is_noticed() {
 ok 'that is noticed' wait_until 150 is_noticed
 is 'neither the disk nor tracefs is said to be stuck' "$(session long '[.degraded[].cause] | join(" ")')" daemon_gone
 ok 'the thread is named' eval '[[ $(session long ".degraded[0].reason") == "thread $(cat "$work/held") that reads CPU "*" has not moved "* ]]'
-sleep 0.5 # for what was said before
+wait_until_same 2 n_fed # what was said before has come; it is fed every 1.5 s
 before=$(n_fed)
-sleep 3
+sleep 2
 is 'then the watchdog is not fed' "$(n_fed)" "$before"
 exits 'though the daemon answers' 0 ftracectl show long
 kill -KILL $held_pid

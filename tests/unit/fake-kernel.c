@@ -4,20 +4,11 @@
  * The wrapped calls look at the descriptor's path, do what the kernel would, and count.
  */
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
-#include "base/array.h"
-#include "base/io.h"
 #include "fake-kernel.h"
-#include "unit.h"
 
 #define MAX_FDS 1024
 #define ALL_ENABLED "#### all functions enabled ####\n"

@@ -18,8 +18,6 @@
  * function_graph that is on; breaking it ends the process with FAKE_BROKEN.
  */
 
-#include <stdbool.h>
-
 #include "base/array.h"
 #include "daemon/tracer/controller.h"
 #include "scratch.h"
@@ -59,6 +57,23 @@ static inline void fake_kernel_freep(FakeKernel **k) {
 #define FAKE_CASE(k, c, has_instances)                                                             \
         _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(has_instances);                      \
         _cleanup_(controller_freep) Controller *c = fake_controller(k)
+/* A test with them, @k and @c; FAKE_TESTS: one that is run without and with @instances. */
+#define FAKE_TEST(name, has_instances)                                                             \
+        TEST_WITH(name, (FakeKernel * k, Controller * c), FAKE_CASE(k, c, has_instances), k, c)
+/* The same with a session that could be begun, of udp_sendmsg: @m. */
+#define FAKE_SESSION_TEST(name, has_instances, session)                                            \
+        TEST_WITH(name, (FakeKernel * k, Controller * c, SessionMeta * m),                         \
+                  FAKE_CASE(k, c, has_instances);                                                  \
+                  SessionMeta *m = fake_session(session, "udp_sendmsg"), k, c, m)
+#define FAKE_TESTS(name)                                                                           \
+        static void name##_on(FakeKernel *k, Controller *c, bool instances);                       \
+        TEST(name) {                                                                               \
+                for (int instances = 0; instances < 2; instances++) {                              \
+                        FAKE_CASE(k, c, instances);                                                \
+                        name##_on(k, c, instances);                                                \
+                }                                                                                  \
+        }                                                                                          \
+        static void name##_on(FakeKernel *k, Controller *c, bool instances)
 
 /* One on it, that keeps nothing of a predecessor's; controller_free() it. */
 Controller *fake_controller_at(FakeKernel *k, int ledger_fd); /* daemon/tracefs/ledger.h */

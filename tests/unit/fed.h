@@ -19,6 +19,10 @@ static inline void feed_at(Pairing *p, Step s, uint64_t at_ns) {
         ck_assert_int_eq(pairing_step(p, &s), 0);
 }
 
+/* A test of Fed, which each program makes of what it tests by its fed(). */
+#define _cleanup_fed_ _cleanup_(fed_done)
+#define FED_TEST(name, ...) TEST_WITH(name, (Fed * f), _cleanup_fed_ Fed f = fed(__VA_ARGS__), &f)
+
 /* All at 1 s. */
 #define FEED(p, ...)                                                                               \
         feed_all((p), (const Step[]){ __VA_ARGS__ },                                               \

@@ -71,3 +71,4 @@ void recording_done(Recording *r);
 #define RECORDING(r, layout)                                                                       \
         _cleanup_recording_ Recording r;                                                           \
         recording_init(&r, (layout))
+#define RECORDING_TEST(name, layout) TEST_WITH(name, (Recording * r), RECORDING(r, layout), &r)

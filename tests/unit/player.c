@@ -3,7 +3,6 @@
 /* What a test is not about is asserted here. */
 
 #include "player.h"
-#include "unit.h"
 
 void player_init(Player *p, const Recording *r, const Layout *layout, const char *tasks,
                  StepsKeep keep) {

@@ -9,10 +9,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
@@ -50,6 +47,9 @@ static inline void scratch_done(Scratch *s) {
 
 #define SCRATCH scratch_new()
 #define _cleanup_scratch_ _cleanup_(scratch_done)
+
+/* A test with one, @s. */
+#define SCRATCH_TEST(name) TEST_WITH(name, (Scratch * s), _cleanup_scratch_ Scratch s = SCRATCH, &s)
 
 /* Writes a small file, replacing what is there. */
 static inline void scratch_write(int dir_fd, const char *path, const void *data, size_t n) {

@@ -3,7 +3,6 @@
 
 /* A real Server on a real loop in a child process, and what its peers need. */
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -21,6 +20,7 @@ static inline void stop_serverp(const pid_t *pid) {
 #define SERVER_CASE                                                                                \
         _cleanup_(stop_serverp) const pid_t pid __attribute__((unused)) =                          \
                 (start_server(), server_pid)
+#define SERVER_TEST(name) TEST_WITH(name, (void), SERVER_CASE, )
 #define _cleanup_client_ _cleanup_(client_freep)
 
 void let_group_in(gid_t group); /* its members may call Echo and Keep */

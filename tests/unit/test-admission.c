@@ -2,8 +2,6 @@
 
 /* How long what was admitted goes for arming: a process that has ended since is not missed, unless it is asked again. */
 
-#include "base/io.h"
-#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
 #define BELIEVED_NS (NSEC_PER_SEC / 5) /* controller-admit.c */
@@ -27,6 +25,7 @@ static SessionMeta *of_process(const char *name, const char *function) {
 #define CASE(k, c, instances)                                                                      \
         _cleanup_fake_kernel_ FakeKernel *k = kernel_new(instances);                               \
         _cleanup_(controller_freep) Controller *c = fake_controller(k)
+#define CASE_TEST(name) TEST_WITH(name, (FakeKernel * k, Controller * c), CASE(k, c, true), k, c)
 
 static void end_process(FakeKernel *k) {
         ck_assert_int_eq(unlinkat(k->root_fd, "proc/700/task/700/comm", 0), 0);
@@ -80,8 +79,7 @@ TEST(what_was_admitted_is_armed_without_being_asked_again) {
         ck_assert(was_quick);
 }
 
-TEST(an_answer_that_is_old_is_asked_for_again) {
-        CASE(k, c, true);
+CASE_TEST(an_answer_that_is_old_is_asked_for_again) {
         SessionMeta *m = of_process("a", "udp_sendmsg");
         _cleanup_(admission_freep) Admission *a = admit(c, m);
 
@@ -101,8 +99,7 @@ TEST(who_armed_meanwhile_is_in_the_way) {
         ck_assert_int_eq(tracer_disarm(t), 0);
 }
 
-TEST(what_is_given_back_meanwhile_may_be_had) {
-        CASE(k, c, true);
+CASE_TEST(what_is_given_back_meanwhile_may_be_had) {
         SessionMeta *m = fake_session("a", "udp_sendmsg"), *n = fake_session("b", "tcp_sendmsg");
         _cleanup_(admission_freep) Admission *a = NULL;
         _cleanup_refusal_ Refusal refusal = {};
@@ -116,8 +113,7 @@ TEST(what_is_given_back_meanwhile_may_be_had) {
         ck_assert_int_eq(tracer_disarm(t), 0);
 }
 
-TEST(modules_that_came_or_went_are_looked_at_again) {
-        CASE(k, c, true);
+CASE_TEST(modules_that_came_or_went_are_looked_at_again) {
         SessionMeta *m = fake_session("a", "udp_*msg"), *n = fake_session("b", "udp_sendmsg");
         _cleanup_(admission_freep) Admission *a = admit(c, m), *b = NULL;
         _cleanup_refusal_ Refusal refusal = {};
@@ -136,8 +132,7 @@ TEST(modules_that_came_or_went_are_looked_at_again) {
         expect_refusal(k, c, n, b, REFUSAL_FUNCTION_NOT_FOUND, "udp_sendmsg");
 }
 
-TEST(less_memory_than_was_allowed_is_no_longer_enough) {
-        CASE(k, c, true);
+CASE_TEST(less_memory_than_was_allowed_is_no_longer_enough) {
         SessionMeta *m = fake_session("a", "udp_sendmsg");
         _cleanup_(admission_freep) Admission *a = NULL;
 

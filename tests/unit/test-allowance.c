@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <stddef.h>
-
 #include "daemon/api/api.h"
 #include "tests/unit/unit.h"
 

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <check.h>
 #include <semaphore.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "daemon/process/background.h"
 #include "unit.h"
@@ -71,6 +67,7 @@ static void teardown(const int *unused) {
 }
 
 #define CASE _cleanup_(teardown) int is_set_up __attribute__((unused)) = setup()
+#define CASE_TEST(name) TEST_WITH(name, (void), CASE, )
 
 /* Begins @j, which may return as often. */
 static void begin(Job *j, unsigned permits) {
@@ -82,8 +79,7 @@ static void run_until_idle(void) {
                 ck_assert_int_ge(sd_event_run(event, 10000000), 0);
 }
 
-TEST(the_loop_goes_on_between_leaving_and_returning_only) {
-        CASE;
+CASE_TEST(the_loop_goes_on_between_leaving_and_returning_only) {
         Job *j = JOB('a', 'b');
 
         begin(j, 0);
@@ -95,8 +91,7 @@ TEST(the_loop_goes_on_between_leaving_and_returning_only) {
         ck_assert_str_eq(story, "a-b");
 }
 
-TEST(tasks_run_one_after_the_other) {
-        CASE;
+CASE_TEST(tasks_run_one_after_the_other) {
         Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
 
         begin(j, 0);
@@ -107,8 +102,7 @@ TEST(tasks_run_one_after_the_other) {
         ck_assert_str_eq(story, "abcd");
 }
 
-TEST(a_task_that_a_task_begins_comes_after_it) {
-        CASE;
+CASE_TEST(a_task_that_a_task_begins_comes_after_it) {
         Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
 
         j->then = job_init(k, a, 1);
@@ -117,8 +111,7 @@ TEST(a_task_that_a_task_begins_comes_after_it) {
         ck_assert_str_eq(story, "abcd");
 }
 
-TEST(what_has_not_begun_can_be_dropped) {
-        CASE;
+CASE_TEST(what_has_not_begun_can_be_dropped) {
         Job *j = JOB('a', 'b'), *k = JOB('c', 'd'), *l = JOB('e', 'f'), *m = JOB('g', 'h');
 
         background_drop(NULL, j);
@@ -135,8 +128,7 @@ TEST(what_has_not_begun_can_be_dropped) {
         ck_assert_str_eq(story, "abefgh");
 }
 
-TEST(settling_ends_all_of_them_without_the_loop) {
-        CASE;
+CASE_TEST(settling_ends_all_of_them_without_the_loop) {
         Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
 
         begin(j, 0);
@@ -149,8 +141,7 @@ TEST(settling_ends_all_of_them_without_the_loop) {
         ck_assert_int_eq(sd_event_run(event, 0), 0);
 }
 
-TEST(a_task_that_settles_waits_for_nobody) {
-        CASE;
+CASE_TEST(a_task_that_settles_waits_for_nobody) {
         Job *j = JOB('a', 'b');
 
         j->settles = true;
@@ -165,8 +156,7 @@ static void note_thread(void *userdata) {
         *tid = gettid();
 }
 
-TEST(all_tasks_have_one_thread_which_is_not_the_loop_s) {
-        CASE;
+CASE_TEST(all_tasks_have_one_thread_which_is_not_the_loop_s) {
         pid_t first = 0, second = 0;
 
         background_run(a, note_thread, &first);
@@ -209,8 +199,7 @@ static void run_elsewhere_and_leave(void *userdata) {
         note(j->returned);
 }
 
-TEST(a_task_leaves_after_it_has_run_one_of_somebody_else_s_itself) {
-        CASE;
+CASE_TEST(a_task_leaves_after_it_has_run_one_of_somebody_else_s_itself) {
         Background *closed;
         Job *j = JOB('a', 'b');
 
@@ -228,8 +217,7 @@ static void ask_for_a(void *userdata) {
         *(bool *) userdata = background_is_busy(a);
 }
 
-TEST(a_task_of_somebody_else_s_sees_that_one_is_under_way) {
-        CASE;
+CASE_TEST(a_task_of_somebody_else_s_sees_that_one_is_under_way) {
         Background *other;
         Job *j = JOB('a', 'b');
         bool is_busy = false;
@@ -258,8 +246,7 @@ static void wait_for_feed(void *userdata) {
         note(strstr(text, "WATCHDOG=1") ? 'f' : '-');
 }
 
-TEST(the_watchdog_is_fed_while_the_loop_waits_for_a_task) {
-        CASE;
+CASE_TEST(the_watchdog_is_fed_while_the_loop_waits_for_a_task) {
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         struct sockaddr_un address = { .sun_family = AF_UNIX }; /* in no directory */
         int n = snprintf(address.sun_path, sizeof(address.sun_path), "@ftraced-%i", (int) getpid());
@@ -284,7 +271,6 @@ static void leave_twice(void *userdata) {
 }
 
 TEST(whoever_leaves_twice_ends_the_process_and_not_in_a_deadlock) {
-        int status;
         pid_t pid = fork();
 
         ck_assert_int_ge(pid, 0);
@@ -295,7 +281,5 @@ TEST(whoever_leaves_twice_ends_the_process_and_not_in_a_deadlock) {
                 background_settle(a);
                 _exit(0);
         }
-        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-        ck_assert(WIFSIGNALED(status));
-        ck_assert_int_eq(WTERMSIG(status), SIGABRT);
+        ck_assert_int_eq(unit_wait(pid), 128 + SIGABRT);
 }

@@ -2,11 +2,6 @@
 
 /* The instance that a boot made and no session removes, on a tracefs that behaves. */
 
-#include <stdio.h>
-#include <sys/stat.h>
-
-#include "daemon/instances/instance.h"
-#include "daemon/tracer/controller.h"
 #include "daemon/watch/watch.h"
 #include "fake-kernel.h"
 #include "meta/event-choice.h"
@@ -63,8 +58,7 @@ TEST(a_word_names_an_instance_only_if_its_memory_stays) {
                               words[i].word);
 }
 
-TEST(it_is_found_only_where_it_is_named_and_there) {
-        FAKE_CASE(k, c, true);
+FAKE_TEST(it_is_found_only_where_it_is_named_and_there, true) {
         BlackBox b = {};
 
         ck_assert_int_eq(controller_find_black_box(c, &b), BLACK_BOX_E_NONE);
@@ -81,8 +75,7 @@ TEST(it_is_found_only_where_it_is_named_and_there) {
         instance_done(&b.instance);
 }
 
-TEST(a_session_leaves_it_as_it_was) {
-        FAKE_CASE(k, c, true);
+FAKE_TEST(a_session_leaves_it_as_it_was, true) {
         SessionMeta *m = box_session("x");
         Tracer *t;
 
@@ -122,8 +115,7 @@ TEST(a_size_that_it_cannot_have_is_told) {
 }
 
 /* Whose machine is to crash: ext4 may leave zeros of what was renamed before it was written. */
-TEST(names_of_tasks_are_on_the_disk_before_they_have_their_name) {
-        FAKE_CASE(k, c, true);
+FAKE_TEST(names_of_tasks_are_on_the_disk_before_they_have_their_name, true) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         const char *path;
         unsigned n;
@@ -172,18 +164,14 @@ TEST(its_clock_is_one_that_a_boot_does_not_set) {
         }
 }
 
-TEST(what_is_in_it_is_not_erased_unless_somebody_insists) {
-        FAKE_CASE(k, c, true);
-
+FAKE_TEST(what_is_in_it_is_not_erased_unless_somebody_insists, true) {
         make_box(k);
         fake_put(k, BOX "per_cpu/cpu0/stats", "entries: 7\n");
         fake_refuse(c, box_session("x"), false, REFUSAL_BUSY, "--force");
         ck_assert_int_eq(tracer_disarm(fake_start(c, box_session("x"), true)), 0);
 }
 
-TEST(where_anything_is_in_memory_is_noted_once) {
-        FAKE_CASE(k, c, true);
-        SessionMeta *m = fake_session("x", "udp_sendmsg");
+FAKE_SESSION_TEST(where_anything_is_in_memory_is_noted_once, true, "x") {
         BlackBox b = {};
 
         m->cpus = calloc(2, sizeof(*m->cpus));
@@ -201,9 +189,7 @@ TEST(where_anything_is_in_memory_is_noted_once) {
         ck_assert(!controller_note_in_memory(c, m));
 }
 
-TEST(without_one_the_way_to_have_one_is_said) {
-        FAKE_CASE(k, c, true);
-
+FAKE_TEST(without_one_the_way_to_have_one_is_said, true) {
         fake_refuse(c, box_session("x"), false, REFUSAL_NOT_SUPPORTED, "doctor --black-box");
 }
 

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <time.h>
-
-#include "base/buf.h"
-#include "base/io.h"
 #include "codec/block.h"
 #include "page-builder.h"
 #include "segment-map.h"
-#include "store/segment.h"
-#include "unit.h"
 
 static BlockCodec *codec_of(uint32_t page_bytes) {
         BlockCodec *c;
@@ -126,10 +118,8 @@ TEST(real_pages_come_back_when_they_are_damaged) {
         _cleanup_(segment_freep) Segment *s = recorded("udp_sendmsg-new", 0);
         _cleanup_(block_codec_freep) BlockCodec *c = codec_of_session("udp_sendmsg-new");
         _cleanup_free_ uint8_t *pages = malloc(8 * 4096);
-        uint32_t seed = (uint32_t) time(NULL);
 
-        printf("# seed %u\n", seed);
-        srandom(seed);
+        srandom(unit_seed());
         for (int round = 0; round < 200; round++) {
                 memcpy(pages, segment_page(s, 0), 8 * 4096);
                 for (int i = 0; i < round; i++)

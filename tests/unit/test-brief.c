@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "base/cleanup.h"
 #include "base/unit.h"
 #include "meta/brief.h"
 #include "tests/unit/unit.h"
@@ -119,6 +118,9 @@ static SessionMeta *meta(void) {
         return m;
 }
 
+#define META_TEST(name)                                                                            \
+        TEST_WITH(name, (SessionMeta * m), _cleanup_(session_meta_freep) SessionMeta *m = meta(), m)
+
 static void expect(const SessionMeta *m, const Strv *found, const char *wanted) {
         _cleanup_free_ char *text = NULL;
 
@@ -135,9 +137,7 @@ static void add_gap(SessionMeta *m, GapCause cause, uint64_t from_s, uint64_t to
                          0);
 }
 
-TEST(one_that_stored_or_dropped_a_page_is_not_silent) {
-        _cleanup_(session_meta_freep) SessionMeta *m = meta();
-
+META_TEST(one_that_stored_or_dropped_a_page_is_not_silent) {
         ck_assert(silence_is_total(m));
         m->cpus[0].n_pages = 1;
         ck_assert(!silence_is_total(m));
@@ -150,9 +150,7 @@ TEST(one_that_stored_or_dropped_a_page_is_not_silent) {
         ck_assert(!silence_is_total(m));
 }
 
-TEST(if_nothing_was_in_the_way_nothing_called_it) {
-        _cleanup_(session_meta_freep) SessionMeta *m = meta();
-
+META_TEST(if_nothing_was_in_the_way_nothing_called_it) {
         expect(m, &(Strv){}, "nothing called udp_sendmsg in 10 s of recording");
         ck_assert_int_eq(strv_add(&m->spec.pids, "812"), 0);
         ck_assert_int_eq(strv_add(&m->spec.cpus, "2-3"), 0);
@@ -162,16 +160,12 @@ TEST(if_nothing_was_in_the_way_nothing_called_it) {
                "of recording");
 }
 
-TEST(of_many_roots_some_are_named) {
-        _cleanup_(session_meta_freep) SessionMeta *m = meta();
-
+META_TEST(of_many_roots_some_are_named) {
         ck_assert_int_eq(strv_split(&m->roots, "b c d e", " "), 0);
         expect(m, &(Strv){}, "nothing called udp_sendmsg, b, c and 2 others in 10 s of recording");
 }
 
-TEST(what_was_in_the_way_is_told_with_how_long) {
-        _cleanup_(session_meta_freep) SessionMeta *m = meta();
-
+META_TEST(what_was_in_the_way_is_told_with_how_long) {
         add_gap(m, GAP_OVERRUN, 101, 102 * SECOND);
         add_gap(m, GAP_TRACING_OFF, 90, 103 * SECOND);
         add_gap(m, GAP_TRACING_OFF, 104, 105 * SECOND);
@@ -181,8 +175,7 @@ TEST(what_was_in_the_way_is_told_with_how_long) {
                "kernel.ftrace_enabled was 0 for 1 s of the 10 s");
 }
 
-TEST(what_the_kernel_said_comes_first) {
-        _cleanup_(session_meta_freep) SessionMeta *m = meta();
+META_TEST(what_the_kernel_said_comes_first) {
         _cleanup_strv_ Strv found = {};
 
         ck_assert_int_eq(strv_add(&found, "process 812 has ended"), 0);
@@ -192,17 +185,14 @@ TEST(what_the_kernel_said_comes_first) {
                "process 812 has ended; sysctl kernel.ftrace_enabled was 0 for 10 s of the 10 s");
 }
 
-TEST(one_whose_triggers_never_fired_has_only_waited) {
-        _cleanup_(session_meta_freep) SessionMeta *m = meta();
-
+META_TEST(one_whose_triggers_never_fired_has_only_waited) {
         m->armed = m->start;
         expect(m, &(Strv){}, "nothing called udp_sendmsg in 10 s of recording");
         m->start = m->stop;
         expect(m, &(Strv){}, "it waited for a trigger, and none fired");
 }
 
-TEST(no_sentence_is_too_long_to_be_kept) {
-        _cleanup_(session_meta_freep) SessionMeta *m = meta();
+META_TEST(no_sentence_is_too_long_to_be_kept) {
         _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv found = {};
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <fcntl.h>
 #include <sys/mman.h>
 
 #include "base/buf.h"
-#include "base/io.h"
 #include "base/name.h"
 #include "scratch.h"
-#include "unit.h"
 
 TEST(text_gathers_in_order) {
         _cleanup_buf_ Buf b = BUF_INIT;

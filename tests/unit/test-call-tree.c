@@ -20,6 +20,7 @@ static void grown_done(Grown *g) {
         pairing_free(g->pairing);
 }
 #define _cleanup_grown_ _cleanup_(grown_done)
+#define GROWN_TEST(name) TEST_WITH(name, (Grown * g), _cleanup_grown_ Grown g = grown(), &g)
 
 /* All nodes as "name n total self; ", those below in parentheses. */
 static const char *text_of(Grown *g) {
@@ -53,69 +54,58 @@ static const char *finished(Grown *g) {
         return text_of(g);
 }
 
-TEST(calls_on_the_same_path_are_one_node) {
-        _cleanup_grown_ Grown g = grown();
-
+GROWN_TEST(calls_on_the_same_path_are_one_node) {
         for (int i = 0; i < 2; i++) {
-                FEED(g.pairing, step_enter(&step_root, 0), step_leaf(&step_child, 1, 30),
+                FEED(g->pairing, step_enter(&step_root, 0), step_leaf(&step_child, 1, 30),
                      step_leaf(&step_module, 1, 5), step_leaf(&step_child, 1, 10),
                      step_leave(&step_root, 0, 100));
         }
-        ck_assert_str_eq(finished(&g), "root 2 200 110(child 4 80 80 leaf 2 10 10)");
-        ck_assert_uint_eq(call_tree_n_nodes(g.tree), 3);
-        ck_assert_uint_eq(call_tree_root(g.tree)->children->children->min_ns, 10);
-        ck_assert_uint_eq(call_tree_root(g.tree)->children->children->max_ns, 30);
+        ck_assert_str_eq(finished(g), "root 2 200 110(child 4 80 80 leaf 2 10 10)");
+        ck_assert_uint_eq(call_tree_n_nodes(g->tree), 3);
+        ck_assert_uint_eq(call_tree_root(g->tree)->children->children->min_ns, 10);
+        ck_assert_uint_eq(call_tree_root(g->tree)->children->children->max_ns, 30);
 }
 
-TEST(the_same_function_is_a_node_under_each_caller) {
-        _cleanup_grown_ Grown g = grown();
-
-        FEED(g.pairing, step_enter(&step_root, 0), step_leaf(&step_module, 1, 5),
+GROWN_TEST(the_same_function_is_a_node_under_each_caller) {
+        FEED(g->pairing, step_enter(&step_root, 0), step_leaf(&step_module, 1, 5),
              step_enter(&step_child, 1), step_leaf(&step_module, 2, 50),
              step_leave(&step_child, 1, 60), step_leave(&step_root, 0, 100));
-        ck_assert_str_eq(finished(&g), "root 1 100 35(child 1 60 10(leaf 1 50 50) leaf 1 5 5)");
+        ck_assert_str_eq(finished(g), "root 1 100 35(child 1 60 10(leaf 1 50 50) leaf 1 5 5)");
 }
 
-TEST(what_took_longest_comes_first) {
-        _cleanup_grown_ Grown g = grown();
-
-        FEED(g.pairing, step_leaf(&step_child, 0, 5), step_leaf(&step_root, 0, 70),
+GROWN_TEST(what_took_longest_comes_first) {
+        FEED(g->pairing, step_leaf(&step_child, 0, 5), step_leaf(&step_root, 0, 70),
              step_leaf(&step_module, 0, 50));
-        ck_assert_str_eq(finished(&g), "root 1 70 70 leaf 1 50 50 child 1 5 5");
+        ck_assert_str_eq(finished(g), "root 1 70 70 leaf 1 50 50 child 1 5 5");
 }
 
-TEST(an_end_has_the_calls_before_it_that_are_deeper) {
-        _cleanup_grown_ Grown g = grown();
-
-        FEED(g.pairing, step_leaf(&step_child, 3, 30), step_leaf(&step_module, 3, 20),
+GROWN_TEST(an_end_has_the_calls_before_it_that_are_deeper) {
+        FEED(g->pairing, step_leaf(&step_child, 3, 30), step_leaf(&step_module, 3, 20),
              step_leave(&step_root, 2, 80));
-        ck_assert_str_eq(finished(&g), "root 1 80 30(child 1 30 30 leaf 1 20 20)");
-        ck_assert_uint_eq(call_tree_root(g.tree)->children->n_cut, 0);
+        ck_assert_str_eq(finished(g), "root 1 80 30(child 1 30 30 leaf 1 20 20)");
+        ck_assert_uint_eq(call_tree_root(g->tree)->children->n_cut, 0);
 }
 
-TEST(ends_alone_make_a_tree) {
-        _cleanup_grown_ Grown g = grown();
-
+GROWN_TEST(ends_alone_make_a_tree) {
         for (int i = 0; i < 3; i++) {
-                FEED(g.pairing, step_leave(&step_module, 3, 10), step_leave(&step_child, 2, 30),
+                FEED(g->pairing, step_leave(&step_module, 3, 10), step_leave(&step_child, 2, 30),
                      step_leave(&step_module, 2, 20), step_leave(&step_root, 0, 100));
         }
-        FEED(g.pairing, step_leave(&step_module, 1, 7));
-        ck_assert_str_eq(finished(&g), "root 3 300 150(child 3 90 60(leaf 3 30 30) leaf 3 60 60) "
-                                       "leaf 1 7 7");
-        ck_assert_uint_eq(call_tree_root(g.tree)->children->n_cut, 0);
+        FEED(g->pairing, step_leave(&step_module, 1, 7));
+        ck_assert_str_eq(finished(g), "root 3 300 150(child 3 90 60(leaf 3 30 30) leaf 3 60 60) "
+                                      "leaf 1 7 7");
+        ck_assert_uint_eq(call_tree_root(g->tree)->children->n_cut, 0);
 }
 
-TEST(memory_does_not_grow_with_ends) {
-        _cleanup_grown_ Grown g = grown();
-        const CallNode *top = call_tree_root(g.tree), *lowest = top, *highest = top;
+GROWN_TEST(memory_does_not_grow_with_ends) {
+        const CallNode *top = call_tree_root(g->tree), *lowest = top, *highest = top;
 
         for (int i = 0; i < 100000; i++) {
-                FEED(g.pairing, step_leave(&step_module, 3, 10), step_leave(&step_child, 2, 30),
+                FEED(g->pairing, step_leave(&step_module, 3, 10), step_leave(&step_child, 2, 30),
                      step_leave(&step_root, 0, 100));
         }
-        ck_assert_str_eq(finished(&g), "root 100000 10000000 7000000(child 100000 3000000 2000000("
-                                       "leaf 100000 1000000 1000000))");
+        ck_assert_str_eq(finished(g), "root 100000 10000000 7000000(child 100000 3000000 2000000("
+                                      "leaf 100000 1000000 1000000))");
         lowest = highest = top->children;
         for (const CallNode *c = lowest; c; c = c->children) {
                 lowest = MIN(lowest, c);
@@ -125,15 +115,14 @@ TEST(memory_does_not_grow_with_ends) {
         ck_assert_uint_lt((uintptr_t) highest - (uintptr_t) lowest, 256 * sizeof(*top));
 }
 
-TEST(what_is_open_at_the_end_took_what_was_seen) {
-        _cleanup_grown_ Grown g = grown();
+GROWN_TEST(what_is_open_at_the_end_took_what_was_seen) {
         Step late = step_leaf(&step_module, 2, 30);
 
-        FEED(g.pairing, step_enter(&step_root, 0), step_enter(&step_child, 1));
+        FEED(g->pairing, step_enter(&step_root, 0), step_enter(&step_child, 1));
         late.timestamp_ns += 500;
-        FEED(g.pairing, late);
-        ck_assert_str_eq(finished(&g), "root 1 530 0(child 1 530 500(leaf 1 30 30))");
-        ck_assert_uint_eq(call_tree_root(g.tree)->children->n_cut, 1);
+        FEED(g->pairing, late);
+        ck_assert_str_eq(finished(g), "root 1 530 0(child 1 530 500(leaf 1 30 30))");
+        ck_assert_uint_eq(call_tree_root(g->tree)->children->n_cut, 1);
 }
 
 static bool is_leaf(void *userdata, const Function *function) {
@@ -163,41 +152,39 @@ TEST(recursion_counts_once_among_callers) {
         ck_assert_uint_eq(call_tree_root(turned.tree)->total_ns, 60);
 }
 
-TEST(a_thousand_levels_are_a_thousand_nodes) {
-        _cleanup_grown_ Grown g = grown();
+GROWN_TEST(a_thousand_levels_are_a_thousand_nodes) {
         const CallNode *node;
         int32_t n = 0;
 
         for (int32_t depth = 0; depth < 1000; depth++)
-                FEED(g.pairing, step_enter(depth % 2 ? &step_child : &step_root, depth));
+                FEED(g->pairing, step_enter(depth % 2 ? &step_child : &step_root, depth));
         for (int32_t depth = 999; depth >= 0; depth--)
-                FEED(g.pairing, step_leave(depth % 2 ? &step_child : &step_root, depth,
-                                           (uint64_t) (1000 - depth)));
-        (void) pairing_finish(g.pairing);
-        ck_assert_int_eq(call_tree_finish(g.tree), 0);
-        for (node = call_tree_root(g.tree); node->children; node = node->children)
+                FEED(g->pairing, step_leave(depth % 2 ? &step_child : &step_root, depth,
+                                            (uint64_t) (1000 - depth)));
+        (void) pairing_finish(g->pairing);
+        ck_assert_int_eq(call_tree_finish(g->tree), 0);
+        for (node = call_tree_root(g->tree); node->children; node = node->children)
                 ck_assert_int_eq(node->level, n++);
         ck_assert_int_eq(node->level, 1000);
-        ck_assert_uint_eq(call_tree_root(g.tree)->total_ns, 1000);
+        ck_assert_uint_eq(call_tree_root(g->tree)->total_ns, 1000);
 }
 
-TEST(a_threshold_leaves_no_more_nodes_than_asked_and_callers_first) {
-        _cleanup_grown_ Grown g = grown();
+GROWN_TEST(a_threshold_leaves_no_more_nodes_than_asked_and_callers_first) {
         const CallNode *root;
 
         for (int32_t depth = 0; depth < 100; depth++)
-                FEED(g.pairing, step_enter(depth % 2 ? &step_child : &step_root, depth));
+                FEED(g->pairing, step_enter(depth % 2 ? &step_child : &step_root, depth));
         for (int32_t depth = 99; depth >= 0; depth--)
-                FEED(g.pairing, step_leave(depth % 2 ? &step_child : &step_root, depth,
-                                           (uint64_t) (100 - depth) / 3));
-        (void) pairing_finish(g.pairing);
-        ck_assert_int_eq(call_tree_finish(g.tree), 0);
-        root = call_tree_root(g.tree);
+                FEED(g->pairing, step_leave(depth % 2 ? &step_child : &step_root, depth,
+                                            (uint64_t) (100 - depth) / 3));
+        (void) pairing_finish(g->pairing);
+        ck_assert_int_eq(call_tree_finish(g->tree), 0);
+        root = call_tree_root(g->tree);
         for (size_t n_max = 0; n_max < 110; n_max++) {
                 uint64_t least_ns;
                 size_t n = 0;
 
-                ck_assert_int_eq(call_tree_threshold(&least_ns, g.tree, n_max), 0);
+                ck_assert_int_eq(call_tree_threshold(&least_ns, g->tree, n_max), 0);
                 for (const CallNode *c = call_node_next(root, root); c;
                      c = call_node_next(root, c)) {
                         n += c->share_ns >= least_ns;

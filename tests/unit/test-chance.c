@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "base/cleanup.h"
 #include "causes/chance.h"
 #include "unit.h"
 

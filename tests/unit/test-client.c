@@ -12,7 +12,6 @@
 #include <sys/un.h>
 
 #include "base/io.h"
-#include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "unit.h"
 

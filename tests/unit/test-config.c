@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <sys/stat.h>
-
-#include "base/io.h"
 #include "meta/config.h"
 #include "tests/unit/scratch.h"
-#include "tests/unit/unit.h"
-#include "unit.h"
 
 static Config config_of(const char *text, Strv *problems) {
         _cleanup_free_ char *copy = strdup(text);
@@ -174,8 +166,7 @@ TEST(sections_of_others_are_left_alone) {
 #define MAX_USE(n) "[Store]\nMaxUse=" #n "\n"
 #define DROP_IN "/ftraced/ftraced.conf.d/"
 
-TEST(files_count_in_systemds_order) {
-        _cleanup_scratch_ Scratch s = scratch_new();
+SCRATCH_TEST(files_count_in_systemds_order) {
         static const struct {
                 const char *path, *text;
                 uint64_t max_use;
@@ -196,47 +187,44 @@ TEST(files_count_in_systemds_order) {
                 _cleanup_strv_ Strv problems = {};
                 _cleanup_config_ Config c = {};
 
-                scratch_put(&s, steps[i].path, steps[i].text);
-                ck_assert_int_eq(config_load(&c, s.path, NULL, &problems), 0);
+                scratch_put(s, steps[i].path, steps[i].text);
+                ck_assert_int_eq(config_load(&c, s->path, NULL, &problems), 0);
                 ck_assert_uint_eq(c.max_use.bytes, steps[i].max_use);
                 ck_assert_uint_eq(problems.n, 0);
         }
 }
 
-TEST(a_link_to_nowhere_hides_as_well) {
-        _cleanup_scratch_ Scratch s = scratch_new();
+SCRATCH_TEST(a_link_to_nowhere_hides_as_well) {
         _cleanup_strv_ Strv problems = {};
         _cleanup_config_ Config c = {};
 
-        scratch_put(&s, "usr/lib" DROP_IN "a.conf", MAX_USE(4));
-        scratch_put(&s, "etc" DROP_IN "b.conf", "");
-        ck_assert_int_eq(symlinkat("/dev/null", s.fd, "etc" DROP_IN "a.conf"), 0);
-        ck_assert_int_eq(config_load(&c, s.path, NULL, &problems), 0);
+        scratch_put(s, "usr/lib" DROP_IN "a.conf", MAX_USE(4));
+        scratch_put(s, "etc" DROP_IN "b.conf", "");
+        ck_assert_int_eq(symlinkat("/dev/null", s->fd, "etc" DROP_IN "a.conf"), 0);
+        ck_assert_int_eq(config_load(&c, s->path, NULL, &problems), 0);
         ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
 }
 
-TEST(a_file_that_is_asked_for_is_the_only_one) {
-        _cleanup_scratch_ Scratch s = scratch_new();
+SCRATCH_TEST(a_file_that_is_asked_for_is_the_only_one) {
         _cleanup_strv_ Strv problems = {};
         _cleanup_config_ Config c = {}, none = {};
         char path[PATH_MAX + 16];
 
-        scratch_put(&s, "etc/ftraced/ftraced.conf", MAX_USE(3));
-        scratch_put(&s, "mine", "[Store]\nKeepFree=1\n");
-        (void) snprintf(path, sizeof(path), "%s/mine", s.path);
-        ck_assert_int_eq(config_load(&c, s.path, path, &problems), 0);
+        scratch_put(s, "etc/ftraced/ftraced.conf", MAX_USE(3));
+        scratch_put(s, "mine", "[Store]\nKeepFree=1\n");
+        (void) snprintf(path, sizeof(path), "%s/mine", s->path);
+        ck_assert_int_eq(config_load(&c, s->path, path, &problems), 0);
         ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
         ck_assert_uint_eq(c.keep_free.bytes, 1);
         ck_assert_int_eq(config_load(&none, NULL, "/no/such/file", &problems), -ENOENT);
 }
 
-TEST(a_file_that_cannot_be_read_is_named) {
-        _cleanup_scratch_ Scratch s = scratch_new();
+SCRATCH_TEST(a_file_that_cannot_be_read_is_named) {
         _cleanup_strv_ Strv problems = {};
         _cleanup_config_ Config c = {};
 
-        scratch_put(&s, "etc/ftraced/ftraced.conf/x", "");
-        ck_assert_int_eq(config_load(&c, s.path, NULL, &problems), 0);
+        scratch_put(s, "etc/ftraced/ftraced.conf/x", "");
+        ck_assert_int_eq(config_load(&c, s->path, NULL, &problems), 0);
         ck_assert_uint_eq(problems.n, 1);
         ck_assert_ptr_nonnull(strstr(problems.items[0], "etc/ftraced/ftraced.conf"));
 }

@@ -23,53 +23,44 @@ static void leave_over(FakeKernel *k) {
         fake_put(k, "options/funcgraph-irqs", "0\n");
 }
 
-TEST(a_list_is_hooked_by_its_lines_and_taken_back) {
-        for (int instances = 0; instances < 2; instances++) {
-                FAKE_CASE(k, c, instances);
-                SessionMeta *m = fake_session("x", "udp_sendmsg");
-                Tracer *t;
+FAKE_TESTS(a_list_is_hooked_by_its_lines_and_taken_back) {
+        SessionMeta *m = fake_session("x", "udp_sendmsg");
+        Tracer *t;
 
-                fake_put(k, "set_ftrace_filter", "vfs_read\n");
+        fake_put(k, "set_ftrace_filter", "vfs_read\n");
 
-                ck_assert_int_eq(strv_split(&m->spec.hooked, "kfree_* nf_conntrack_in", " "), 0);
-                t = fake_start(c, m, false);
-                fake_expect(k,
-                            instances ? "instances/ftraced-x/set_ftrace_filter"
-                                      : "set_ftrace_filter",
-                            "kfree_skb\nnf_conntrack_in\nudp_sendmsg\n");
-                ck_assert_uint_eq(m->n_hooked, 3);
-                fake_end(t);
-        }
+        ck_assert_int_eq(strv_split(&m->spec.hooked, "kfree_* nf_conntrack_in", " "), 0);
+        t = fake_start(c, m, false);
+        fake_expect(k, instances ? "instances/ftraced-x/set_ftrace_filter" : "set_ftrace_filter",
+                    "kfree_skb\nnf_conntrack_in\nudp_sendmsg\n");
+        ck_assert_uint_eq(m->n_hooked, 3);
+        fake_end(t);
 }
 
-TEST(a_session_leaves_leftovers_as_it_found_them) {
-        for (int instances = 0; instances < 2; instances++) {
-                FAKE_CASE(k, c, instances);
-                SessionMeta *m = fake_session("x", "udp_*");
-                Tracer *t;
+FAKE_TESTS(a_session_leaves_leftovers_as_it_found_them) {
+        SessionMeta *m = fake_session("x", "udp_*");
+        Tracer *t;
 
-                leave_over(k);
-                m->spec.depth = 5;
-                t = fake_start(c, m, false);
-                ck_assert_uint_eq(m->roots.n, 2);
-                ck_assert_uint_eq(m->page_bytes, 4096);
-                ck_assert_uint_eq(m->n_possible_cpus, 2);
-                ck_assert_str_eq(m->clock, "mono");
-                ck_assert_int_eq(!!m->instance, instances);
-                fake_expect(k, "set_graph_function", "udp_recvmsg\nudp_sendmsg\n");
-                fake_expect(k, "max_graph_depth", "5\n");
-                fake_expect(k, "tracing_thresh", "0\n");
-                fake_expect(k, "options/sleep-time", "1\n");
-                fake_expect(k, "set_ftrace_pid", instances ? "812\n" : "no pid\n");
-                ck_assert_int_eq(tracer_set_recording(t, true), 0);
-                ck_assert_int_eq(tracer_set_recording(t, false), 0);
-                fake_end(t);
-                ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
-        }
+        leave_over(k);
+        m->spec.depth = 5;
+        t = fake_start(c, m, false);
+        ck_assert_uint_eq(m->roots.n, 2);
+        ck_assert_uint_eq(m->page_bytes, 4096);
+        ck_assert_uint_eq(m->n_possible_cpus, 2);
+        ck_assert_str_eq(m->clock, "mono");
+        ck_assert_int_eq(!!m->instance, instances);
+        fake_expect(k, "set_graph_function", "udp_recvmsg\nudp_sendmsg\n");
+        fake_expect(k, "max_graph_depth", "5\n");
+        fake_expect(k, "tracing_thresh", "0\n");
+        fake_expect(k, "options/sleep-time", "1\n");
+        fake_expect(k, "set_ftrace_pid", instances ? "812\n" : "no pid\n");
+        ck_assert_int_eq(tracer_set_recording(t, true), 0);
+        ck_assert_int_eq(tracer_set_recording(t, false), 0);
+        fake_end(t);
+        ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
 }
 
-TEST(the_function_that_reads_the_trace_clock_is_not_hooked) {
-        FAKE_CASE(k, c, false);
+FAKE_TEST(the_function_that_reads_the_trace_clock_is_not_hooked, false) {
         SessionMeta *m = fake_session("x", "udp_*");
         Tracer *t;
 
@@ -83,9 +74,7 @@ TEST(the_function_that_reads_the_trace_clock_is_not_hooked) {
         fake_end(t);
 }
 
-TEST(a_process_is_all_its_threads_and_none_is_left_behind) {
-        FAKE_CASE(k, c, false);
-        SessionMeta *m = fake_session("x", "udp_sendmsg");
+FAKE_SESSION_TEST(a_process_is_all_its_threads_and_none_is_left_behind, false, "x") {
         Tracer *t;
 
         ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
@@ -101,9 +90,7 @@ TEST(a_process_is_all_its_threads_and_none_is_left_behind) {
         fake_end(t);
 }
 
-TEST(names_are_refused_before_anything_is_written) {
-        FAKE_CASE(k, c, true);
-
+FAKE_TEST(names_are_refused_before_anything_is_written, true) {
         fake_refuse(c, fake_session("x", "udp_sendmesg"), false, REFUSAL_FUNCTION_NOT_FOUND,
                     "no function \"udp_sendmesg\" can be traced here. Did you mean "
                     "udp_sendmsg?");
@@ -116,8 +103,7 @@ TEST(names_are_refused_before_anything_is_written) {
         ck_assert_uint_eq(k->n_steps, 0);
 }
 
-TEST(more_roots_than_allowed_are_refused_with_their_number) {
-        FAKE_CASE(k, c, true);
+FAKE_TEST(more_roots_than_allowed_are_refused_with_their_number, true) {
         SessionMeta *m = fake_session("x", "*sendmsg");
         _cleanup_refusal_ Refusal refusal = {};
         Tracer *t;
@@ -131,8 +117,7 @@ TEST(more_roots_than_allowed_are_refused_with_their_number) {
         ck_assert_uint_eq(k->n_steps, 0);
 }
 
-TEST(roots_that_take_many_words_are_refused_and_nothing_is_written) {
-        FAKE_CASE(k, c, true);
+FAKE_TEST(roots_that_take_many_words_are_refused_and_nothing_is_written, true) {
         SessionMeta *m = fake_session("x", "a_name_*[0-9]");
         _cleanup_strv_ Strv names = {};
         _cleanup_free_ char *text = NULL;
@@ -156,8 +141,7 @@ TEST(roots_that_take_many_words_are_refused_and_nothing_is_written) {
         (void) fake_start(c, m, false);
 }
 
-TEST(without_instances_the_second_session_is_refused_and_the_first_named) {
-        FAKE_CASE(k, c, false);
+FAKE_TEST(without_instances_the_second_session_is_refused_and_the_first_named, false) {
         Tracer *t = fake_start(c, fake_session("slow-dns", "udp_sendmsg"), false);
 
         fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
@@ -167,8 +151,7 @@ TEST(without_instances_the_second_session_is_refused_and_the_first_named) {
         ck_assert_int_eq(tracer_disarm(t), 0);
 }
 
-TEST(sessions_in_instances_share_roots_and_take_only_their_own_away) {
-        FAKE_CASE(k, c, true);
+FAKE_TEST(sessions_in_instances_share_roots_and_take_only_their_own_away, true) {
         SessionMeta *m = fake_session("a", "udp_sendmsg udp_recvmsg"),
                     *n = fake_session("b", "udp_recvmsg tcp_sendmsg");
         Tracer *t = fake_start(c, m, false), *u = fake_start(c, n, false);
@@ -181,8 +164,7 @@ TEST(sessions_in_instances_share_roots_and_take_only_their_own_away) {
         fake_end(u);
 }
 
-TEST(a_root_that_went_with_its_module_is_not_in_the_way_of_the_next_session) {
-        FAKE_CASE(k, c, true);
+FAKE_TEST(a_root_that_went_with_its_module_is_not_in_the_way_of_the_next_session, true) {
         SessionMeta *n = fake_session("b", "tcp_sendmsg");
         Tracer *t, *u;
 
@@ -195,8 +177,7 @@ TEST(a_root_that_went_with_its_module_is_not_in_the_way_of_the_next_session) {
         fake_expect(k, "set_graph_function", "#### all functions enabled ####\n");
 }
 
-TEST(a_root_whose_module_comes_back_is_a_root_again) {
-        FAKE_CASE(k, c, true);
+FAKE_TEST(a_root_whose_module_comes_back_is_a_root_again, true) {
         SessionMeta *m = fake_session("a", "kfree udp_sendmsg");
         _cleanup_strv_ Strv gone = {}, back = {}, away = {}, none = {};
         Tracer *t = fake_start(c, m, false);
@@ -230,8 +211,7 @@ TEST(a_root_whose_module_comes_back_is_a_root_again) {
         ck_assert_int_eq(tracer_disarm(t), 0);
 }
 
-TEST(what_is_shown_for_an_address_and_cannot_be_taken_out_goes_in_the_end) {
-        FAKE_CASE(k, c, true);
+FAKE_TEST(what_is_shown_for_an_address_and_cannot_be_taken_out_goes_in_the_end, true) {
         SessionMeta *m = fake_session("a", "kfree udp_sendmsg");
         _cleanup_strv_ Strv gone = {}, back = {}, roots = {}, away = {};
         Tracer *t = fake_start(c, m, false), *u;
@@ -258,18 +238,13 @@ TEST(what_is_shown_for_an_address_and_cannot_be_taken_out_goes_in_the_end) {
                     "somebody else has written mod_middle");
 }
 
-TEST(a_depth_that_differs_from_a_live_session_is_refused) {
-        FAKE_CASE(k, c, true);
-        SessionMeta *m = fake_session("a", "udp_sendmsg");
-
+FAKE_SESSION_TEST(a_depth_that_differs_from_a_live_session_is_refused, true, "a") {
         m->spec.depth = 4;
         (void) fake_start(c, m, false);
         fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY, "max_graph_depth");
 }
 
-TEST(a_tracer_of_somebody_else_is_left_alone) {
-        FAKE_CASE(k, c, false);
-
+FAKE_TEST(a_tracer_of_somebody_else_is_left_alone, false) {
         fake_put(k, "set_graph_function", "kfree\n");
         fake_put(k, "current_tracer", "function_graph\n");
         fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_BUSY,
@@ -279,9 +254,7 @@ TEST(a_tracer_of_somebody_else_is_left_alone) {
                     "is function, set by");
 }
 
-TEST(function_graph_in_a_foreign_instance_is_in_the_way_and_function_is_not) {
-        FAKE_CASE(k, c, true);
-
+FAKE_TEST(function_graph_in_a_foreign_instance_is_in_the_way_and_function_is_not, true) {
         fake_put(k, "set_graph_function", "kfree\n");
         fake_put(k, "instances/foo/available_tracers", "function_graph nop\n");
         fake_put(k, "instances/foo/current_tracer", "function_graph\n");
@@ -471,9 +444,7 @@ static void expect_states(Controller *c, const char *states) {
         }
 }
 
-TEST(checks_tell_good_from_leftover_from_bad) {
-        FAKE_CASE(k, c, true);
-
+FAKE_TEST(checks_tell_good_from_leftover_from_bad, true) {
         expect_states(c, "tracefs=good function_graph=good symbols=good leftovers=good "
                          "sessions=good comm=good retval=absent clock-tai=absent");
         fake_put(k, "dynamic_events", "");

@@ -110,7 +110,9 @@ static void fed_done(Fed *f) {
         timelines_free(f->timelines);
         pairing_free(f->pairing);
 }
-#define _cleanup_fed_ _cleanup_(fed_done)
+#define PATH_TEST(name)                                                                            \
+        TEST_WITH(name, (Fed * f, CriticalPath * p), _cleanup_path_ CriticalPath p = {};           \
+                  _cleanup_fed_ Fed f = {}, &f, &p)
 
 static void feed(Fed *f, Step s, int32_t pid, const char *comm, uint32_t cpu, uint64_t at_ns) {
         s.pid = pid;
@@ -205,37 +207,36 @@ static void received(Fed *f, CriticalPath *ret) {
         finish(f, ret);
 }
 
+static void ends(Fed *f, CriticalPath *p, const char *path) {
+        received(f, p);
+        ck_assert_str_eq(text_of(p), path);
+}
+
 #define BEFORE "100 ran t17 udp_recvmsg, 100 ran t17 schedule, "
 #define AFTER ", 100 ran t17 schedule, 100 ran t17 udp_recvmsg"
 
-TEST(what_the_waker_ran_is_what_was_waited_for) {
-        _cleanup_path_ CriticalPath p = {};
-        _cleanup_fed_ Fed f = {};
-
-        receive(&f, 'S');
-        feed(&f, step_enter(&ready, 0), 18, "t18", 1, 1400);
-        wake(&f, 1, 18, 0, 17, 1500);
-        feed(&f, step_leave(&ready, 0, 200), 18, "t18", 1, 1600);
-        switch_to(&f, 0, 0, 'R', 17, 1900);
-        received(&f, &p);
-        ck_assert_str_eq(text_of(&p), BEFORE "200 ran 1 t18 -, 100 ran 1 t18 sock_def_readable, "
-                                             "400 queued t17 udp_recvmsg" AFTER);
-        ck_assert_ptr_eq(p.segments[2].awaited, &recv);
-        ck_assert_ptr_null(p.segments[2].released);
-        ck_assert_uint_eq(p.segments[2].cpu, 1);
-        ck_assert_str_eq(p.segments[2].comm, "t18");
+PATH_TEST(what_the_waker_ran_is_what_was_waited_for) {
+        receive(f, 'S');
+        feed(f, step_enter(&ready, 0), 18, "t18", 1, 1400);
+        wake(f, 1, 18, 0, 17, 1500);
+        feed(f, step_leave(&ready, 0, 200), 18, "t18", 1, 1600);
+        switch_to(f, 0, 0, 'R', 17, 1900);
+        ends(f, p,
+             BEFORE "200 ran 1 t18 -, 100 ran 1 t18 sock_def_readable, "
+                    "400 queued t17 udp_recvmsg" AFTER);
+        ck_assert_ptr_eq(p->segments[2].awaited, &recv);
+        ck_assert_ptr_null(p->segments[2].released);
+        ck_assert_uint_eq(p->segments[2].cpu, 1);
+        ck_assert_str_eq(p->segments[2].comm, "t18");
 }
 
-TEST(an_interrupt_ends_the_chain) {
-        _cleanup_path_ CriticalPath p = {};
-        _cleanup_fed_ Fed f = {};
-
-        receive(&f, 'S');
-        wake(&f, 1, 18, 0x08, 17, 1500);
-        switch_to(&f, 0, 0, 'R', 17, 1900);
-        received(&f, &p);
-        ck_assert_str_eq(text_of(&p), BEFORE "300 interrupt t17 udp_recvmsg, "
-                                             "400 queued t17 udp_recvmsg" AFTER);
+PATH_TEST(an_interrupt_ends_the_chain) {
+        receive(f, 'S');
+        wake(f, 1, 18, 0x08, 17, 1500);
+        switch_to(f, 0, 0, 'R', 17, 1900);
+        ends(f, p,
+             BEFORE "300 interrupt t17 udp_recvmsg, "
+                    "400 queued t17 udp_recvmsg" AFTER);
 }
 
 /* It may be one that the end of an interrupt began, in the middle of the call: it is its own below what enters softirqs,
@@ -278,121 +279,99 @@ TEST(a_softirq_may_be_a_tasks_own) {
         }
 }
 
-TEST(who_is_preempted_waits_for_a_cpu_that_another_one_has) {
-        _cleanup_path_ CriticalPath p = {};
-        _cleanup_fed_ Fed f = {};
-
-        receive(&f, 'R');
-        switch_to(&f, 0, 0, 'R', 18, 1300);
-        switch_to(&f, 0, 18, 'S', 17, 1900);
-        received(&f, &p);
-        ck_assert_str_eq(text_of(&p), BEFORE "700 queued t17 udp_recvmsg" AFTER);
-        ck_assert_int_eq(p.segments[2].had, 18);
-        ck_assert_str_eq(p.segments[2].had_comm, "t18");
+PATH_TEST(who_is_preempted_waits_for_a_cpu_that_another_one_has) {
+        receive(f, 'R');
+        switch_to(f, 0, 0, 'R', 18, 1300);
+        switch_to(f, 0, 18, 'S', 17, 1900);
+        ends(f, p, BEFORE "700 queued t17 udp_recvmsg" AFTER);
+        ck_assert_int_eq(p->segments[2].had, 18);
+        ck_assert_str_eq(p->segments[2].had_comm, "t18");
 }
 
-TEST(who_is_woken_by_nobody_waits_for_what_is_not_known) {
-        _cleanup_path_ CriticalPath p = {};
-        _cleanup_fed_ Fed f = {};
-
-        receive(&f, 'D');
-        switch_to(&f, 0, 0, 'R', 17, 1900);
-        received(&f, &p);
-        ck_assert_str_eq(text_of(&p), BEFORE "700 unknown t17 udp_recvmsg" AFTER);
+PATH_TEST(who_is_woken_by_nobody_waits_for_what_is_not_known) {
+        receive(f, 'D');
+        switch_to(f, 0, 0, 'R', 17, 1900);
+        ends(f, p, BEFORE "700 unknown t17 udp_recvmsg" AFTER);
 }
 
 /* The waker of the wake-up that ended the wait counts; 19 woke 18 before, and is another level. */
-TEST(the_holder_is_who_released_the_lock) {
-        _cleanup_path_ CriticalPath p = {};
-        _cleanup_fed_ Fed f = {};
-
-        receive(&f, 'D');
-        feed(&f, step_enter(&ready, 0), 18, "t18", 1, 1250);
-        switch_to(&f, 1, 18, 'S', 19, 1300);
-        wake(&f, 1, 19, 0, 18, 1350);
-        switch_to(&f, 1, 19, 'S', 18, 1400);
-        feed(&f, step_enter(&unlock, 1), 18, "t18", 1, 1450);
-        feed(&f, step_enter(&wake_up, 2), 18, "t18", 1, 1460);
-        wake(&f, 1, 18, 0, 17, 1500);
-        wake(&f, 2, 20, 0, 17, 1550); /* who comes late woke nobody */
-        feed(&f, step_leave(&wake_up, 2, 100), 18, "t18", 1, 1560);
-        feed(&f, step_leave(&unlock, 1, 120), 18, "t18", 1, 1570);
-        feed(&f, step_leave(&ready, 0, 330), 18, "t18", 1, 1580);
-        switch_to(&f, 0, 0, 'R', 17, 1900);
-        received(&f, &p);
-        ck_assert_str_eq(text_of(&p),
+PATH_TEST(the_holder_is_who_released_the_lock) {
+        receive(f, 'D');
+        feed(f, step_enter(&ready, 0), 18, "t18", 1, 1250);
+        switch_to(f, 1, 18, 'S', 19, 1300);
+        wake(f, 1, 19, 0, 18, 1350);
+        switch_to(f, 1, 19, 'S', 18, 1400);
+        feed(f, step_enter(&unlock, 1), 18, "t18", 1, 1450);
+        feed(f, step_enter(&wake_up, 2), 18, "t18", 1, 1460);
+        wake(f, 1, 18, 0, 17, 1500);
+        wake(f, 2, 20, 0, 17, 1550); /* who comes late woke nobody */
+        feed(f, step_leave(&wake_up, 2, 100), 18, "t18", 1, 1560);
+        feed(f, step_leave(&unlock, 1, 120), 18, "t18", 1, 1570);
+        feed(f, step_leave(&ready, 0, 330), 18, "t18", 1, 1580);
+        switch_to(f, 0, 0, 'R', 17, 1900);
+        received(f, p);
+        ck_assert_str_eq(text_of(p),
                          BEFORE "50 ran 1 t18 -, 50 ran 1 t18 sock_def_readable, 50 ran 2 t19 -, "
                                 "50 queued 1 t18 sock_def_readable, "
                                 "50 ran 1 t18 sock_def_readable, 10 ran 1 t18 mutex_unlock, "
                                 "40 ran 1 t18 try_to_wake_up, 400 queued t17 udp_recvmsg" AFTER);
-        ck_assert_ptr_eq(p.segments[2].released, &unlock);
-        ck_assert_ptr_null(p.segments[4].released);
-        ck_assert_int_eq(p.segments[5].had, 19);
+        ck_assert_ptr_eq(p->segments[2].released, &unlock);
+        ck_assert_ptr_null(p->segments[4].released);
+        ck_assert_int_eq(p->segments[5].had, 19);
 }
 
-TEST(who_is_woken_while_leaving_did_not_wait) {
-        _cleanup_path_ CriticalPath p = {};
-        _cleanup_fed_ Fed f = {};
-
-        begin(&f, (Window){ .task = 17, .begin_ns = 1000, .end_ns = 2100, .label = "udp_recvmsg" });
-        feed(&f, step_enter(&recv, 0), 17, "t17", 0, 1000);
-        switch_to(&f, 0, 17, 'R', 0, 1020);
-        switch_to(&f, 0, 0, 'R', 17, 1030);
-        wake(&f, 1, 18, 0, 17, 1190);
-        switch_to(&f, 0, 17, 'S', 0, 1200);
-        switch_to(&f, 0, 0, 'R', 17, 1900);
-        feed(&f, step_leave(&recv, 0, 1100), 17, "t17", 0, 2100);
-        finish(&f, &p);
-        ck_assert_str_eq(text_of(&p), "20 ran t17 udp_recvmsg, 10 queued t17 udp_recvmsg, "
-                                      "170 ran t17 udp_recvmsg, 700 queued t17 udp_recvmsg, "
-                                      "200 ran t17 udp_recvmsg");
+PATH_TEST(who_is_woken_while_leaving_did_not_wait) {
+        begin(f, (Window){ .task = 17, .begin_ns = 1000, .end_ns = 2100, .label = "udp_recvmsg" });
+        feed(f, step_enter(&recv, 0), 17, "t17", 0, 1000);
+        switch_to(f, 0, 17, 'R', 0, 1020);
+        switch_to(f, 0, 0, 'R', 17, 1030);
+        wake(f, 1, 18, 0, 17, 1190);
+        switch_to(f, 0, 17, 'S', 0, 1200);
+        switch_to(f, 0, 0, 'R', 17, 1900);
+        feed(f, step_leave(&recv, 0, 1100), 17, "t17", 0, 2100);
+        finish(f, p);
+        ck_assert_str_eq(text_of(p), "20 ran t17 udp_recvmsg, 10 queued t17 udp_recvmsg, "
+                                     "170 ran t17 udp_recvmsg, 700 queued t17 udp_recvmsg, "
+                                     "200 ran t17 udp_recvmsg");
 }
 
 /* Task 18 wakes 17, but left before and was not seen to come back. */
-TEST(contradictions_are_not_known_and_end) {
-        _cleanup_path_ CriticalPath p = {};
-        _cleanup_fed_ Fed f = {};
-
-        receive(&f, 'S');
-        switch_to(&f, 1, 18, 'S', 0, 1300);
-        wake(&f, 1, 17, 0, 18, 1350); /* who sleeps himself */
-        wake(&f, 1, 18, 0, 17, 1500);
-        wake(&f, 1, 17, 0, 17, 1550);
-        switch_to(&f, 0, 0, 'R', 17, 1900);
-        received(&f, &p);
-        ck_assert_str_eq(text_of(&p), BEFORE "100 ran 1 t18 -, 200 unknown 1 t18 -, "
-                                             "400 queued t17 udp_recvmsg" AFTER);
+PATH_TEST(contradictions_are_not_known_and_end) {
+        receive(f, 'S');
+        switch_to(f, 1, 18, 'S', 0, 1300);
+        wake(f, 1, 17, 0, 18, 1350); /* who sleeps himself */
+        wake(f, 1, 18, 0, 17, 1500);
+        wake(f, 1, 17, 0, 17, 1550);
+        switch_to(f, 0, 0, 'R', 17, 1900);
+        ends(f, p,
+             BEFORE "100 ran 1 t18 -, 200 unknown 1 t18 -, "
+                    "400 queued t17 udp_recvmsg" AFTER);
 }
 
-TEST(after_a_loss_who_calls_runs) {
-        _cleanup_path_ CriticalPath p = {};
-        _cleanup_fed_ Fed f = {};
-
-        receive(&f, 'S');
-        feed(&f, (Step){ .kind = STEP_LOST }, 0, NULL, 0, 1500);
-        feed(&f, step_leaf(&ready, 1, 100), 17, "t17", 0, 1800);
-        feed(&f, step_leave(&recv, 0, 1100), 17, "t17", 0, 2100);
-        finish(&f, &p);
-        ck_assert_ptr_nonnull(strstr(text_of(&p), BEFORE "600 unknown t17 udp_recvmsg, "));
-        for (size_t i = 3; i < p.n; i++)
-                ck_assert_int_eq(p.segments[i].kind, PATH_RAN);
+PATH_TEST(after_a_loss_who_calls_runs) {
+        receive(f, 'S');
+        feed(f, (Step){ .kind = STEP_LOST }, 0, NULL, 0, 1500);
+        feed(f, step_leaf(&ready, 1, 100), 17, "t17", 0, 1800);
+        feed(f, step_leave(&recv, 0, 1100), 17, "t17", 0, 2100);
+        finish(f, p);
+        ck_assert_ptr_nonnull(strstr(text_of(p), BEFORE "600 unknown t17 udp_recvmsg, "));
+        for (size_t i = 3; i < p->n; i++)
+                ck_assert_int_eq(p->segments[i].kind, PATH_RAN);
 }
 
-TEST(the_callers_of_a_call_are_not_in_its_path) {
+PATH_TEST(the_callers_of_a_call_are_not_in_its_path) {
         static const Function caller = { .label = "ksys_read" SLACK, .n_label = 9, .n_name = 9 };
-        _cleanup_path_ CriticalPath p = {};
-        _cleanup_fed_ Fed f = {};
 
         /* Its window is moved by what comes between a reading and its record. */
-        begin(&f, (Window){ .task = 17, .begin_ns = 1010, .end_ns = 1160, .label = "udp_recvmsg" });
-        feed(&f, step_enter(&caller, 0), 17, "t17", 0, 1000);
-        feed(&f, step_enter(&recv, 1), 17, "t17", 0, 1010);
-        feed(&f, step_leave(&recv, 1, 150), 17, "t17", 0, 1150);
-        feed(&f, step_leaf(&ready, 1, 20), 17, "t17", 0, 1152);
-        feed(&f, step_leave(&caller, 0, 200), 17, "t17", 0, 1200);
-        switch_to(&f, 0, 17, 'S', 0, 1300);
-        finish(&f, &p);
-        ck_assert_str_eq(text_of(&p), "150 ran t17 udp_recvmsg");
+        begin(f, (Window){ .task = 17, .begin_ns = 1010, .end_ns = 1160, .label = "udp_recvmsg" });
+        feed(f, step_enter(&caller, 0), 17, "t17", 0, 1000);
+        feed(f, step_enter(&recv, 1), 17, "t17", 0, 1010);
+        feed(f, step_leave(&recv, 1, 150), 17, "t17", 0, 1150);
+        feed(f, step_leaf(&ready, 1, 20), 17, "t17", 0, 1152);
+        feed(f, step_leave(&caller, 0, 200), 17, "t17", 0, 1200);
+        switch_to(f, 0, 17, 'S', 0, 1300);
+        finish(f, p);
+        ck_assert_str_eq(text_of(p), "150 ran t17 udp_recvmsg");
 }
 
 TEST(sums_are_of_names_and_exact) {
@@ -481,15 +460,9 @@ static void check_call(const Sim *s, const SimEvent *end, uint32_t *ret_depth) {
         }
 }
 
-static unsigned first_seed(void) {
-        const char *s = getenv("FTRACED_SEED");
-
-        return s ? (unsigned) strtoul(s, NULL, 10) : (unsigned) getpid() * 1000;
-}
-
 TEST(paths_of_random_tasks_are_the_true_ones) {
         _cleanup_free_ Sim *s = calloc(1, sizeof(*s));
-        unsigned seed = first_seed(), n_checked = 0, n_deep = 0;
+        unsigned seed = unit_seed(), n_checked = 0, n_deep = 0;
 
         ck_assert_ptr_nonnull(s);
         for (int i = 0; i < SIM_FUNCTIONS; i++) {
@@ -499,8 +472,6 @@ TEST(paths_of_random_tasks_are_the_true_ones) {
                                            .n_label = (uint32_t) n,
                                            .n_name = (uint32_t) n };
         }
-        printf("# FTRACED_SEED=%u\n", seed);
-        (void) fflush(stdout);
         for (unsigned k = 0; k < 800; k++) {
                 unsigned n_calls = 0;
 
@@ -526,13 +497,11 @@ TEST(paths_of_random_tasks_are_the_true_ones) {
 /* Whatever is missing or stands in another order: times add up, finish() sees to it. */
 TEST(paths_of_damaged_streams_tile_their_calls) {
         _cleanup_free_ Sim *s = calloc(1, sizeof(*s));
-        unsigned seed = first_seed();
+        unsigned seed = unit_seed();
 
         ck_assert_ptr_nonnull(s);
         for (int i = 0; i < SIM_FUNCTIONS; i++)
                 functions[i] = (Function){ .label = recv.label, .n_label = 11, .n_name = 11 };
-        printf("# FTRACED_SEED=%u\n", seed);
-        (void) fflush(stdout);
         for (unsigned k = 0; k < 300; k++) {
                 _cleanup_path_ CriticalPath p = {};
                 _cleanup_fed_ Fed f = {};

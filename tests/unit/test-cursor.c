@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <endian.h>
-#include <fcntl.h>
-
 #include "decode/cursor.h"
 #include "page-builder.h"
 #include "sealing.h"
@@ -39,6 +36,7 @@ static void walk_done(Walk *w) {
 #define WALK(w)                                                                                    \
         _cleanup_(walk_done) Walk w;                                                               \
         walk_init(&w)
+#define WALK_TEST(name) TEST_WITH(name, (Walk * w), WALK(w), &w)
 
 /* A page of @n entries, the first at @at_ns, @distance_ns from one to the next. */
 static Page page_every(uint64_t at_ns, int n, uint64_t distance_ns) {
@@ -86,15 +84,14 @@ static void drop(const Walk *w, const char *path) {
         ck_assert_int_eq(unlinkat(session_dir_fd(w->recording.dir), path, 0), 0);
 }
 
-TEST(events_go_on_across_pages_and_segments) {
+WALK_TEST(events_go_on_across_pages_and_segments) {
         Page pages[] = { page_of(100, 2), page_of(200, 0), page_of(300, 1) };
         Page more = page_of(400, 2);
         PageCount n;
 
-        WALK(w);
-        recording_add(&w.recording, 0, 0, pages, 3);
-        recording_add(&w.recording, 0, 1, &more, 1);
-        n = expect(&w, "100 110 300 400 410 ");
+        recording_add(&w->recording, 0, 0, pages, 3);
+        recording_add(&w->recording, 0, 1, &more, 1);
+        n = expect(w, "100 110 300 400 410 ");
         ck_assert_uint_eq(n.n_records, 5);
         ck_assert_uint_eq(n.n_pages, 4);
         ck_assert_uint_eq(n.n_segments, 2);
@@ -159,51 +156,48 @@ TEST(damage_in_a_page_costs_no_other) {
         ck_assert_uint_eq(n.n_pages_backwards, 1);
 }
 
-TEST(damaged_and_missing_segments_are_stepped_over) {
+WALK_TEST(damaged_and_missing_segments_are_stepped_over) {
         PageCount n;
 
-        WALK(w);
         for (uint64_t i = 0; i < 5; i++) {
                 Page p = page_of(100 * i, 1);
 
                 if (i != 1)
-                        recording_add(&w.recording, 0, i, &p, 1);
+                        recording_add(&w->recording, 0, i, &p, 1);
         }
-        damage(&w, 3, 0, "nonsense", 8);
-        n = expect(&w, "0 !200 !400 ");
+        damage(w, 3, 0, "nonsense", 8);
+        n = expect(w, "0 !200 !400 ");
         ck_assert_uint_eq(n.n_segments_missing, 1);
-        ck_assert_uint_eq(cursor_damages(w.cursor)->n_all, 1);
+        ck_assert_uint_eq(cursor_damages(w->cursor)->n_all, 1);
 }
 
-TEST(a_sequence_that_a_quiet_cpu_skipped_is_no_damage) {
+WALK_TEST(a_sequence_that_a_quiet_cpu_skipped_is_no_damage) {
         Page first = page_of(100, 1), second = page_of(200, 1), third = page_of(300, 1);
         PageCount n;
 
-        WALK(w);
         /* A ring dropped what was before. */
-        recording_add_after(&w.recording, 0, 5, 2, &first, 1);
-        recording_add_after(&w.recording, 0, 9, 5, &second, 1);
-        recording_add_after(&w.recording, 0, 10, 9, &third, 1);
-        n = expect(&w, "100 200 300 ");
+        recording_add_after(&w->recording, 0, 5, 2, &first, 1);
+        recording_add_after(&w->recording, 0, 9, 5, &second, 1);
+        recording_add_after(&w->recording, 0, 10, 9, &third, 1);
+        n = expect(w, "100 200 300 ");
         ck_assert_uint_eq(n.n_segments_missing, 0);
         ck_assert_uint_eq(n.n_segments, 3);
 }
 
-TEST(a_segment_that_a_ring_drops_on_the_way_is_a_loss_and_no_damage) {
+WALK_TEST(a_segment_that_a_ring_drops_on_the_way_is_a_loss_and_no_damage) {
         PageCount n;
 
-        WALK(w);
         for (uint64_t i = 0; i < 4; i++) {
                 Page p = page_of(100 * i, 1);
 
-                recording_add(&w.recording, 0, i, &p, 1);
+                recording_add(&w->recording, 0, i, &p, 1);
         }
-        walk_open(&w); /* in the first, which goes too */
-        drop(&w, "cpu0/00000000.seg");
-        drop(&w, "cpu0/00000001.seg");
-        n = expect(&w, "0 !200 300 ");
+        walk_open(w); /* in the first, which goes too */
+        drop(w, "cpu0/00000000.seg");
+        drop(w, "cpu0/00000001.seg");
+        n = expect(w, "0 !200 300 ");
         ck_assert_uint_eq(n.n_segments_gone, 1);
-        ck_assert_uint_eq(cursor_damages(w.cursor)->n_all + n.n_segments_missing, 0);
+        ck_assert_uint_eq(cursor_damages(w->cursor)->n_all + n.n_segments_missing, 0);
 }
 
 TEST(a_segment_that_is_dropped_while_it_is_read_is_read_to_its_end) {
@@ -255,17 +249,16 @@ static PageCount expect_more(Walk *w, const char *times) {
         return expect(w, times);
 }
 
-TEST(what_is_written_meanwhile_is_found_by_a_refresh) {
+WALK_TEST(what_is_written_meanwhile_is_found_by_a_refresh) {
         _cleanup_close_ int fd = -EBADF;
         SegmentWriter *writer;
         Cursor *c;
 
-        WALK(w);
-        c = walk_open(&w); /* before there is even a directory */
+        c = walk_open(w); /* before there is even a directory */
         ck_assert_ptr_null(cursor_peek(c));
-        fd = session_dir_make_cpu(w.recording.dir, 0);
-        writer = begin(&w, fd, 0);
-        (void) expect_more(&w, "");
+        fd = session_dir_make_cpu(w->recording.dir, 0);
+        writer = begin(w, fd, 0);
+        (void) expect_more(w, "");
         publish(writer, 100);
         ck_assert_int_eq(cursor_refresh(c), 0);
         ck_assert_uint_eq(cursor_peek(c)->timestamp_ns, 100);
@@ -281,88 +274,85 @@ TEST(what_is_written_meanwhile_is_found_by_a_refresh) {
         /* The last page of one segment and the first of the next at once. */
         publish(writer, 30000);
         end(writer);
-        writer = begin(&w, fd, 1);
+        writer = begin(w, fd, 1);
         publish(writer, 30100);
-        (void) expect_more(&w, "30000 30010 30100 30110 ");
+        (void) expect_more(w, "30000 30010 30100 30110 ");
         end(writer);
 }
 
-TEST(a_segment_without_its_header_yet_is_waited_for) {
+WALK_TEST(a_segment_without_its_header_yet_is_waited_for) {
         _cleanup_close_ int fd = -EBADF;
         Page first = page_of(100, 1);
         SegmentWriter *writer;
         PageCount n;
 
-        WALK(w);
-        recording_add(&w.recording, 0, 0, &first, 1);
-        fd = session_dir_make_cpu(w.recording.dir, 0);
+        recording_add(&w->recording, 0, 0, &first, 1);
+        fd = session_dir_make_cpu(w->recording.dir, 0);
         safe_close(openat(fd, "00000001.seg", O_WRONLY | O_CREAT | O_EXCL, 0600));
-        (void) expect(&w, "100 ");
-        n = expect_more(&w, "");
+        (void) expect(w, "100 ");
+        n = expect_more(w, "");
         ck_assert_uint_eq(n.n_segments_unbegun, 1);
 
         ck_assert_int_eq(unlinkat(fd, "00000001.seg", 0), 0);
-        writer = begin(&w, fd, 1);
+        writer = begin(w, fd, 1);
         publish(writer, 200);
-        (void) expect_more(&w, "200 210 ");
+        (void) expect_more(w, "200 210 ");
         end(writer);
 
         /* Its writer died, and another goes on behind it. */
         safe_close(openat(fd, "00000002.seg", O_WRONLY | O_CREAT | O_EXCL, 0600));
-        writer = begin(&w, fd, 3);
+        writer = begin(w, fd, 3);
         publish(writer, 300);
-        n = expect_more(&w, "!300 310 ");
+        n = expect_more(w, "!300 310 ");
         end(writer);
         ck_assert_uint_eq(n.n_segments_unbegun, 1);
-        ck_assert_uint_eq(cursor_damages(w.cursor)->n_all, 0);
+        ck_assert_uint_eq(cursor_damages(w->cursor)->n_all, 0);
 }
 
-TEST(sealing_does_not_disturb_who_follows) {
+WALK_TEST(sealing_does_not_disturb_who_follows) {
         _cleanup_close_ int fd = -EBADF;
         SegmentWriter *writer;
 
-        WALK(w);
-        fd = session_dir_make_cpu(w.recording.dir, 0);
-        writer = begin(&w, fd, 0);
+        fd = session_dir_make_cpu(w->recording.dir, 0);
+        writer = begin(w, fd, 0);
         publish(writer, 100);
-        ck_assert_uint_eq(cursor_peek(walk_open(&w))->timestamp_ns, 100);
+        ck_assert_uint_eq(cursor_peek(walk_open(w))->timestamp_ns, 100);
         publish(writer, 200);
         end(writer);
-        writer = begin(&w, fd, 1);
+        writer = begin(w, fd, 1);
         publish(writer, 300);
         /* Sealed under the eyes of the cursor, which has not seen the end of it. */
-        (void) seal(w.recording.dir, 0, 0, 0);
-        (void) expect_more(&w, "100 110 200 210 300 310 ");
+        (void) seal(w->recording.dir, 0, 0, 0);
+        (void) expect_more(w, "100 110 200 210 300 310 ");
         publish(writer, 400);
         end(writer);
-        writer = begin(&w, fd, 2);
-        (void) seal(w.recording.dir, 0, 1, 0);
+        writer = begin(w, fd, 2);
+        (void) seal(w->recording.dir, 0, 1, 0);
         publish(writer, 500);
-        (void) expect_more(&w, "400 410 500 510 ");
+        (void) expect_more(w, "400 410 500 510 ");
         end(writer);
         /* A whole segment is sealed before the cursor comes to it. */
-        writer = begin(&w, fd, 3);
+        writer = begin(w, fd, 3);
         publish(writer, 600);
         end(writer);
-        (void) seal(w.recording.dir, 0, 2, 0);
-        (void) seal(w.recording.dir, 0, 3, 0);
-        (void) expect_more(&w, "600 610 ");
+        (void) seal(w->recording.dir, 0, 2, 0);
+        (void) seal(w->recording.dir, 0, 3, 0);
+        (void) expect_more(w, "600 610 ");
 }
 
-TEST(a_damaged_block_is_a_loss_and_has_a_name) {
+WALK_TEST(a_damaged_block_is_a_loss_and_has_a_name) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
         Page pages[] = { page_of(100, 1), page_of(200, 1), page_of(300, 1), page_of(400, 1) };
         const Damages *d;
         PageCount n;
 
-        WALK(w);
-        recording_add(&w.recording, 0, 0, pages, 4);
-        (void) seal(w.recording.dir, 0, 0, 4096);
-        ck_assert_int_eq(page_source_open(&s, w.recording.dir, 0, 0, NULL), 0);
-        damage(&w, 0, s->sealed->found[1].entry.offset + SEALED_BLOCK_HEADER_BYTES, "\xff", 1);
-        n = expect(&w, "100 !300 400 ");
+        recording_add(&w->recording, 0, 0, pages, 4);
+        (void) seal(w->recording.dir, 0, 0, 4096);
+        ck_assert_int_eq(page_source_open(&s, w->recording.dir, 0, 0, NULL), 0);
+        damage(w, 0, s->sealed->found[1].entry.offset + SEALED_BLOCK_HEADER_BYTES, "\xff", 1);
+        n = expect(w, "100 !300 400 ");
         ck_assert_uint_eq(n.n_pages, 3);
-        d = cursor_damages(w.cursor);
+        d = cursor_damages(w->cursor);
         ck_assert_uint_eq(d->n_all, 1);
         ck_assert_uint_eq(d->n_pages, 1);
         ck_assert_uint_eq(d->items[0].sequence, 0);
@@ -370,18 +360,17 @@ TEST(a_damaged_block_is_a_loss_and_has_a_name) {
         ck_assert_str_eq(d->items[0].what, "the body does not match its checksum");
 }
 
-TEST(a_newer_segment_is_skipped_and_has_a_name) {
+WALK_TEST(a_newer_segment_is_skipped_and_has_a_name) {
         Page pages[] = { page_of(100, 1), page_of(200, 1) };
         SealedHeader h = { .magic = SEGMENT_MAGIC, .version = htole32(9) };
         const Damages *d;
 
-        WALK(w);
-        recording_add(&w.recording, 0, 0, pages, 1);
-        recording_add(&w.recording, 0, 1, pages + 1, 1);
+        recording_add(&w->recording, 0, 0, pages, 1);
+        recording_add(&w->recording, 0, 1, pages + 1, 1);
         h.checksum = htole64(sealed_checksum(&h, SEALED_HEADER_BYTES - 8));
-        damage(&w, 0, 0, &h, sizeof(h));
-        (void) expect(&w, "!200 ");
-        d = cursor_damages(w.cursor);
+        damage(w, 0, 0, &h, sizeof(h));
+        (void) expect(w, "!200 ");
+        d = cursor_damages(w->cursor);
         ck_assert_uint_eq(d->n_all, 1);
         ck_assert_int_eq(d->items[0].part, DAMAGE_NEWER);
         ck_assert_uint_eq(d->items[0].block, 9);

@@ -10,7 +10,6 @@
 #include "page-builder.h"
 #include "pages/page-source.h"
 #include "sealing.h"
-#include "store/segment.h"
 
 #define N_PAGES 10
 #define PAGES_PER_BLOCK 2
@@ -68,6 +67,7 @@ static void sample_done(Sample *s) {
 #define SAMPLE(s)                                                                                  \
         _cleanup_(sample_done) Sample s = {};                                                      \
         sample_init(&s)
+#define SAMPLE_TEST(name) TEST_WITH(name, (Sample * s), SAMPLE(s), &s)
 
 static PageSource *open_sample(Sample *s) {
         PageSource *source = NULL;
@@ -149,15 +149,13 @@ TEST(a_flipped_byte_costs_its_block_alone_without_an_index) {
         flip_each_byte(false, 0x80);
 }
 
-TEST(a_cut_costs_the_blocks_behind_it_alone) {
-        SAMPLE(s);
-
-        for (uint64_t at = s.n_whole - 1; at > 0; at--) {
+SAMPLE_TEST(a_cut_costs_the_blocks_behind_it_alone) {
+        for (uint64_t at = s->n_whole - 1; at > 0; at--) {
                 _cleanup_(page_source_freep) PageSource *source = NULL;
                 unsigned lost = 0;
 
-                ck_assert_int_eq(ftruncate(s.fd, (off_t) at), 0);
-                source = open_sample(&s);
+                ck_assert_int_eq(ftruncate(s->fd, (off_t) at), 0);
+                source = open_sample(s);
                 if (at < SEALED_HEADER_BYTES) {
                         ck_assert_ptr_null(source);
                         continue;
@@ -165,75 +163,73 @@ TEST(a_cut_costs_the_blocks_behind_it_alone) {
                 ck_assert_ptr_nonnull(source);
                 ck_assert_uint_eq(source->n_pages, N_PAGES);
                 for (unsigned i = 0; i < N_BLOCKS; i++)
-                        if (at < s.begins[i + 1])
+                        if (at < s->begins[i + 1])
                                 lost |= 1U << i;
-                expect_lost(&s, source, lost, at);
-                ck_assert(is_named(&s, DAMAGE_INDEX, 0));
+                expect_lost(s, source, lost, at);
+                ck_assert(is_named(s, DAMAGE_INDEX, 0));
                 for (unsigned i = 0; i < N_BLOCKS; i++)
-                        ck_assert_int_eq(is_named(&s, DAMAGE_BLOCK, i), !!(lost & (1U << i)));
+                        ck_assert_int_eq(is_named(s, DAMAGE_BLOCK, i), !!(lost & (1U << i)));
         }
 }
 
-TEST(blocks_are_found_behind_a_hole) {
+SAMPLE_TEST(blocks_are_found_behind_a_hole) {
         _cleanup_(page_source_freep) PageSource *source = NULL;
-        SAMPLE(s);
         _cleanup_free_ uint8_t *zeroes = NULL;
         size_t n;
 
         /* The header, the index, and all of blocks 1 and 2 but their last byte. */
-        n = s.begins[3] - s.begins[1] - 1;
-        zeroes = calloc(1, s.n_whole);
-        ck_assert_int_eq(pwrite_full(s.fd, zeroes, SEALED_HEADER_BYTES, 0), 0);
-        ck_assert_int_eq(pwrite_full(s.fd, zeroes, n, s.begins[1]), 0);
-        n = s.n_whole - s.begins[N_BLOCKS];
-        ck_assert_int_eq(pwrite_full(s.fd, zeroes, n, s.begins[N_BLOCKS]), 0);
-        source = open_sample(&s);
+        n = s->begins[3] - s->begins[1] - 1;
+        zeroes = calloc(1, s->n_whole);
+        ck_assert_int_eq(pwrite_full(s->fd, zeroes, SEALED_HEADER_BYTES, 0), 0);
+        ck_assert_int_eq(pwrite_full(s->fd, zeroes, n, s->begins[1]), 0);
+        n = s->n_whole - s->begins[N_BLOCKS];
+        ck_assert_int_eq(pwrite_full(s->fd, zeroes, n, s->begins[N_BLOCKS]), 0);
+        source = open_sample(s);
         ck_assert_ptr_nonnull(source);
         ck_assert_uint_eq(source->n_pages, N_PAGES);
-        expect_lost(&s, source, 1 << 1 | 1 << 2, s.begins[1]);
-        ck_assert(is_named(&s, DAMAGE_HEADER, 0));
-        ck_assert(is_named(&s, DAMAGE_INDEX, 0));
-        ck_assert(is_named(&s, DAMAGE_BLOCK, 1));
-        ck_assert(is_named(&s, DAMAGE_BLOCK, 2));
+        expect_lost(s, source, 1 << 1 | 1 << 2, s->begins[1]);
+        ck_assert(is_named(s, DAMAGE_HEADER, 0));
+        ck_assert(is_named(s, DAMAGE_INDEX, 0));
+        ck_assert(is_named(s, DAMAGE_BLOCK, 1));
+        ck_assert(is_named(s, DAMAGE_BLOCK, 2));
 }
 
-TEST(a_block_of_another_segment_is_not_taken_for_one_of_ours) {
+SAMPLE_TEST(a_block_of_another_segment_is_not_taken_for_one_of_ours) {
         _cleanup_(page_source_freep) PageSource *source = NULL;
-        SAMPLE(s);
         SealedBlock b;
 
-        ck_assert_int_eq(sealed_block_parse(&b, s.whole + s.begins[2], s.n_whole - s.begins[2]), 0);
+        ck_assert_int_eq(sealed_block_parse(&b, s->whole + s->begins[2], s->n_whole - s->begins[2]),
+                         0);
         b.session_id[3] ^= 1;
         sealed_block_format(&b);
-        ck_assert_int_eq(pwrite_full(s.fd, &b, sizeof(b), s.begins[2]), 0);
+        ck_assert_int_eq(pwrite_full(s->fd, &b, sizeof(b), s->begins[2]), 0);
         for (int has_index = 1; has_index >= 0; has_index--) {
                 if (!has_index)
-                        ck_assert_int_eq(ftruncate(s.fd, (off_t) s.n_whole - 1), 0);
+                        ck_assert_int_eq(ftruncate(s->fd, (off_t) s->n_whole - 1), 0);
                 source = page_source_free(source);
-                source = open_sample(&s);
-                expect_lost(&s, source, 1 << 2, s.begins[2]);
-                ck_assert(is_named(&s, DAMAGE_BLOCK, 2));
+                source = open_sample(s);
+                expect_lost(s, source, 1 << 2, s->begins[2]);
+                ck_assert(is_named(s, DAMAGE_BLOCK, 2));
         }
 }
 
-TEST(a_newer_version_is_refused_by_its_number) {
+SAMPLE_TEST(a_newer_version_is_refused_by_its_number) {
         _cleanup_(page_source_freep) PageSource *source = NULL;
-        SAMPLE(s);
         SealedHeader h;
         uint64_t n_pages;
         Damages found = {};
         int dir_fd;
 
-        memcpy(&h, s.whole, sizeof(h));
+        memcpy(&h, s->whole, sizeof(h));
         h.version = htole32(3);
         h.page_bytes = 0; /* it may mean anything there */
         h.checksum = htole64(sealed_checksum(&h, SEALED_HEADER_BYTES - 8));
-        ck_assert_int_eq(pwrite_full(s.fd, &h, sizeof(h), 0), 0);
-        ck_assert_int_eq(page_source_take_fd(&source, dup(s.fd), &found), SEGMENT_E_NEWER);
+        ck_assert_int_eq(pwrite_full(s->fd, &h, sizeof(h), 0), 0);
+        ck_assert_int_eq(page_source_take_fd(&source, dup(s->fd), &found), SEGMENT_E_NEWER);
         ck_assert_uint_eq(found.n, 1);
         ck_assert_uint_eq(found.items[0].block, 3);
 
-        dir_fd = session_dir_fd(s.recording.dir);
+        dir_fd = session_dir_fd(s->recording.dir);
         scratch_write(dir_fd, "newer", &h, sizeof(h));
         ck_assert_int_eq(segment_recover(dir_fd, "newer", &n_pages), SEGMENT_E_NEWER);
         /* Only its checksum makes it a newer one. */
@@ -242,12 +238,12 @@ TEST(a_newer_version_is_refused_by_its_number) {
         ck_assert_int_eq(segment_recover(dir_fd, "newer", &n_pages), SEGMENT_E_DAMAGED);
 }
 
-TEST(recovery_leaves_a_sealed_segment_as_it_is) {
-        SAMPLE(s);
+SAMPLE_TEST(recovery_leaves_a_sealed_segment_as_it_is) {
         uint64_t n_pages;
 
         ck_assert_int_eq(
-                segment_recover(session_dir_fd(s.recording.dir), "cpu0/00000000.seg", &n_pages), 0);
+                segment_recover(session_dir_fd(s->recording.dir), "cpu0/00000000.seg", &n_pages),
+                0);
         ck_assert_uint_eq(n_pages, N_PAGES);
 }
 

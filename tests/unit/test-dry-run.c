@@ -4,11 +4,7 @@
 
 #include <semaphore.h>
 
-#include "daemon/lean/lean.h"
-#include "daemon/process/background.h"
 #include "daemon/tracefs/control.h"
-#include "daemon/tracefs/plan.h"
-#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
 /* The lines of a dry run with "/T" for tracefs; that nothing was written is checked. */
@@ -156,8 +152,20 @@ static void expect_script(FakeKernel *k, Controller *c, SessionMeta *m, const ch
 }
 
 /* clang-format off */
-TEST(the_top_level_is_programmed_and_put_back_by_these_lines) {
-        FAKE_CASE(k, c, false);
+/* What begins a session in an instance. */
+#define MKDIR(name)                                                                                \
+        "mkdir instances/ftraced-" name "\n" \
+        "echo 0 > instances/ftraced-" name "/tracing_on                 # was 1, in a new instance\n" \
+        "echo mono > instances/ftraced-" name "/trace_clock             # was local, in a new instance\n" \
+        "echo 8192 > instances/ftraced-" name "/buffer_size_kb          # was 1408, in a new instance\n" \
+        "echo 25 > instances/ftraced-" name "/buffer_percent            # was 50, in a new instance\n"
+/* A trigger that the daemon hears. */
+#define BELL(n)                                                                                    \
+        "mkdir instances/ftraced.bell-x-" n "\n" \
+        "echo 16 > instances/ftraced.bell-x-" n "/buffer_size_kb     # was 1408, in a new instance\n" \
+        "echo 0 > instances/ftraced.bell-x-" n "/buffer_percent      # was 50, in a new instance\n"
+
+FAKE_TEST(the_top_level_is_programmed_and_put_back_by_these_lines, false) {
         SessionMeta *m = fake_session("x", "udp_*");
 
         fake_put(k, "buffer_size_kb", "7 (expanded: 1408)\n");
@@ -185,8 +193,7 @@ ENTER
 "echo 0 > max_graph_depth\n");
 }
 
-TEST(an_instance_is_made_beside_those_of_others_by_these_lines) {
-        FAKE_CASE(k, c, true);
+FAKE_TEST(an_instance_is_made_beside_those_of_others_by_these_lines, true) {
         SessionMeta *m = fake_session("y", "tcp_sendmsg udp_recvmsg"),
                                                   *other = fake_session("a", "udp_recvmsg");
 
@@ -196,11 +203,7 @@ TEST(an_instance_is_made_beside_those_of_others_by_these_lines) {
         ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
         ck_assert_int_eq(strv_split(&m->spec.hooked, "kfree_* udp_* vfs_read", " "), 0);
         expect_script(k, c, m, HEAD("y") NEW_DIR CD
-"mkdir instances/ftraced-y\n"
-"echo 0 > instances/ftraced-y/tracing_on                 # was 1, in a new instance\n"
-"echo mono > instances/ftraced-y/trace_clock             # was local, in a new instance\n"
-"echo 8192 > instances/ftraced-y/buffer_size_kb          # was 1408, in a new instance\n"
-"echo 25 > instances/ftraced-y/buffer_percent            # was 50, in a new instance\n"
+MKDIR("y")
 "# Lines of available_filter_functions, which hold until a module comes or goes, for 5:\n"
 "# kfree_skb, tcp_sendmsg, udp_recvmsg and 2 more\n"
 "echo 7 4 2 1 8 > instances/ftraced-y/set_ftrace_filter  # was #### all functions enabled ####, in a new instance\n"
@@ -226,32 +229,21 @@ ENTER
 "echo > instances/ftraced-a/set_ftrace_pid\n");
 }
 
-TEST(triggers_are_hung_by_these_lines_and_taken_down_again) {
-        FAKE_CASE(k, c, true);
-        SessionMeta *m = fake_session("x", "udp_sendmsg");
-
+FAKE_SESSION_TEST(triggers_are_hung_by_these_lines_and_taken_down_again, true, "x") {
         fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
         ck_assert_int_eq(strv_add(&m->spec.triggers, "start function:kfree_skb"), 0);
         ck_assert_int_eq(strv_add(&m->spec.triggers,
                                   "stop event:sched:sched_switch:prev_comm==\"x\""), 0);
         expect_script(k, c, m, HEAD("x") NEW_DIR CD
-"mkdir instances/ftraced.bell-x-0\n"
-"echo 16 > instances/ftraced.bell-x-0/buffer_size_kb     # was 1408, in a new instance\n"
-"echo 0 > instances/ftraced.bell-x-0/buffer_percent      # was 50, in a new instance\n"
+BELL("0")
 "# Lines of available_filter_functions, which hold until a module comes or goes, for 1:\n"
 "# kfree_skb\n"
 "echo 7 > instances/ftraced.bell-x-0/set_ftrace_filter   # was #### all functions enabled ####, in a new instance\n"
 "echo function > instances/ftraced.bell-x-0/current_tracer  # was nop, in a new instance\n"
-"mkdir instances/ftraced.bell-x-1\n"
-"echo 16 > instances/ftraced.bell-x-1/buffer_size_kb     # was 1408, in a new instance\n"
-"echo 0 > instances/ftraced.bell-x-1/buffer_percent      # was 50, in a new instance\n"
+BELL("1")
 "echo 'prev_comm==\"x\"' >> instances/ftraced.bell-x-1/events/sched/sched_switch/filter\n"
 "echo 1 > instances/ftraced.bell-x-1/events/sched/sched_switch/enable  # was 0, in a new instance\n"
-"mkdir instances/ftraced-x\n"
-"echo 0 > instances/ftraced-x/tracing_on                 # was 1, in a new instance\n"
-"echo mono > instances/ftraced-x/trace_clock             # was local, in a new instance\n"
-"echo 8192 > instances/ftraced-x/buffer_size_kb          # was 1408, in a new instance\n"
-"echo 25 > instances/ftraced-x/buffer_percent            # was 50, in a new instance\n"
+MKDIR("x")
 "echo udp_sendmsg > instances/ftraced-x/set_ftrace_filter  # was #### all functions enabled ####, in a new instance\n"
 "echo udp_sendmsg > set_graph_function                   # was #### all functions enabled ####\n"
 "echo function_graph > instances/ftraced-x/current_tracer  # was nop\n"
@@ -271,10 +263,7 @@ TEST(triggers_are_hung_by_these_lines_and_taken_down_again) {
 "echo > set_graph_function\n");
 }
 
-TEST(probes_of_values_are_made_by_these_lines_and_removed_again) {
-        FAKE_CASE(k, c, true);
-        SessionMeta *m = fake_session("x", "udp_sendmsg");
-
+FAKE_SESSION_TEST(probes_of_values_are_made_by_these_lines_and_removed_again, true, "x") {
         fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
         fake_put(k, "dynamic_events", "");
         fake_put(k, "kprobe_events", "");
@@ -284,11 +273,7 @@ TEST(probes_of_values_are_made_by_these_lines_and_removed_again) {
         expect_script(k, c, m, HEAD("x") NEW_DIR CD
 "echo 'f1024:ftraced/ftraced_af63f54c86021707_f0 kfree%return ret=$retval' >> dynamic_events\n"
 "echo 'f1024:ftraced/ftraced_af63f54c86021707_f1 udp_sendmsg%return ret=$retval' >> dynamic_events\n"
-"mkdir instances/ftraced-x\n"
-"echo 0 > instances/ftraced-x/tracing_on                 # was 1, in a new instance\n"
-"echo mono > instances/ftraced-x/trace_clock             # was local, in a new instance\n"
-"echo 8192 > instances/ftraced-x/buffer_size_kb          # was 1408, in a new instance\n"
-"echo 25 > instances/ftraced-x/buffer_percent            # was 50, in a new instance\n"
+MKDIR("x")
 "echo 1 > instances/ftraced-x/events/ftraced/ftraced_af63f54c86021707_f0/enable  # was 0, in a new instance\n"
 "echo 1 > instances/ftraced-x/events/ftraced/ftraced_af63f54c86021707_f1/enable  # was 0, in a new instance\n"
 "echo udp_sendmsg > set_graph_function                   # was #### all functions enabled ####\n"
@@ -305,10 +290,7 @@ ENTER
 "echo > set_graph_function\n");
 }
 
-TEST(a_stopwatch_is_made_by_these_lines_and_removed_again) {
-        FAKE_CASE(k, c, true);
-        SessionMeta *m = fake_session("x", "udp_sendmsg");
-
+FAKE_SESSION_TEST(a_stopwatch_is_made_by_these_lines_and_removed_again, true, "x") {
         fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
         fake_put(k, "dynamic_events", "");
         fake_put(k, "kprobe_events", "");
@@ -319,18 +301,12 @@ TEST(a_stopwatch_is_made_by_these_lines_and_removed_again) {
 "echo 'p:ftraced/ftraced_af63f54c86021707_0_in0 udp_sendmsg' >> dynamic_events\n"
 "echo 'r512:ftraced/ftraced_af63f54c86021707_0_out0 udp_sendmsg' >> dynamic_events\n"
 "echo 's:ftraced_af63f54c86021707_0 u64 lat' >> dynamic_events\n"
-"mkdir instances/ftraced.bell-x-0\n"
-"echo 16 > instances/ftraced.bell-x-0/buffer_size_kb     # was 1408, in a new instance\n"
-"echo 0 > instances/ftraced.bell-x-0/buffer_percent      # was 50, in a new instance\n"
+BELL("0")
 "echo 'lat >= 5000' >> instances/ftraced.bell-x-0/events/synthetic/ftraced_af63f54c86021707_0/filter\n"
 "echo 1 > instances/ftraced.bell-x-0/events/synthetic/ftraced_af63f54c86021707_0/enable  # was 0, in a new instance\n"
 "echo 'hist:keys=common_pid:ts0=common_timestamp.usecs:size=8192' >> instances/ftraced.bell-x-0/events/ftraced/ftraced_af63f54c86021707_0_in0/trigger\n"
 "echo 'hist:keys=common_pid:lat0=common_timestamp.usecs-$ts0:onmatch(ftraced.ftraced_af63f54c86021707_0_in0).trace(ftraced_af63f54c86021707_0,$lat0):size=8192' >> instances/ftraced.bell-x-0/events/ftraced/ftraced_af63f54c86021707_0_out0/trigger\n"
-"mkdir instances/ftraced-x\n"
-"echo 0 > instances/ftraced-x/tracing_on                 # was 1, in a new instance\n"
-"echo mono > instances/ftraced-x/trace_clock             # was local, in a new instance\n"
-"echo 8192 > instances/ftraced-x/buffer_size_kb          # was 1408, in a new instance\n"
-"echo 25 > instances/ftraced-x/buffer_percent            # was 50, in a new instance\n"
+MKDIR("x")
 "echo udp_sendmsg > set_graph_function                   # was #### all functions enabled ####\n"
 "echo function_graph > instances/ftraced-x/current_tracer  # was nop\n"
 "echo 1 > instances/ftraced-x/tracing_on                 # was 0\n"
@@ -418,8 +394,7 @@ TEST(whether_there_are_instances_is_told_by_the_release_without_making_one) {
         }
 }
 
-TEST(what_arming_refuses_a_dry_run_refuses) {
-        FAKE_CASE(k, c, true);
+FAKE_TEST(what_arming_refuses_a_dry_run_refuses, true) {
         SessionMeta *m = fake_session("x", "udp_sendmesg"), *n = fake_session("x", "udp_sendmsg");
 
         refuse(c, m, REFUSAL_FUNCTION_NOT_FOUND, "udp_sendmesg");
@@ -446,19 +421,14 @@ TEST(how_full_a_buffer_wakes_is_not_set_where_nobody_may_set_it) {
         }
 }
 
-TEST(sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out) {
-        FAKE_CASE(k, c, false);
-        SessionMeta *m = fake_session("x", "udp_sendmsg");
-
+FAKE_SESSION_TEST(sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out, false, "x") {
         fake_put_root(k, "proc/sys/kernel/osrelease", "5.10.0-46-amd64\n");
         fake_put(k, "buffer_size_kb", "X\n");
         make_read_only(k, "per_cpu/cpu0/buffer_size_kb");
         refuse(c, m, REFUSAL_NOT_SUPPORTED, "> buffer_size_kb");
 }
 
-TEST(steps_are_json_with_what_they_replace) {
-        FAKE_CASE(k, c, true);
-        SessionMeta *m = fake_session("x", "udp_sendmsg");
+FAKE_SESSION_TEST(steps_are_json_with_what_they_replace, true, "x") {
         _cleanup_refusal_ Refusal refusal = {};
         _cleanup_plan_ Plan plan = {};
         json_auto_t *steps = NULL;

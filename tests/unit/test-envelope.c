@@ -2,7 +2,6 @@
 
 /* One trace, put into whatever texts come in, is the same trace when it is read. */
 
-#include "base/buf.h"
 #include "import/text-private.h"
 #include "text-file.h"
 

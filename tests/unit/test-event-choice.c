@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "meta/event-choice.h"
 #include "unit.h"

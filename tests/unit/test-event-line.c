@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <stdio.h>
-
 #include "base/cleanup.h"
 #include "import/text-private.h"
 #include "unit.h"

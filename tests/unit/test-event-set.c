@@ -2,10 +2,6 @@
 
 /* Events and arguments, programmed by the controller on a tracefs that behaves. */
 
-#include <stdio.h>
-
-#include "base/buf.h"
-#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
 /* Session "x", of udp_sendmsg and one event, and of process @pid if it is not NULL. */
@@ -23,28 +19,24 @@ static void expect_file(FakeKernel *k, const char *file, const char *text) {
                     text);
 }
 
-TEST(an_event_is_on_with_its_filter_and_off_again) {
-        for (int instances = 0; instances < 2; instances++) {
-                FAKE_CASE(k, c, instances);
-                Tracer *t;
+FAKE_TESTS(an_event_is_on_with_its_filter_and_off_again) {
+        Tracer *t;
 
-                fake_put_root(k, "proc/812/task/812/comm", "x\n");
-                fake_put(k, "events/sched/sched_switch/filter", "next_pid == 7\n");
-                t = fake_start(c, with_event("sched:sched_switch:prev_pid > 0", "812"), false);
-                expect_file(k, "events/sched/sched_switch/filter", "prev_pid > 0\n");
-                expect_file(k, "events/sched/sched_switch/enable", "1\n");
-                expect_file(k, "set_event_pid", "812\n");
-                expect_file(k, "options/event-fork", "1\n");
-                fake_end(t);
+        fake_put_root(k, "proc/812/task/812/comm", "x\n");
+        fake_put(k, "events/sched/sched_switch/filter", "next_pid == 7\n");
+        t = fake_start(c, with_event("sched:sched_switch:prev_pid > 0", "812"), false);
+        expect_file(k, "events/sched/sched_switch/filter", "prev_pid > 0\n");
+        expect_file(k, "events/sched/sched_switch/enable", "1\n");
+        expect_file(k, "set_event_pid", "812\n");
+        expect_file(k, "options/event-fork", "1\n");
+        fake_end(t);
 
-                t = fake_start(c, with_event("sched:sched_switch", NULL), false);
-                expect_file(k, "events/sched/sched_switch/filter", "none\n");
-                fake_end(t);
-        }
+        t = fake_start(c, with_event("sched:sched_switch", NULL), false);
+        expect_file(k, "events/sched/sched_switch/filter", "none\n");
+        fake_end(t);
 }
 
-TEST(a_list_of_processes_that_have_all_ended_is_put_back_although_it_looks_like_none) {
-        FAKE_CASE(k, c, false);
+FAKE_TEST(a_list_of_processes_that_have_all_ended_is_put_back_although_it_looks_like_none, false) {
         Tracer *t;
 
         fake_put_root(k, "proc/812/task/812/comm", "x\n");
@@ -73,9 +65,7 @@ TEST(what_cannot_be_recorded_beside_calls_is_refused_with_the_reason) {
         }
 }
 
-TEST(arguments_are_recorded_where_the_kernel_can) {
-        FAKE_CASE(k, c, false);
-        SessionMeta *m = fake_session("x", "udp_sendmsg");
+FAKE_SESSION_TEST(arguments_are_recorded_where_the_kernel_can, false, "x") {
         Tracer *t;
 
         m->spec.args = true;
@@ -90,9 +80,7 @@ TEST(arguments_are_recorded_where_the_kernel_can) {
 
 #define VALUES "ftraced_af63f54c86021707_f0" /* of session "x" */
 
-TEST(a_module_without_types_is_named_if_arguments_are_recorded) {
-        FAKE_CASE(k, c, false);
-
+FAKE_TEST(a_module_without_types_is_named_if_arguments_are_recorded, false) {
         fake_put(k, "dynamic_events", "");
         fake_put(k, "kprobe_events", "");
         fake_put(k, "events/ftraced/ftraced_af63f54c86021707_e0/enable", "0\n");
@@ -114,9 +102,7 @@ TEST(a_module_without_types_is_named_if_arguments_are_recorded) {
         }
 }
 
-TEST(what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session) {
-        FAKE_CASE(k, c, false);
-        SessionMeta *m = fake_session("x", "udp_sendmsg");
+FAKE_SESSION_TEST(what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session, false, "x") {
         size_t off = 0, out = 0;
         Tracer *t;
 
@@ -145,9 +131,7 @@ TEST(what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session) {
         ck_assert_uint_gt(out, off); /* an event that is on cannot go */
 }
 
-TEST(a_kernel_that_records_what_calls_return_gets_no_probes) {
-        FAKE_CASE(k, c, false);
-        SessionMeta *m = fake_session("x", "udp_sendmsg");
+FAKE_SESSION_TEST(a_kernel_that_records_what_calls_return_gets_no_probes, false, "x") {
         Tracer *t;
 
         m->spec.retval = true;
@@ -160,9 +144,7 @@ TEST(a_kernel_that_records_what_calls_return_gets_no_probes) {
         ck_assert_int_eq(tracer_disarm(t), 0);
 }
 
-TEST(functions_whose_values_are_asked_for_exist_and_are_few) {
-        FAKE_CASE(k, c, false);
-        SessionMeta *m = fake_session("x", "udp_sendmsg");
+FAKE_SESSION_TEST(functions_whose_values_are_asked_for_exist_and_are_few, false, "x") {
         _cleanup_buf_ Buf names = BUF_INIT;
         _cleanup_free_ char *text = NULL;
 
@@ -181,26 +163,23 @@ TEST(functions_whose_values_are_asked_for_exist_and_are_few) {
         fake_expect(k, "dynamic_events", "");
 }
 
-TEST(markers_are_copied_into_an_instance_where_the_kernel_can_and_else_refused) {
-        for (int instances = 0; instances < 2; instances++) {
-                FAKE_CASE(k, c, instances);
-                Tracer *t;
+FAKE_TESTS(markers_are_copied_into_an_instance_where_the_kernel_can_and_else_refused) {
+        Tracer *t;
 
-                fake_refuse(c, with_event("ftrace:print:ip > 0", NULL), false, REFUSAL_INVALID_SPEC,
-                            "takes no filter");
-                if (instances) {
-                        fake_refuse(c, with_event("ftrace:print", NULL), false,
-                                    REFUSAL_NOT_SUPPORTED, "instances/ftraced-x/trace_marker");
-                        fake_put(k, "options/copy_trace_marker", "0\n");
-                }
-                fake_put(k, "options/markers", "0\n");
-                t = fake_start(c, with_event("ftrace:print", NULL), false);
-                if (instances) {
-                        fake_expect(k, "instances/ftraced-x/options/copy_trace_marker", "1\n");
-                        fake_expect(k, "instances/ftraced-x/options/markers", "1\n");
-                        fake_expect(k, "options/copy_trace_marker", "0\n");
-                } else
-                        fake_expect(k, "options/markers", "1\n");
-                fake_end(t);
+        fake_refuse(c, with_event("ftrace:print:ip > 0", NULL), false, REFUSAL_INVALID_SPEC,
+                    "takes no filter");
+        if (instances) {
+                fake_refuse(c, with_event("ftrace:print", NULL), false, REFUSAL_NOT_SUPPORTED,
+                            "instances/ftraced-x/trace_marker");
+                fake_put(k, "options/copy_trace_marker", "0\n");
         }
+        fake_put(k, "options/markers", "0\n");
+        t = fake_start(c, with_event("ftrace:print", NULL), false);
+        if (instances) {
+                fake_expect(k, "instances/ftraced-x/options/copy_trace_marker", "1\n");
+                fake_expect(k, "instances/ftraced-x/options/markers", "1\n");
+                fake_expect(k, "options/copy_trace_marker", "0\n");
+        } else
+                fake_expect(k, "options/markers", "1\n");
+        fake_end(t);
 }

@@ -2,7 +2,6 @@
 
 /* Figures of the texts in tests/data/text against those that another program has counted. */
 
-#include <jansson.h>
 #include <math.h>
 
 #include "analyze/breakdown.h"
@@ -139,61 +138,63 @@ static const char *const texts[] = {
         "udp-client-server.stap.txt",
 };
 
-TEST(lines_calls_and_functions_are_as_many) {
-        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                _cleanup_counted_ Counted c = {};
-                json_auto_t *e = expected(texts[i]);
-                const json_t *kinds = json_object_get(e, "line_kinds");
-                const TextCount *t;
+/* Of the texts from @first to before @end, counted, with what is expected of each. */
+#define COUNTED_TEST(name, first, end, by)                                                         \
+        static void name##_of(Counted *c, const json_t *e);                                        \
+        TEST(name) {                                                                               \
+                for (size_t i = (first); i < (end); i++) {                                         \
+                        _cleanup_counted_ Counted c = {};                                          \
+                        json_auto_t *e = expected(texts[i]);                                       \
+                                                                                                   \
+                        count(&c, texts[i], (by));                                                 \
+                        name##_of(&c, e);                                                          \
+                }                                                                                  \
+        }                                                                                          \
+        static void name##_of(Counted *c, const json_t *e)
 
-                count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
-                t = text_trace_count(c.trace);
-                ck_assert_uint_eq(t->n_lines, number_of(e, "lines"));
-                ck_assert_uint_eq(t->n_bytes, number_of(e, "bytes"));
-                ck_assert_uint_eq(c.pairing->n_calls, number_of(e, "calls"));
-                ck_assert_uint_eq(text_trace_n_functions(c.trace),
-                                  number_of(e, "distinct_functions"));
-                ck_assert_uint_eq((uint64_t) t->max_depth, number_of(e, "max_depth"));
-                if (json_object_get(kinds, "open")) {
-                        ck_assert_uint_eq(t->n_open, number_of(kinds, "open"));
-                        ck_assert_uint_eq(t->n_leaf, number_of(kinds, "leaf"));
-                        ck_assert_uint_eq(t->n_close, number_of(kinds, "close"));
-                        ck_assert_uint_eq(t->n_headers + t->n_remarks[TEXT_NOT_TRACE],
-                                          number_of(kinds, "other"));
-                } else {
-                        ck_assert_uint_eq(t->n_open, number_of(kinds, "entry"));
-                        ck_assert_uint_eq(t->n_close, number_of(kinds, "return"));
-                }
-                ck_assert_uint_eq(t->n_remarks[TEXT_TIME_IMPOSSIBLE],
-                                  json_array_size(json_object_get(e, "negative_self")));
-                ck_assert_uint_eq(t->n_cut_calls, 0);
+COUNTED_TEST(lines_calls_and_functions_are_as_many, 0, ELEMENTSOF(texts), BREAKDOWN_BY_FUNCTION) {
+        const json_t *kinds = json_object_get(e, "line_kinds");
+        const TextCount *t;
+
+        t = text_trace_count(c->trace);
+        ck_assert_uint_eq(t->n_lines, number_of(e, "lines"));
+        ck_assert_uint_eq(t->n_bytes, number_of(e, "bytes"));
+        ck_assert_uint_eq(c->pairing->n_calls, number_of(e, "calls"));
+        ck_assert_uint_eq(text_trace_n_functions(c->trace), number_of(e, "distinct_functions"));
+        ck_assert_uint_eq((uint64_t) t->max_depth, number_of(e, "max_depth"));
+        if (json_object_get(kinds, "open")) {
+                ck_assert_uint_eq(t->n_open, number_of(kinds, "open"));
+                ck_assert_uint_eq(t->n_leaf, number_of(kinds, "leaf"));
+                ck_assert_uint_eq(t->n_close, number_of(kinds, "close"));
+                ck_assert_uint_eq(t->n_headers + t->n_remarks[TEXT_NOT_TRACE],
+                                  number_of(kinds, "other"));
+        } else {
+                ck_assert_uint_eq(t->n_open, number_of(kinds, "entry"));
+                ck_assert_uint_eq(t->n_close, number_of(kinds, "return"));
         }
+        ck_assert_uint_eq(t->n_remarks[TEXT_TIME_IMPOSSIBLE],
+                          json_array_size(json_object_get(e, "negative_self")));
+        ck_assert_uint_eq(t->n_cut_calls, 0);
 }
 
-TEST(trees_take_as_long) {
-        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                _cleanup_counted_ Counted c = {};
-                json_auto_t *e = expected(texts[i]);
-                const json_t *root;
-                size_t k;
+COUNTED_TEST(trees_take_as_long, 0, ELEMENTSOF(texts), BREAKDOWN_BY_FUNCTION) {
+        const json_t *root;
+        size_t k;
 
-                count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
-                json_array_foreach (json_object_get(e, "roots"), k, root) {
-                        const Ended *call =
-                                find_call(&c, text_of(root, "name"), number_of(root, "line"));
+        json_array_foreach (json_object_get(e, "roots"), k, root) {
+                const Ended *call = find_call(c, text_of(root, "name"), number_of(root, "line"));
 
-                        ck_assert(call->is_root);
-                        ck_assert_uint_eq(call->duration_ns, ns_of(root, "incl_us"));
-                        ck_assert_uint_eq(call->self_ns, ns_of(root, "self_us"));
-                        ck_assert_uint_eq(call->n_calls, number_of(root, "calls"));
-                        if (json_object_get(root, "irq_us"))
-                                ck_assert_uint_eq(call->irq_ns, ns_of(root, "irq_us"));
-                        if (json_object_get(root, "blocked_us")) {
-                                ck_assert_uint_eq(call->all_blocked_ns, ns_of(root, "blocked_us"));
-                        }
+                ck_assert(call->is_root);
+                ck_assert_uint_eq(call->duration_ns, ns_of(root, "incl_us"));
+                ck_assert_uint_eq(call->self_ns, ns_of(root, "self_us"));
+                ck_assert_uint_eq(call->n_calls, number_of(root, "calls"));
+                if (json_object_get(root, "irq_us"))
+                        ck_assert_uint_eq(call->irq_ns, ns_of(root, "irq_us"));
+                if (json_object_get(root, "blocked_us")) {
+                        ck_assert_uint_eq(call->all_blocked_ns, ns_of(root, "blocked_us"));
                 }
-                ck_assert_uint_eq(text_trace_count(c.trace)->n_roots, k);
         }
+        ck_assert_uint_eq(text_trace_count(c->trace)->n_roots, k);
 }
 
 static void compare_list(Counted *c, const json_t *e, const char *list) {
@@ -219,123 +220,95 @@ static void compare_list(Counted *c, const json_t *e, const char *list) {
         }
 }
 
-TEST(functions_take_as_long) {
+COUNTED_TEST(functions_take_as_long, 0, ELEMENTSOF(texts), BREAKDOWN_BY_FUNCTION) {
         static const char *const lists[] = { "top10_self", "top10_self_excluding_irq",
                                              "top10_self_on_cpu", "top10_inclusive",
                                              "top10_count" };
+        const BreakdownRow *const *rows;
+        const char *name;
+        json_t *o;
+        size_t k, n;
 
-        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                _cleanup_counted_ Counted c = {};
-                json_auto_t *e = expected(texts[i]);
-                const BreakdownRow *const *rows;
-                const char *name;
-                json_t *o;
-                size_t k, n;
-
-                count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
-                for (k = 0; k < ELEMENTSOF(lists); k++)
-                        compare_list(&c, e, lists[k]);
-                json_object_foreach (json_object_get(e, "time_under"), name, o)
-                        ck_assert_uint_eq(sum_of(&c, name).total_ns,
-                                          (uint64_t) llround(json_number_value(o) * 1000));
-                rows = breakdown_rows(c.breakdown, &n);
-                json_array_foreach (json_object_get(e, "top10_self"), k, o)
-                        ck_assert_uint_eq(rows[k]->self_ns, ns_of(o, "self_us"));
-        }
+        for (k = 0; k < ELEMENTSOF(lists); k++)
+                compare_list(c, e, lists[k]);
+        json_object_foreach (json_object_get(e, "time_under"), name, o)
+                ck_assert_uint_eq(sum_of(c, name).total_ns,
+                                  (uint64_t) llround(json_number_value(o) * 1000));
+        rows = breakdown_rows(c->breakdown, &n);
+        json_array_foreach (json_object_get(e, "top10_self"), k, o)
+                ck_assert_uint_eq(rows[k]->self_ns, ns_of(o, "self_us"));
 }
 
-TEST(modules_take_as_long) {
-        for (size_t i = 0; i < 2; i++) {
-                _cleanup_counted_ Counted c = {};
-                json_auto_t *e = expected(texts[i]);
-                const char *name;
-                json_t *us;
-                size_t n;
+COUNTED_TEST(modules_take_as_long, 0, 2, BREAKDOWN_BY_MODULE) {
+        const char *name;
+        json_t *us;
+        size_t n;
 
-                count(&c, texts[i], BREAKDOWN_BY_MODULE);
-                json_object_foreach (json_object_get(e, "self_by_module_us"), name, us)
-                        ck_assert_uint_eq(sum_of(&c, name).self_ns,
-                                          (uint64_t) llround(json_number_value(us) * 1000));
-                (void) breakdown_rows(c.breakdown, &n);
-                ck_assert_uint_eq(n, json_object_size(json_object_get(e, "self_by_module_us")));
-        }
+        json_object_foreach (json_object_get(e, "self_by_module_us"), name, us)
+                ck_assert_uint_eq(sum_of(c, name).self_ns,
+                                  (uint64_t) llround(json_number_value(us) * 1000));
+        (void) breakdown_rows(c->breakdown, &n);
+        ck_assert_uint_eq(n, json_object_size(json_object_get(e, "self_by_module_us")));
 }
 
-TEST(single_calls_take_as_long) {
-        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                _cleanup_counted_ Counted c = {};
-                json_auto_t *e = expected(texts[i]);
-                const char *name;
-                json_t *list, *o;
-                size_t k;
+COUNTED_TEST(single_calls_take_as_long, 0, ELEMENTSOF(texts), BREAKDOWN_BY_FUNCTION) {
+        const char *name;
+        json_t *list, *o;
+        size_t k;
 
-                count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
-                json_array_foreach (json_object_get(e, "top10_single_frames_by_self"), k, o)
-                        ck_assert_uint_eq(
-                                find_call(&c, text_of(o, "name"), number_of(o, "line"))->self_ns,
-                                ns_of(o, "self_us"));
-                json_object_foreach (json_object_get(e, "activations"), name, list)
-                        json_array_foreach (list, k, o) {
-                                const Ended *call = find_call(&c, name, number_of(o, "line"));
+        json_array_foreach (json_object_get(e, "top10_single_frames_by_self"), k, o)
+                ck_assert_uint_eq(find_call(c, text_of(o, "name"), number_of(o, "line"))->self_ns,
+                                  ns_of(o, "self_us"));
+        json_object_foreach (json_object_get(e, "activations"), name, list)
+                json_array_foreach (list, k, o) {
+                        const Ended *call = find_call(c, name, number_of(o, "line"));
 
-                                ck_assert_uint_eq(call->duration_ns, ns_of(o, "incl_us"));
-                                ck_assert_uint_eq(call->self_ns, ns_of(o, "self_us"));
-                                ck_assert_uint_eq((uint64_t) call->depth, number_of(o, "depth"));
-                        }
-        }
-}
-
-TEST(interrupts_are_those_and_stand_where_they_came) {
-        for (size_t i = 0; i < 2; i++) {
-                _cleanup_counted_ Counted c = {};
-                json_auto_t *e = expected(texts[i]);
-                size_t k, n = 0;
-                json_t *o;
-
-                count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
-                json_array_foreach (json_object_get(e, "irq_roots"), k, o) {
-                        const Ended *call = find_call(&c, text_of(o, "name"), number_of(o, "line"));
-
-                        ck_assert(call->is_irq);
                         ck_assert_uint_eq(call->duration_ns, ns_of(o, "incl_us"));
-                        ck_assert_uint_eq(call->n_calls, number_of(o, "calls"));
-                        ck_assert(is_named(call->parent, text_of(o, "parent")));
+                        ck_assert_uint_eq(call->self_ns, ns_of(o, "self_us"));
+                        ck_assert_uint_eq((uint64_t) call->depth, number_of(o, "depth"));
                 }
-                for (size_t m = 0; m < c.n_calls; m++)
-                        n += c.calls[m].is_irq;
-                ck_assert_uint_eq(n, k);
-        }
 }
 
-TEST(waits_are_those_and_as_long) {
-        _cleanup_counted_ Counted c = {};
-        json_auto_t *e = expected(texts[2]);
+COUNTED_TEST(interrupts_are_those_and_stand_where_they_came, 0, 2, BREAKDOWN_BY_FUNCTION) {
         size_t k, n = 0;
         json_t *o;
 
-        count(&c, texts[2], BREAKDOWN_BY_FUNCTION);
+        json_array_foreach (json_object_get(e, "irq_roots"), k, o) {
+                const Ended *call = find_call(c, text_of(o, "name"), number_of(o, "line"));
+
+                ck_assert(call->is_irq);
+                ck_assert_uint_eq(call->duration_ns, ns_of(o, "incl_us"));
+                ck_assert_uint_eq(call->n_calls, number_of(o, "calls"));
+                ck_assert(is_named(call->parent, text_of(o, "parent")));
+        }
+        for (size_t m = 0; m < c->n_calls; m++)
+                n += c->calls[m].is_irq;
+        ck_assert_uint_eq(n, k);
+}
+
+COUNTED_TEST(waits_are_those_and_as_long, 2, 3, BREAKDOWN_BY_FUNCTION) {
+        size_t k, n = 0;
+        json_t *o;
+
         json_array_foreach (json_object_get(e, "waits"), k, o) {
-                const Ended *call = find_call(&c, text_of(o, "name"), number_of(o, "line"));
+                const Ended *call = find_call(c, text_of(o, "name"), number_of(o, "line"));
 
                 ck_assert_uint_eq(call->blocked_ns, ns_of(o, "blocked_us"));
                 ck_assert_uint_eq(call->start_ns, ns_of(o, "enter_us"));
         }
-        for (size_t i = 0; i < c.n_calls; i++)
-                n += c.calls[i].blocked_ns > 0;
+        for (size_t i = 0; i < c->n_calls; i++)
+                n += c->calls[i].blocked_ns > 0;
         ck_assert_uint_eq(n, k);
-        ck_assert_uint_eq(c.pairing->total_ns, ns_of(e, "total_roots_us"));
+        ck_assert_uint_eq(c->pairing->total_ns, ns_of(e, "total_roots_us"));
 }
 
-TEST(tasks_take_as_long) {
-        _cleanup_counted_ Counted c = {};
-        json_auto_t *e = expected(texts[2]);
+COUNTED_TEST(tasks_take_as_long, 2, 3, BREAKDOWN_BY_TASK) {
         const BreakdownRow *const *rows;
         const char *name;
         json_t *o;
         size_t n;
 
-        count(&c, texts[2], BREAKDOWN_BY_TASK);
-        rows = breakdown_rows(c.breakdown, &n);
+        rows = breakdown_rows(c->breakdown, &n);
         ck_assert_uint_eq(n, 2);
         json_object_foreach (json_object_get(e, "threads"), name, o) {
                 char text[64];
@@ -354,27 +327,22 @@ TEST(tasks_take_as_long) {
         }
 }
 
-TEST(tracing_costs_as_much) {
-        for (size_t i = 0; i < 2; i++) {
-                _cleanup_counted_ Counted c = {};
-                json_auto_t *e = expected(texts[i]);
-                json_t *model = json_object_get(e, "overhead_model");
-                json_t *least = json_object_get(model, "min");
-                json_t *most = json_object_get(model, "p10");
-                Overhead o;
+COUNTED_TEST(tracing_costs_as_much, 0, 2, BREAKDOWN_BY_FUNCTION) {
+        json_t *model = json_object_get(e, "overhead_model");
+        json_t *least = json_object_get(model, "min");
+        json_t *most = json_object_get(model, "p10");
+        Overhead o;
 
-                count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
-                o = overhead_of(c.floor);
-                ck_assert(o.has_cost);
-                ck_assert_uint_eq(o.cost.caller_low_ns, ns_of(least, "c_us"));
-                ck_assert_uint_eq(o.cost.caller_high_ns, ns_of(most, "c_us"));
-                ck_assert_uint_eq(o.cost.leaf_ns, ns_of(least, "l_us"));
-                ck_assert_uint_eq(o.shown.n_below, number_of(least, "calls_below_roots"));
-                ck_assert_uint_eq(
-                        floor_real_ns(&o.cost, o.shown.total_ns, o.shown.n, o.shown.n_below, true),
-                        ns_of(least, "est_real_us"));
-                ck_assert_uint_eq(
-                        floor_real_ns(&o.cost, o.shown.total_ns, o.shown.n, o.shown.n_below, false),
-                        ns_of(most, "est_real_us"));
-        }
+        o = overhead_of(c->floor);
+        ck_assert(o.has_cost);
+        ck_assert_uint_eq(o.cost.caller_low_ns, ns_of(least, "c_us"));
+        ck_assert_uint_eq(o.cost.caller_high_ns, ns_of(most, "c_us"));
+        ck_assert_uint_eq(o.cost.leaf_ns, ns_of(least, "l_us"));
+        ck_assert_uint_eq(o.shown.n_below, number_of(least, "calls_below_roots"));
+        ck_assert_uint_eq(
+                floor_real_ns(&o.cost, o.shown.total_ns, o.shown.n, o.shown.n_below, true),
+                ns_of(least, "est_real_us"));
+        ck_assert_uint_eq(
+                floor_real_ns(&o.cost, o.shown.total_ns, o.shown.n, o.shown.n_below, false),
+                ns_of(most, "est_real_us"));
 }

@@ -2,8 +2,6 @@
 
 /* What a service manager gets to read; what it gives back is tests/system/test-restart.sh's. */
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -48,10 +46,9 @@ static void receive(int fd, char text[static 256], size_t *ret_n) {
         }
 }
 
-TEST(both_descriptors_of_a_cpu_are_sent_together_and_never_polled) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(both_descriptors_of_a_cpu_are_sent_together_and_never_polled) {
         _cleanup_(fdstore_freep) FdStore *f = NULL;
-        int notify = listen_at(&s), fds[2];
+        int notify = listen_at(s), fds[2];
         char text[256];
         size_t n;
 
@@ -85,10 +82,9 @@ TEST(without_a_manager_nothing_is_said_and_nothing_fails) {
         ck_assert_uint_eq(fdstore_drop_rest(f), 0);
 }
 
-TEST(sockets_and_the_managers_own_are_left_alone) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(sockets_and_the_managers_own_are_left_alone) {
         _cleanup_(fdstore_freep) FdStore *f = NULL;
-        int notify = listen_at(&s);
+        int notify = listen_at(s);
 
         ck_assert_int_eq(fdstore_new(&f, false), 0); /* a private daemon's */
         ck_assert(!fdstore_is_there(f));

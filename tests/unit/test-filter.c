@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "calls/filter.h"
-#include "calls/steps.h"
 #include "player.h"
 
 #define TASKS "17 client\n18 a server\n"
@@ -249,30 +248,28 @@ TEST(each_root_may_have_its_limit) {
         EXPECT("u{+u}i{k.i}i{+k.i}u{", "i{k.i}", .keep_limits = &limits);
 }
 
-TEST(tasks_and_cpus_and_times_are_left_alone) {
+RECORDING_TEST(tasks_and_cpus_and_times_are_left_alone, layout) {
         const bool cpus[] = { false, true };
-        RECORDING(r, layout);
 
-        add_calls(&r, 0, 1000, "u{2k.1i.u}");
-        add_calls(&r, 1, 5000, "o.");
-        ck_assert_str_eq(left(&r, &(FilterSpec){ .pids = (int32_t[]){ 18 }, .n_pids = 1 }), "k.");
-        ck_assert_str_eq(left(&r, &(FilterSpec){ .tasks = STRV("a s*") }), "k.");
-        ck_assert_str_eq(left(&r, &(FilterSpec){ .cpus = cpus, .n_cpus = 2 }), "o.");
-        ck_assert_str_eq(left(&r, &(FilterSpec){ .from_ns = 1100, .to_ns = 1300 }), "k.i.");
-        ck_assert_str_eq(left(&r, &(FilterSpec){ .from_ns = 5000 }), "o.");
-        ck_assert_str_eq(left(&r, &(FilterSpec){ .to_ns = 999 }), "");
+        add_calls(r, 0, 1000, "u{2k.1i.u}");
+        add_calls(r, 1, 5000, "o.");
+        ck_assert_str_eq(left(r, &(FilterSpec){ .pids = (int32_t[]){ 18 }, .n_pids = 1 }), "k.");
+        ck_assert_str_eq(left(r, &(FilterSpec){ .tasks = STRV("a s*") }), "k.");
+        ck_assert_str_eq(left(r, &(FilterSpec){ .cpus = cpus, .n_cpus = 2 }), "o.");
+        ck_assert_str_eq(left(r, &(FilterSpec){ .from_ns = 1100, .to_ns = 1300 }), "k.i.");
+        ck_assert_str_eq(left(r, &(FilterSpec){ .from_ns = 5000 }), "o.");
+        ck_assert_str_eq(left(r, &(FilterSpec){ .to_ns = 999 }), "");
 }
 
-TEST(a_loss_is_left_whatever_is_asked_for) {
-        RECORDING(r, layout);
+RECORDING_TEST(a_loss_is_left_whatever_is_asked_for, layout) {
         Page page = {};
 
         page_begin(&page, layout, 1000);
         page_enter(&page, 1000, 17, F_LEAF, 0);
         page_set_missed(&page, 3);
-        recording_add(&r, 0, 0, &page, 1);
-        ck_assert_str_eq(left(&r, &(FilterSpec){ .roots = STRV("nosuch") }), "!");
-        ck_assert_str_eq(left(&r, &(FilterSpec){ .slower_ns = 5 }), "!");
+        recording_add(r, 0, 0, &page, 1);
+        ck_assert_str_eq(left(r, &(FilterSpec){ .roots = STRV("nosuch") }), "!");
+        ck_assert_str_eq(left(r, &(FilterSpec){ .slower_ns = 5 }), "!");
 }
 
 /* --- at random, against a judgement that knows the whole tree ---------------------------------- */
@@ -349,9 +346,8 @@ static bool is_below(const Forest *f, int call, char name) {
 }
 
 TEST(any_forest_is_left_as_its_tree_says) {
-        unsigned seed = (unsigned) getpid();
+        unsigned seed = unit_seed();
 
-        printf("# seed %u\n", seed);
         for (int round = 0; round < 60; round++) {
                 Forest f = {};
                 char roots[1024] = "", notrace[1024] = "", slower[1024] = "";

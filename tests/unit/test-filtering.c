@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <time.h>
-
 #include "cli/options/filtering.h"
-#include "cli/options/options.h"
 #include "unit.h"
 
 TEST(a_moment_is_said_in_three_ways) {

@@ -2,10 +2,7 @@
 
 /* What a spec says of whose, where and which calls are recorded, and what that makes of tracefs. */
 
-#include "daemon/admission/admission.h"
-#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
-#include "meta/clock.h"
 
 #define CASE(k, c, instances)                                                                      \
         FAKE_CASE(k, c, instances);                                                                \
@@ -17,6 +14,15 @@ static void next(const char *name) {
         m = fake_session(name, "udp_sendmsg");
 }
 
+#define CASE_TEST(name) TEST_WITH(name, (FakeKernel * k, Controller * c), CASE(k, c, true), k, c)
+#define CASE_TESTS(name)                                                                           \
+        static void name##_case(FakeKernel *k, Controller *c, bool instances);                     \
+        FAKE_TESTS(name) {                                                                         \
+                next("x");                                                                         \
+                name##_case(k, c, instances);                                                      \
+        }                                                                                          \
+        static void name##_case(FakeKernel *k, Controller *c, bool instances)
+
 /* A control file of the buffer of session "x". */
 static void expect_file(FakeKernel *k, const char *file, const char *text) {
         char path[256];
@@ -26,25 +32,21 @@ static void expect_file(FakeKernel *k, const char *file, const char *text) {
         fake_expect(k, path, text);
 }
 
-TEST(flat_hooks_the_functions_alone) {
-        for (int instances = 0; instances < 2; instances++) {
-                CASE(k, c, instances);
-                Tracer *tracer;
+CASE_TESTS(flat_hooks_the_functions_alone) {
+        Tracer *tracer;
 
-                m->spec.flat = true;
-                m->spec.lean = LEAN_AUTO;
-                ck_assert_int_eq(strv_add(&m->spec.functions, "nf_conntrack_in"), 0);
-                tracer = fake_start(c, m, false);
-                expect_file(k, "set_ftrace_filter", "nf_conntrack_in\nudp_sendmsg\n");
-                fake_expect(k, "set_graph_function", "nf_conntrack_in\nudp_sendmsg\n");
-                ck_assert_uint_eq(m->n_hooked, 2);
-                ck_assert(!m->learns);
-                fake_end(tracer);
-        }
+        m->spec.flat = true;
+        m->spec.lean = LEAN_AUTO;
+        ck_assert_int_eq(strv_add(&m->spec.functions, "nf_conntrack_in"), 0);
+        tracer = fake_start(c, m, false);
+        expect_file(k, "set_ftrace_filter", "nf_conntrack_in\nudp_sendmsg\n");
+        fake_expect(k, "set_graph_function", "nf_conntrack_in\nudp_sendmsg\n");
+        ck_assert_uint_eq(m->n_hooked, 2);
+        ck_assert(!m->learns);
+        fake_end(tracer);
 }
 
-TEST(what_is_left_out_is_hooked_with_what_is_recorded_alone) {
-        CASE(k, c, true);
+CASE_TEST(what_is_left_out_is_hooked_with_what_is_recorded_alone) {
         Tracer *tracer;
 
         ck_assert_int_eq(strv_add(&m->spec.hooked, "vfs_*"), 0);
@@ -55,8 +57,7 @@ TEST(what_is_left_out_is_hooked_with_what_is_recorded_alone) {
         fake_end(tracer);
 }
 
-TEST(what_waits_for_a_trigger_hooks_what_it_will_record) {
-        CASE(k, c, true);
+CASE_TEST(what_waits_for_a_trigger_hooks_what_it_will_record) {
         Tracer *tracer;
 
         ck_assert_int_eq(strv_add(&m->spec.hooked, "vfs_*"), 0);
@@ -69,21 +70,16 @@ TEST(what_waits_for_a_trigger_hooks_what_it_will_record) {
         fake_end(tracer);
 }
 
-TEST(only_these_cpus_are_in_the_mask) {
-        for (int instances = 0; instances < 2; instances++) {
-                CASE(k, c, instances);
-                Tracer *tracer;
+CASE_TESTS(only_these_cpus_are_in_the_mask) {
+        Tracer *tracer;
 
-                ck_assert_int_eq(strv_add(&m->spec.cpus, "1"), 0);
-                tracer = fake_start(c, m, false);
-                expect_file(k, "tracing_cpumask", "2\n");
-                fake_end(tracer);
-        }
+        ck_assert_int_eq(strv_add(&m->spec.cpus, "1"), 0);
+        tracer = fake_start(c, m, false);
+        expect_file(k, "tracing_cpumask", "2\n");
+        fake_end(tracer);
 }
 
-TEST(a_cpu_that_is_not_there_is_refused) {
-        CASE(k, c, true);
-
+CASE_TEST(a_cpu_that_is_not_there_is_refused) {
         ck_assert_int_eq(strv_add(&m->spec.cpus, "0-2"), 0);
         fake_refuse(c, m, false, REFUSAL_INVALID_SPEC, "no CPU 2 here: they are 0 to 1");
         fake_put_root(k, "sys/devices/system/cpu/online", "0\n");
@@ -94,39 +90,33 @@ TEST(a_cpu_that_is_not_there_is_refused) {
         ck_assert_int_eq(tracer_disarm(fake_start(c, m, false)), 0);
 }
 
-TEST(a_clock_of_this_kernel_is_taken_and_others_are_not) {
-        for (int instances = 0; instances < 2; instances++) {
-                CASE(k, c, instances);
-                ClockTuple now;
-                Tracer *tracer;
+CASE_TESTS(a_clock_of_this_kernel_is_taken_and_others_are_not) {
+        ClockTuple now;
+        Tracer *tracer;
 
-                fake_put(k, "trace_clock", "global [mono]\n");
-                m->spec.clock = strdup("global");
-                fake_refuse(c, m, false, REFUSAL_SYSTEM_ERROR,
-                            "trace_clock"); /* the fake has none */
-                free(m->spec.clock);
-                m->spec.clock = strdup("sundial");
-                fake_refuse(c, m, false, REFUSAL_INVALID_SPEC,
-                            "no trace clock \"sundial\"; it has global, mono.");
+        fake_put(k, "trace_clock", "global [mono]\n");
+        m->spec.clock = strdup("global");
+        fake_refuse(c, m, false, REFUSAL_SYSTEM_ERROR, "trace_clock"); /* the fake has none */
+        free(m->spec.clock);
+        m->spec.clock = strdup("sundial");
+        fake_refuse(c, m, false, REFUSAL_INVALID_SPEC,
+                    "no trace clock \"sundial\"; it has global, mono.");
 
-                fake_put(k, "trace_clock", "uptime [local]\n");
-                next("x");
-                m->spec.clock = strdup("local");
-                tracer = fake_start(c, m, false);
-                ck_assert_str_eq(m->clock, "local");
-                expect_file(k, "trace_clock", "uptime [local]\n");
-                /* Only the kernel can read it. */
-                ck_assert_int_lt(tracer_read_clocks(tracer, &now), 0);
-                fake_put(k,
-                         instances ? "instances/ftraced-x/per_cpu/cpu0/stats"
-                                   : "per_cpu/cpu0/stats",
-                         "overrun: 7\nread events: 3\nnow ts:    12.000345\n");
-                ck_assert_int_eq(tracer_read_clocks(tracer, &now), 0);
-                ck_assert_uint_le(now.trace_ns, UINT64_C(12000345000));
-                ck_assert_uint_gt(now.trace_ns, UINT64_C(11000345000)); /* taken back */
-                ck_assert_uint_gt(now.monotonic_ns, 0);
-                fake_end(tracer);
-        }
+        fake_put(k, "trace_clock", "uptime [local]\n");
+        next("x");
+        m->spec.clock = strdup("local");
+        tracer = fake_start(c, m, false);
+        ck_assert_str_eq(m->clock, "local");
+        expect_file(k, "trace_clock", "uptime [local]\n");
+        /* Only the kernel can read it. */
+        ck_assert_int_lt(tracer_read_clocks(tracer, &now), 0);
+        fake_put(k, instances ? "instances/ftraced-x/per_cpu/cpu0/stats" : "per_cpu/cpu0/stats",
+                 "overrun: 7\nread events: 3\nnow ts:    12.000345\n");
+        ck_assert_int_eq(tracer_read_clocks(tracer, &now), 0);
+        ck_assert_uint_le(now.trace_ns, UINT64_C(12000345000));
+        ck_assert_uint_gt(now.trace_ns, UINT64_C(11000345000)); /* taken back */
+        ck_assert_uint_gt(now.monotonic_ns, 0);
+        fake_end(tracer);
 }
 
 TEST(clocks_are_known_by_what_they_count) {
@@ -147,8 +137,7 @@ TEST(clocks_are_known_by_what_they_count) {
         ck_assert_uint_gt(ns, 1000);
 }
 
-TEST(a_threshold_is_in_whole_microseconds_and_one_for_all) {
-        CASE(k, c, true);
+CASE_TEST(a_threshold_is_in_whole_microseconds_and_one_for_all) {
         Tracer *first, *second;
 
         m->spec.slower_ns = 4999001;
@@ -171,8 +160,7 @@ TEST(a_threshold_is_in_whole_microseconds_and_one_for_all) {
         fake_end(second);
 }
 
-TEST(options_that_exist_once_must_be_the_same) {
-        CASE(k, c, true);
+CASE_TEST(options_that_exist_once_must_be_the_same) {
         Tracer *first, *second;
 
         fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.117-x\n");
@@ -199,8 +187,7 @@ TEST(options_that_exist_once_must_be_the_same) {
         fake_end(first);
 }
 
-TEST(what_contradicts_itself_is_refused) {
-        CASE(k, c, true);
+CASE_TEST(what_contradicts_itself_is_refused) {
         Spec *s = &m->spec;
 
         s->flat = true;
@@ -221,52 +208,45 @@ TEST(what_contradicts_itself_is_refused) {
         fake_refuse(c, m, false, REFUSAL_FUNCTION_NOT_FOUND, "no function \"sundial\"");
 }
 
-TEST(before_5_16_nobody_is_the_highest_number_that_is_free) {
-        for (int instances = 0; instances < 2; instances++) {
-                CASE(k, c, instances);
-                Tracer *tracer;
+CASE_TESTS(before_5_16_nobody_is_the_highest_number_that_is_free) {
+        Tracer *tracer;
 
-                fake_put_root(k, "proc/sys/kernel/osrelease", "5.15.0-1-amd64\n");
-                fake_put_root(k, "proc/sys/kernel/pid_max", "32768\n");
-                fake_put_root(k, "proc/32767/comm", "last\n");
-                fake_put_root(k, "proc/700/comm", "web\n");
-                fake_put_root(k, "proc/700/task/700/comm", "web\n");
-                ck_assert_int_eq(strv_add(&m->spec.comms, "web"), 0);
-                tracer = fake_start(c, m, false);
-                expect_file(k, "set_ftrace_pid", "32766\n700\n");
-                fake_end(tracer);
-        }
+        fake_put_root(k, "proc/sys/kernel/osrelease", "5.15.0-1-amd64\n");
+        fake_put_root(k, "proc/sys/kernel/pid_max", "32768\n");
+        fake_put_root(k, "proc/32767/comm", "last\n");
+        fake_put_root(k, "proc/700/comm", "web\n");
+        fake_put_root(k, "proc/700/task/700/comm", "web\n");
+        ck_assert_int_eq(strv_add(&m->spec.comms, "web"), 0);
+        tracer = fake_start(c, m, false);
+        expect_file(k, "set_ftrace_pid", "32766\n700\n");
+        fake_end(tracer);
 }
 
-TEST(a_name_is_its_processes_with_all_threads_and_others_threads) {
-        for (int instances = 0; instances < 2; instances++) {
-                CASE(k, c, instances);
-                Tracer *tracer;
+CASE_TESTS(a_name_is_its_processes_with_all_threads_and_others_threads) {
+        Tracer *tracer;
 
-                fake_put_root(k, "proc/700/comm", "web\n");
-                fake_put_root(k, "proc/700/task/700/comm", "web\n");
-                fake_put_root(k, "proc/700/task/701/comm", "worker\n");
-                fake_put_root(k, "proc/800/comm", "webby\n");
-                fake_put_root(k, "proc/800/task/800/comm", "webby\n");
-                fake_put_root(k, "proc/800/task/801/comm", "web\n");
-                ck_assert_int_eq(strv_add(&m->spec.comms, "web"), 0);
-                tracer = fake_start(c, m, false);
-                expect_file(k, "set_ftrace_pid", TASK_NOBODY "\n700\n701\n801\n");
-                ck_assert_uint_eq(m->warnings.n, 0);
-                fake_end(tracer);
+        fake_put_root(k, "proc/700/comm", "web\n");
+        fake_put_root(k, "proc/700/task/700/comm", "web\n");
+        fake_put_root(k, "proc/700/task/701/comm", "worker\n");
+        fake_put_root(k, "proc/800/comm", "webby\n");
+        fake_put_root(k, "proc/800/task/800/comm", "webby\n");
+        fake_put_root(k, "proc/800/task/801/comm", "web\n");
+        ck_assert_int_eq(strv_add(&m->spec.comms, "web"), 0);
+        tracer = fake_start(c, m, false);
+        expect_file(k, "set_ftrace_pid", TASK_NOBODY "\n700\n701\n801\n");
+        ck_assert_uint_eq(m->warnings.n, 0);
+        fake_end(tracer);
 
-                next("x");
-                ck_assert_int_eq(strv_add(&m->spec.comms, "nobody"), 0);
-                tracer = fake_start(c, m, false);
-                expect_file(k, "set_ftrace_pid", TASK_NOBODY "\n");
-                ck_assert_uint_eq(m->warnings.n, 1);
-                ck_assert_ptr_nonnull(strstr(m->warnings.items[0], "called nobody yet"));
-                fake_end(tracer);
-        }
+        next("x");
+        ck_assert_int_eq(strv_add(&m->spec.comms, "nobody"), 0);
+        tracer = fake_start(c, m, false);
+        expect_file(k, "set_ftrace_pid", TASK_NOBODY "\n");
+        ck_assert_uint_eq(m->warnings.n, 1);
+        ck_assert_ptr_nonnull(strstr(m->warnings.items[0], "called nobody yet"));
+        fake_end(tracer);
 }
 
-TEST(a_group_is_its_processes_and_those_below_it) {
-        CASE(k, c, true);
+CASE_TEST(a_group_is_its_processes_and_those_below_it) {
         Tracer *tracer;
 
         fake_put_root(k, "sys/fs/cgroup/cgroup.procs", "1\n");
@@ -291,44 +271,41 @@ TEST(a_group_is_its_processes_and_those_below_it) {
         fake_refuse(c, m, false, REFUSAL_INVALID_SPEC, "no control group \"/out\"");
 }
 
-TEST(who_joins_is_recorded_and_who_leaves_is_not) {
-        for (int instances = 0; instances < 2; instances++) {
-                CASE(k, c, instances);
-                Tracer *tracer;
-                int fd;
+CASE_TESTS(who_joins_is_recorded_and_who_leaves_is_not) {
+        Tracer *tracer;
+        int fd;
 
-                fake_put_root(k, "proc/700/comm", "web\n");
-                fake_put_root(k, "proc/700/task/700/comm", "web\n");
-                ck_assert_int_eq(strv_add(&m->spec.comms, "web"), 0);
-                ck_assert_int_eq(strv_add(&m->spec.comms, "(a b)"), 0);
-                ck_assert_int_eq(strv_add(&m->spec.events, "sched:sched_switch"), 0);
-                tracer = fake_start(c, m, false);
-                expect_file(k, "set_event_pid", TASK_NOBODY "\n700\n");
-                expect_file(k, "options/event-fork", "1\n");
-                fake_expect(k, "instances/ftraced.tasks-x/events/task/task_rename/filter",
-                            "oldcomm==\"web\"||newcomm==\"web\"||oldcomm==\"(a b)\"||"
-                            "newcomm==\"(a b)\"\n");
-                fake_expect(k, "instances/ftraced.tasks-x/events/task/task_rename/enable", "1\n");
-                fd = task_filter_open(tracer_instance(tracer)->fs, m->name);
-                ck_assert_int_ge(fd, 0);
-                safe_close(fd);
-                ck_assert_int_eq(tracer_follow(tracer, &m->spec), 0);
+        fake_put_root(k, "proc/700/comm", "web\n");
+        fake_put_root(k, "proc/700/task/700/comm", "web\n");
+        ck_assert_int_eq(strv_add(&m->spec.comms, "web"), 0);
+        ck_assert_int_eq(strv_add(&m->spec.comms, "(a b)"), 0);
+        ck_assert_int_eq(strv_add(&m->spec.events, "sched:sched_switch"), 0);
+        tracer = fake_start(c, m, false);
+        expect_file(k, "set_event_pid", TASK_NOBODY "\n700\n");
+        expect_file(k, "options/event-fork", "1\n");
+        fake_expect(k, "instances/ftraced.tasks-x/events/task/task_rename/filter",
+                    "oldcomm==\"web\"||newcomm==\"web\"||oldcomm==\"(a b)\"||"
+                    "newcomm==\"(a b)\"\n");
+        fake_expect(k, "instances/ftraced.tasks-x/events/task/task_rename/enable", "1\n");
+        fd = task_filter_open(tracer_instance(tracer)->fs, m->name);
+        ck_assert_int_ge(fd, 0);
+        safe_close(fd);
+        ck_assert_int_eq(tracer_follow(tracer, &m->spec), 0);
 
-                fake_put_root(k, "proc/700/comm", "db\n");
-                fake_put_root(k, "proc/700/task/700/comm", "db\n");
-                fake_put_root(k, "proc/800/comm", "(a b)\n");
-                fake_put_root(k, "proc/800/task/800/comm", "(a b)\n");
-                ck_assert_int_eq(tracer_follow(tracer, &m->spec), 1);
-                expect_file(k, "set_ftrace_pid", TASK_NOBODY "\n700\n800\n");
-                expect_file(k, "set_ftrace_notrace_pid", "700\n");
-                expect_file(k, "set_event_pid", TASK_NOBODY "\n700\n800\n");
-                expect_file(k, "set_event_notrace_pid", "700\n");
-                ck_assert_int_eq(tracer_follow(tracer, &m->spec), 0);
+        fake_put_root(k, "proc/700/comm", "db\n");
+        fake_put_root(k, "proc/700/task/700/comm", "db\n");
+        fake_put_root(k, "proc/800/comm", "(a b)\n");
+        fake_put_root(k, "proc/800/task/800/comm", "(a b)\n");
+        ck_assert_int_eq(tracer_follow(tracer, &m->spec), 1);
+        expect_file(k, "set_ftrace_pid", TASK_NOBODY "\n700\n800\n");
+        expect_file(k, "set_ftrace_notrace_pid", "700\n");
+        expect_file(k, "set_event_pid", TASK_NOBODY "\n700\n800\n");
+        expect_file(k, "set_event_notrace_pid", "700\n");
+        ck_assert_int_eq(tracer_follow(tracer, &m->spec), 0);
 
-                fake_put_root(k, "proc/700/comm", "web\n");
-                ck_assert_int_eq(tracer_follow(tracer, &m->spec), 0);
-                expect_file(k, "set_ftrace_notrace_pid", "no pid\n");
-                expect_file(k, "set_event_notrace_pid", "");
-                fake_end(tracer);
-        }
+        fake_put_root(k, "proc/700/comm", "web\n");
+        ck_assert_int_eq(tracer_follow(tracer, &m->spec), 0);
+        expect_file(k, "set_ftrace_notrace_pid", "no pid\n");
+        expect_file(k, "set_event_notrace_pid", "");
+        fake_end(tracer);
 }

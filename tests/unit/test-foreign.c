@@ -2,9 +2,6 @@
 
 /* The formats are those of Debian's 6.12.117, the expected texts what the kernel prints. */
 
-#include <endian.h>
-#include <string.h>
-
 #include "decode/foreign.h"
 #include "kernel-format.h"
 #include "unit.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <stdio.h>
-
 #include "base/cleanup.h"
 #include "decode/event-text.h"
 #include "unit.h"

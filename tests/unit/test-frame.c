@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 
 #include "base/buf.h"
-#include "base/cleanup.h"
 #include "unit.h"
 #include "wire/frame.h"
 
@@ -26,6 +24,8 @@ static Frame *make_frame(int *ret_peer, size_t message_max) {
 #define FRAME(f, peer, message_max)                                                                \
         _cleanup_close_ int peer = -EBADF;                                                         \
         _cleanup_(frame_freep) Frame *f = make_frame(&peer, (message_max))
+#define FRAME_TEST(name)                                                                           \
+        TEST_WITH(name, (Frame * f, int peer), FRAME(f, peer, FRAME_CALL_MAX), f, peer)
 
 static size_t n_open_fds(void) {
         DIR *d = opendir("/proc/self/fd");
@@ -207,8 +207,7 @@ TEST(a_message_may_be_as_long_as_the_bound_and_no_longer) {
         }
 }
 
-TEST(a_call_of_two_lists_of_4096_names_of_255_bytes_passes) {
-        FRAME(f, peer, FRAME_CALL_MAX);
+FRAME_TEST(a_call_of_two_lists_of_4096_names_of_255_bytes_passes) {
         char name[260];
         int r = FRAME_E_AGAIN;
 
@@ -252,8 +251,7 @@ TEST(a_call_of_more_values_than_anybody_needs_is_refused_before_it_is_parsed) {
         }
 }
 
-TEST(bytes_without_end_are_refused_before_they_fill_memory) {
-        FRAME(f, peer, FRAME_CALL_MAX);
+FRAME_TEST(bytes_without_end_are_refused_before_they_fill_memory) {
         char data[8192];
         size_t n = 0;
         int r = FRAME_E_AGAIN;
@@ -295,8 +293,7 @@ TEST(descriptors_arrive_with_their_own_message) {
         ck_assert_uint_eq(n_open_fds(), n_before);
 }
 
-TEST(descriptors_belong_to_the_message_that_their_send_began) {
-        FRAME(f, peer, FRAME_CALL_MAX);
+FRAME_TEST(descriptors_belong_to_the_message_that_their_send_began) {
         size_t n;
 
         /* The end of one message, a whole one, and the beginning of the one with the

@@ -2,8 +2,6 @@
 
 /* Which functions are in pages, and what they are called. */
 
-#include <stdio.h>
-
 #include "learn/function-counts.h"
 #include "page-builder.h"
 
@@ -150,11 +148,9 @@ TEST(any_bytes_at_all_are_only_counted) {
         FunctionCountsConfig config = config_of(&layouts[0]);
         _cleanup_(function_counts_freep) FunctionCounts *t = NULL;
         _cleanup_buf_ Buf out = {};
-        unsigned seed = (unsigned) getpid();
         Page p = { .big_endian = HOST_BIG_ENDIAN };
 
-        printf("# seed %u\n", seed);
-        srandom(seed);
+        srandom(unit_seed());
         config.symbols = symbols;
         ck_assert_int_eq(function_counts_new(&t, &config), 0);
         for (size_t i = 0; i < 2000; i++) {

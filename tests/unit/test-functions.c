@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <stdio.h>
 #include <sys/mman.h>
-#include <time.h>
 
-#include "base/buf.h"
-#include "base/io.h"
 #include "base/name.h"
 #include "daemon/admission/admission.h"
 #include "scratch.h"
@@ -44,6 +40,7 @@ static void case_done(Case *c) {
 #define CASE(c)                                                                                    \
         _cleanup_(case_done) Case c;                                                               \
         case_init(&c)
+#define CASE_TEST(name) TEST_WITH(name, (Case * c), CASE(c), &c)
 
 TEST(globs_mean_what_they_mean_to_the_kernel) {
         static const struct {
@@ -117,12 +114,10 @@ static void load_many(Case *c, const char *letters) {
 static const char *const fragments[] = { "a", "b",    "_",    "ab", "_c", "x",  "*",
                                          "?", "[ab]", "[!a]", "*",  "xy", "[a", "*" };
 
-TEST(many_globs_together_stand_for_what_each_stands_for) {
-        CASE(c);
-        unsigned seed = (unsigned) time(NULL);
+CASE_TEST(many_globs_together_stand_for_what_each_stands_for) {
+        unsigned seed = unit_seed();
 
-        printf("# seed %u\n", seed);
-        load_many(&c, "abcdefg");
+        load_many(c, "abcdefg");
         for (int round = 0; round < 50; round++) {
                 _cleanup_strv_ Strv patterns = {}, found = {}, wanted = {};
                 size_t n_patterns = 1 + (size_t) rand_r(&seed) % 40, n = 0;
@@ -135,86 +130,81 @@ TEST(many_globs_together_stand_for_what_each_stands_for) {
                         for (int k = rand_r(&seed) % 5; k >= 0; k--)
                                 strcat(text,
                                        fragments[(size_t) rand_r(&seed) % ELEMENTSOF(fragments)]);
-                        for (size_t i = 0; i < c.f.n; i++)
-                                if (function_glob_matches(text, c.f.names[i], &n_steps)) {
-                                        ck_assert_int_eq(strv_add(&wanted, c.f.names[i]), 0);
+                        for (size_t i = 0; i < c->f.n; i++)
+                                if (function_glob_matches(text, c->f.names[i], &n_steps)) {
+                                        ck_assert_int_eq(strv_add(&wanted, c->f.names[i]), 0);
                                         any = true;
                                 }
                         if (any)
                                 ck_assert_int_eq(strv_add(&patterns, text), 0);
                 }
                 strv_sort_unique(&wanted);
-                ck_assert_int_eq(functions_expand(&c.f, &patterns, SIZE_MAX, &found, &n), 0);
+                ck_assert_int_eq(functions_expand(&c->f, &patterns, SIZE_MAX, &found, &n), 0);
                 ck_assert_uint_eq(n, wanted.n);
                 ck_assert(strv_equal(&found, &wanted));
         }
 }
 
-TEST(more_than_are_wanted_are_counted_and_not_told) {
-        CASE(c);
+CASE_TEST(more_than_are_wanted_are_counted_and_not_told) {
         _cleanup_strv_ Strv patterns = {}, found = {};
         size_t n;
 
-        load_many(&c, "abcd");
+        load_many(c, "abcd");
         for (int i = 0; i < 30; i++) /* all of them, each time */
                 ck_assert_int_eq(strv_addf(&patterns, "*%.*s", i, "******************"), 0);
-        ck_assert_int_eq(functions_expand(&c.f, &patterns, 10, &found, &n), 0);
-        ck_assert_uint_eq(n, c.f.n);
+        ck_assert_int_eq(functions_expand(&c->f, &patterns, 10, &found, &n), 0);
+        ck_assert_uint_eq(n, c->f.n);
         ck_assert_uint_eq(found.n, 0);
 }
 
-TEST(the_pattern_that_stands_for_nothing_is_told) {
-        CASE(c);
+CASE_TEST(the_pattern_that_stands_for_nothing_is_told) {
         _cleanup_strv_ Strv patterns = {}, found = {};
         size_t n;
 
-        load_many(&c, "abcd");
+        load_many(c, "abcd");
         for (int i = 0; i < 20; i++)
                 ck_assert_int_eq(strv_add(&patterns, i == 17 ? "*b*zz*" : "*b*"), 0);
-        ck_assert_int_eq(functions_expand(&c.f, &patterns, SIZE_MAX, &found, &n),
+        ck_assert_int_eq(functions_expand(&c->f, &patterns, SIZE_MAX, &found, &n),
                          FUNCTIONS_E_NOTHING);
         ck_assert_uint_eq(n, 17);
 }
 
 /* The work counts, whatever it is of: names that many globs nearly match, or one glob that goes back and
  * forth in each. */
-TEST(what_would_take_long_is_not_done) {
+CASE_TEST(what_would_take_long_is_not_done) {
         static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCD";
-        CASE(c);
         _cleanup_strv_ Strv patterns = {}, found = {};
         uint64_t since_ns;
         size_t n;
 
-        load_many(&c, letters); /* 81,000 */
+        load_many(c, letters); /* 81,000 */
         for (int i = 0; i < 4096; i++)
                 ck_assert_int_eq(strv_addf(&patterns, "?%c*%c*%c*%.*s", letters[i % 30],
                                            letters[i / 30 % 30], "xy_"[i % 2], i % 7, "*******"),
                                  0);
         since_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
-        ck_assert_int_eq(functions_expand(&c.f, &patterns, SIZE_MAX, &found, &n),
+        ck_assert_int_eq(functions_expand(&c->f, &patterns, SIZE_MAX, &found, &n),
                          FUNCTIONS_E_COSTLY);
         ck_assert_uint_lt(now_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns, 20 * NSEC_PER_SEC);
 }
 
-TEST(modules_are_dropped_from_names_and_invalid_places_from_the_list) {
-        CASE(c);
+CASE_TEST(modules_are_dropped_from_names_and_invalid_places_from_the_list) {
         _cleanup_strv_ Strv found = {};
 
-        load(&c, listing, strlen(listing));
-        ck_assert_uint_eq(c.f.n, 6);
-        ck_assert(functions_contain(&c.f, "nf_conntrack_in"));
-        ck_assert(!functions_contain(&c.f, "__ftrace_invalid_address___17"));
-        ck_assert_int_eq(expand(&c.f, "*", &found), 6);
-        ck_assert_int_eq(expand(&c.f, "__ftrace*", &found), 0);
+        load(c, listing, strlen(listing));
+        ck_assert_uint_eq(c->f.n, 6);
+        ck_assert(functions_contain(&c->f, "nf_conntrack_in"));
+        ck_assert(!functions_contain(&c->f, "__ftrace_invalid_address___17"));
+        ck_assert_int_eq(expand(&c->f, "*", &found), 6);
+        ck_assert_int_eq(expand(&c->f, "__ftrace*", &found), 0);
 }
 
-TEST(an_exact_name_stands_for_itself_alone) {
-        CASE(c);
+CASE_TEST(an_exact_name_stands_for_itself_alone) {
         _cleanup_strv_ Strv found = {};
 
-        load(&c, listing, strlen(listing));
-        ck_assert_int_eq(expand(&c.f, "udp_sendmsg", &found), 1);
-        ck_assert_int_eq(expand(&c.f, "udp_send", &found), 0);
+        load(c, listing, strlen(listing));
+        ck_assert_int_eq(expand(&c->f, "udp_sendmsg", &found), 1);
+        ck_assert_int_eq(expand(&c->f, "udp_send", &found), 0);
         ck_assert_uint_eq(found.n, 1);
 }
 
@@ -234,22 +224,19 @@ TEST(the_list_is_read_again_when_modules_come_and_not_when_they_are_used) {
         }
 }
 
-TEST(the_nearest_is_suggested) {
-        CASE(c);
-
-        load(&c, listing, strlen(listing));
-        ck_assert_str_eq(typo_nearest("udp_sendmesg", c.f.names, c.f.n), "udp_sendmsg");
-        ck_assert_ptr_null(typo_nearest("completely_different", c.f.names, c.f.n));
-        ck_assert_str_eq(typo_nearest("vsf_write", c.f.names, c.f.n), "vfs_write");
+CASE_TEST(the_nearest_is_suggested) {
+        load(c, listing, strlen(listing));
+        ck_assert_str_eq(typo_nearest("udp_sendmesg", c->f.names, c->f.n), "udp_sendmsg");
+        ck_assert_ptr_null(typo_nearest("completely_different", c->f.names, c->f.n));
+        ck_assert_str_eq(typo_nearest("vsf_write", c->f.names, c->f.n), "vfs_write");
 }
 
-TEST(the_memfd_cannot_be_changed_by_who_gets_it) {
-        CASE(c);
+CASE_TEST(the_memfd_cannot_be_changed_by_who_gets_it) {
         _cleanup_free_ char *text = NULL;
         _cleanup_close_ int fd = -EBADF;
 
-        load(&c, listing, strlen(listing));
-        fd = functions_open_list(&c.f);
+        load(c, listing, strlen(listing));
+        fd = functions_open_list(&c->f);
         ck_assert_int_ge(fd, 0);
         ck_assert_int_lt(write(fd, "x", 1), 0);
         ck_assert_int_lt(ftruncate(fd, 0), 0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "base/array.h"
 #include "meta/gap.h"
 #include "unit.h"
 

@@ -20,7 +20,6 @@ static void fed_done(Fed *f) {
         heat_map_free(f->map);
         pairing_free(f->pairing);
 }
-#define _cleanup_fed_ _cleanup_(fed_done)
 
 static void leaf(Fed *f, const Function *function, uint64_t at_ns, uint64_t duration_ns) {
         feed_at(f->pairing, step_leaf(function, 0, duration_ns), at_ns);
@@ -154,27 +153,25 @@ TEST(columns_double_until_all_fit_and_each_call_stays_in_its_own) {
         }
 }
 
-TEST(calls_that_come_late_have_an_earlier_column) {
-        _cleanup_fed_ Fed f = fed(NULL);
+FED_TEST(calls_that_come_late_have_an_earlier_column, NULL) {
         _cleanup_heat_view_ HeatView v = HEAT_VIEW_INIT;
 
-        leaf(&f, &step_root, 5000000, 100);
-        leaf(&f, &step_root, 1000, 100);
-        ck_assert_int_eq(pairing_finish(f.pairing), 0);
-        v = view(&f, NULL, 10);
+        leaf(f, &step_root, 5000000, 100);
+        leaf(f, &step_root, 1000, 100);
+        ck_assert_int_eq(pairing_finish(f->pairing), 0);
+        v = view(f, NULL, 10);
         ck_assert_uint_le(v.begin_ns, 1000);
         ck_assert_uint_eq(heat_view_at(&v, 0, 0)->n, 1);
         ck_assert_uint_eq(heat_view_at(&v, 0, v.n_columns - 1)->n, 1);
 }
 
-TEST(one_call_is_one_cell_in_its_range) {
-        _cleanup_fed_ Fed f = fed(NULL);
+FED_TEST(one_call_is_one_cell_in_its_range, NULL) {
         _cleanup_heat_view_ HeatView v = HEAT_VIEW_INIT;
         uint64_t from_ns, to_ns;
 
-        leaf(&f, &step_root, 1000, 100);
-        ck_assert_int_eq(pairing_finish(f.pairing), 0);
-        v = view(&f, &step_root, 80);
+        leaf(f, &step_root, 1000, 100);
+        ck_assert_int_eq(pairing_finish(f->pairing), 0);
+        v = view(f, &step_root, 80);
         ck_assert_uint_eq(v.n_columns * v.n_rows, 1);
         ck_assert_uint_eq(heat_view_from_ns(&v, 0), 64);
         ck_assert_uint_eq(heat_view_to_ns(&v, 0), 128);
@@ -184,33 +181,31 @@ TEST(one_call_is_one_cell_in_its_range) {
         ck_assert_uint_ge(to_ns, 1100);
 }
 
-TEST(a_window_has_the_record_of_the_last_end) {
-        _cleanup_fed_ Fed f = fed(NULL);
+FED_TEST(a_window_has_the_record_of_the_last_end, NULL) {
         _cleanup_heat_view_ HeatView v = HEAT_VIEW_INIT;
         uint64_t from_ns, to_ns;
 
-        feed_at(f.pairing, step_enter(&step_root, 0), 1000);
-        feed_at(f.pairing, step_leaf(&step_child, 1, 10), 1100);
-        feed_at(f.pairing, step_leave(&step_root, 0, 500), 77777);
-        leaf(&f, &step_root, 1000000000, 100);
-        ck_assert_int_eq(pairing_finish(f.pairing), 0);
-        v = view(&f, NULL, SIZE_MAX);
+        feed_at(f->pairing, step_enter(&step_root, 0), 1000);
+        feed_at(f->pairing, step_leaf(&step_child, 1, 10), 1100);
+        feed_at(f->pairing, step_leave(&step_root, 0, 500), 77777);
+        leaf(f, &step_root, 1000000000, 100);
+        ck_assert_int_eq(pairing_finish(f->pairing), 0);
+        v = view(f, NULL, SIZE_MAX);
         heat_view_window(&v, (HeatArea){ .last_row = v.n_rows - 1 }, &from_ns, &to_ns);
         ck_assert_uint_le(from_ns, 1000);
         ck_assert_uint_eq(to_ns, MAX(UINT64_C(77777), heat_view_time_ns(&v, 1) - 1));
 }
 
-TEST(calls_that_were_cut_are_in_no_cell_and_none_is_an_empty_view) {
-        _cleanup_fed_ Fed f = fed(NULL);
+FED_TEST(calls_that_were_cut_are_in_no_cell_and_none_is_an_empty_view, NULL) {
         HeatView v;
 
-        feed_at(f.pairing, step_enter(&step_root, 0), 1000);
-        feed_at(f.pairing, step_leaf(&step_child, 1, 10), 1100);
-        ck_assert_int_eq(pairing_finish(f.pairing), 0);
-        ck_assert_uint_eq(heat_map_all(f.map)->n_cells, 0);
-        ck_assert_uint_eq(heat_map_all(f.map)->quantiles.n, 0);
-        ck_assert_uint_eq(heat_map_all(f.map)->n_cut, 1);
-        v = view(&f, NULL, 80);
+        feed_at(f->pairing, step_enter(&step_root, 0), 1000);
+        feed_at(f->pairing, step_leaf(&step_child, 1, 10), 1100);
+        ck_assert_int_eq(pairing_finish(f->pairing), 0);
+        ck_assert_uint_eq(heat_map_all(f->map)->n_cells, 0);
+        ck_assert_uint_eq(heat_map_all(f->map)->quantiles.n, 0);
+        ck_assert_uint_eq(heat_map_all(f->map)->n_cut, 1);
+        v = view(f, NULL, 80);
         ck_assert_uint_eq(v.n_columns + v.n_rows, 0);
 }
 
@@ -234,16 +229,15 @@ TEST(calls_of_a_name_are_found_below_their_roots) {
         ck_assert_uint_eq(v.n, 2);
 }
 
-TEST(times_at_both_ends_of_what_a_clock_has_do_not_run_over) {
-        _cleanup_fed_ Fed f = fed(NULL);
+FED_TEST(times_at_both_ends_of_what_a_clock_has_do_not_run_over, NULL) {
         static const size_t columns[] = { 1, 3, 1000, SIZE_MAX };
 
-        leaf(&f, &step_root, 0, 0);
-        leaf(&f, &step_root, UINT64_MAX, PAIRING_NS_MAX / 2);
-        leaf(&f, &step_root, UINT64_MAX - 1, 1);
-        ck_assert_int_eq(pairing_finish(f.pairing), 0);
+        leaf(f, &step_root, 0, 0);
+        leaf(f, &step_root, UINT64_MAX, PAIRING_NS_MAX / 2);
+        leaf(f, &step_root, UINT64_MAX - 1, 1);
+        ck_assert_int_eq(pairing_finish(f->pairing), 0);
         for (size_t i = 0; i < ELEMENTSOF(columns); i++) {
-                _cleanup_heat_view_ HeatView v = view(&f, NULL, columns[i]);
+                _cleanup_heat_view_ HeatView v = view(f, NULL, columns[i]);
                 uint64_t from_ns, to_ns;
 
                 ck_assert_uint_eq(v.n, 3);

@@ -2,8 +2,6 @@
 
 /* When this host does more, or less, than what is usual. */
 
-#include <stdio.h>
-
 #include "daemon/watch/watch.h"
 #include "unit.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <stdio.h>
-
 #include "base/buf.h"
 #include "base/ini.h"
 #include "unit.h"

@@ -2,17 +2,10 @@
 
 /* Waiting with a deadline, and beside a child; the same as on an old kernel: tests/system/test-old-kernel.sh. */
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/io.h"
 #include "scratch.h"
-#include "unit.h"
 
 static char dir[] = "/tmp/test-io-XXXXXX";
 
@@ -103,10 +96,8 @@ static pid_t start_child(bool stays) {
 }
 
 static void end_child(pid_t pid, int signal) {
-        int status;
-
         ck_assert_int_eq(kill(pid, signal), 0);
-        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        (void) unit_wait(pid);
 }
 
 TEST(a_deadline_passes_and_is_no_sooner) {
@@ -119,12 +110,10 @@ TEST(a_deadline_passes_and_is_no_sooner) {
 TEST(a_child_that_has_ended_can_still_be_waited_for) {
         pid_t pid = start_child(false);
         struct pollfd p;
-        int status;
 
         ck_assert_int_eq(poll_child(pid, &p, 1, in(LONG_NS)), POLL_CHILD_ENDED);
         ck_assert_int_eq(poll_child(pid, &p, 1, UINT64_MAX), POLL_CHILD_ENDED);
-        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-        ck_assert_int_eq(WEXITSTATUS(status), 7);
+        ck_assert_int_eq(unit_wait(pid), 7);
 }
 
 TEST(a_child_that_goes_on_lets_the_deadline_pass) {

@@ -4,7 +4,6 @@
  * What would be sent is kept; standard error is said to be the journal's.
  */
 
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 

@@ -39,6 +39,7 @@ static void host_done(Host *h) {
 #define CASE(h, init)                                                                              \
         _cleanup_(host_done) Host h;                                                               \
         init(&h)
+#define CASE_TEST(name, init) TEST_WITH(name, (Host * h), CASE(h, init), &h)
 
 /* --- the kernel's ------------------------------------------------------------------------------- */
 
@@ -91,36 +92,32 @@ TEST(symbols_are_read_again_only_when_modules_changed) {
         }
 }
 
-TEST(the_list_has_what_does_not_change_at_every_use) {
+CASE_TEST(the_list_has_what_does_not_change_at_every_use, host_init) {
         _cleanup_free_ char *text = NULL;
-        CASE(h, host_init);
 
-        put(&h,
+        put(h,
             "nf_nat 65536 1 iptable_nat, Live 0xffffffffc0200000\n"
             "ext4 991232 1 - Live 0xffffffffc0100000 (OE)\n",
             KERNEL);
-        ck_assert_int_eq(symbol_file_load(h.symbols_fd, stored(&h).modules, &text, NULL), 0);
+        ck_assert_int_eq(symbol_file_load(h->symbols_fd, stored(h).modules, &text, NULL), 0);
         ck_assert_str_eq(text, "nf_nat 65536 Live 0xffffffffc0200000 -\n"
                                "ext4 991232 Live 0xffffffffc0100000 (OE)\n");
 }
 
-TEST(symbols_whose_file_went_are_stored_again) {
-        CASE(h, host_init);
+CASE_TEST(symbols_whose_file_went_are_stored_again, host_init) {
         char path[96];
 
-        (void) snprintf(path, sizeof(path), "%s.zst", stored(&h).symbols);
-        ck_assert_int_eq(unlinkat(h.symbols_fd, path, 0), 0);
-        (void) stored(&h);
-        ck_assert_int_eq(faccessat(h.symbols_fd, path, F_OK, 0), 0);
+        (void) snprintf(path, sizeof(path), "%s.zst", stored(h).symbols);
+        ck_assert_int_eq(unlinkat(h->symbols_fd, path, 0), 0);
+        (void) stored(h);
+        ck_assert_int_eq(faccessat(h->symbols_fd, path, F_OK, 0), 0);
 }
 
-TEST(a_kernel_without_modules_has_no_list) {
-        CASE(h, host_init);
-
-        ck_assert_int_eq(unlinkat(h.scratch.fd, "modules", 0), 0);
+CASE_TEST(a_kernel_without_modules_has_no_list, host_init) {
+        ck_assert_int_eq(unlinkat(h->scratch.fd, "modules", 0), 0);
         for (int i = 0; i < 2; i++) {
-                ck_assert_str_ne(stored(&h).symbols, "");
-                ck_assert_str_eq(stored(&h).modules, "");
+                ck_assert_str_ne(stored(h).symbols, "");
+                ck_assert_str_eq(stored(h).modules, "");
         }
 }
 
@@ -135,50 +132,45 @@ static int look(Host *h, uint64_t trace_ns) {
         return symbol_watch_look(&h->watch, &h->symbols, h->symbols_fd, h->meta, trace_ns);
 }
 
-TEST(a_change_lies_between_two_looks) {
-        CASE(h, begin);
+CASE_TEST(a_change_lies_between_two_looks, begin) {
         const SymbolMap *map;
 
-        ck_assert_int_eq(look(&h, 1000), 0);
-        ck_assert_int_eq(look(&h, 2000), 0);
-        put(&h, "b 4096 0 - Live 0xffffffffc0000000\n", KERNEL "ffffffffc0000000 t b_f\t[b]\n");
-        ck_assert_int_eq(look(&h, 3000), SYMBOL_WATCH_E_CHANGED);
-        ck_assert_uint_eq(h.meta->symbol_maps.n, 1);
-        map = &h.meta->symbol_maps.items[0];
+        ck_assert_int_eq(look(h, 1000), 0);
+        ck_assert_int_eq(look(h, 2000), 0);
+        put(h, "b 4096 0 - Live 0xffffffffc0000000\n", KERNEL "ffffffffc0000000 t b_f\t[b]\n");
+        ck_assert_int_eq(look(h, 3000), SYMBOL_WATCH_E_CHANGED);
+        ck_assert_uint_eq(h->meta->symbol_maps.n, 1);
+        map = &h->meta->symbol_maps.items[0];
         ck_assert_uint_eq(map->unchanged_ns, 2000);
         ck_assert_uint_gt(map->from_ns, 3000); /* reading takes its time */
-        ck_assert_str_ne(map->symbols, h.meta->symbols);
-        ck_assert_str_ne(map->modules, h.meta->modules);
-        ck_assert_int_eq(look(&h, map->from_ns + 1), 0);
+        ck_assert_str_ne(map->symbols, h->meta->symbols);
+        ck_assert_str_ne(map->modules, h->meta->modules);
+        ck_assert_int_eq(look(h, map->from_ns + 1), 0);
 }
 
-TEST(modules_that_return_have_the_first_files_again) {
-        CASE(h, begin);
+CASE_TEST(modules_that_return_have_the_first_files_again, begin) {
         uint64_t later;
 
-        put(&h, "", KERNEL);
-        ck_assert_int_eq(look(&h, 1000), SYMBOL_WATCH_E_CHANGED);
-        ck_assert_ptr_null(h.meta->symbol_maps.items[0].modules);
-        later = h.meta->symbol_maps.items[0].from_ns + 1000;
-        put(&h, "a 4096 7 - Live 0xffffffffc0000000\n", KERNEL "ffffffffc0000000 t a_f\t[a]\n");
-        ck_assert_int_eq(look(&h, later), SYMBOL_WATCH_E_CHANGED);
-        ck_assert_str_eq(h.meta->symbol_maps.items[1].symbols, h.meta->symbols);
-        ck_assert_str_eq(h.meta->symbol_maps.items[1].modules, h.meta->modules);
+        put(h, "", KERNEL);
+        ck_assert_int_eq(look(h, 1000), SYMBOL_WATCH_E_CHANGED);
+        ck_assert_ptr_null(h->meta->symbol_maps.items[0].modules);
+        later = h->meta->symbol_maps.items[0].from_ns + 1000;
+        put(h, "a 4096 7 - Live 0xffffffffc0000000\n", KERNEL "ffffffffc0000000 t a_f\t[a]\n");
+        ck_assert_int_eq(look(h, later), SYMBOL_WATCH_E_CHANGED);
+        ck_assert_str_eq(h->meta->symbol_maps.items[1].symbols, h->meta->symbols);
+        ck_assert_str_eq(h->meta->symbol_maps.items[1].modules, h->meta->modules);
 }
 
-TEST(a_map_that_was_taken_away_is_found_again) {
-        CASE(h, begin);
-
-        ck_assert_int_eq(look(&h, 1000), 0);
-        put(&h, "", KERNEL);
-        ck_assert_int_eq(look(&h, 2000), SYMBOL_WATCH_E_CHANGED);
-        symbol_maps_drop_last(&h.meta->symbol_maps);
-        ck_assert_int_eq(look(&h, 3000), SYMBOL_WATCH_E_CHANGED);
-        ck_assert_uint_eq(h.meta->symbol_maps.items[0].unchanged_ns, 1000);
+CASE_TEST(a_map_that_was_taken_away_is_found_again, begin) {
+        ck_assert_int_eq(look(h, 1000), 0);
+        put(h, "", KERNEL);
+        ck_assert_int_eq(look(h, 2000), SYMBOL_WATCH_E_CHANGED);
+        symbol_maps_drop_last(&h->meta->symbol_maps);
+        ck_assert_int_eq(look(h, 3000), SYMBOL_WATCH_E_CHANGED);
+        ck_assert_uint_eq(h->meta->symbol_maps.items[0].unchanged_ns, 1000);
 }
 
-TEST(maps_have_a_bound) {
-        CASE(h, begin);
+CASE_TEST(maps_have_a_bound, begin) {
         int r = 0;
 
         for (int i = 0; i <= SYMBOL_MAPS_MAX; i++) {
@@ -186,38 +178,35 @@ TEST(maps_have_a_bound) {
 
                 ck_assert_int_eq(r, i == 0 ? 0 : SYMBOL_WATCH_E_CHANGED);
                 (void) snprintf(modules, sizeof(modules), "m%d 1 0 - Live 0x1\n", i);
-                put(&h, modules, KERNEL);
-                r = look(&h, (uint64_t) (i + 1) * 1000000000);
+                put(h, modules, KERNEL);
+                r = look(h, (uint64_t) (i + 1) * 1000000000);
         }
         ck_assert_int_eq(r, -ENOSPC);
-        ck_assert_uint_eq(h.meta->symbol_maps.n, SYMBOL_MAPS_MAX);
+        ck_assert_uint_eq(h->meta->symbol_maps.n, SYMBOL_MAPS_MAX);
 }
 
-TEST(after_a_failure_the_next_looks_are_left_out) {
-        CASE(h, begin);
+CASE_TEST(after_a_failure_the_next_looks_are_left_out, begin) {
         int n_failed = 0, fd;
 
-        put(&h, "", KERNEL);
-        fd = h.symbols_fd;
-        h.symbols_fd = -EBADF;
+        put(h, "", KERNEL);
+        fd = h->symbols_fd;
+        h->symbols_fd = -EBADF;
         for (int i = 0; i < 100; i++)
-                n_failed += look(&h, 1000) < 0;
+                n_failed += look(h, 1000) < 0;
         ck_assert_int_ge(n_failed, 2);
         ck_assert_int_le(n_failed, 8);
-        h.symbols_fd = fd;
-        for (int i = 0; i < 40 && h.meta->symbol_maps.n == 0; i++)
-                (void) look(&h, 2000);
-        ck_assert_uint_eq(h.meta->symbol_maps.n, 1);
+        h->symbols_fd = fd;
+        for (int i = 0; i < 40 && h->meta->symbol_maps.n == 0; i++)
+                (void) look(h, 2000);
+        ck_assert_uint_eq(h->meta->symbol_maps.n, 1);
 }
 
-TEST(a_session_whose_symbols_were_hidden_is_left_alone) {
-        CASE(h, host_init);
-
-        put(&h, "a 4096 0 - Live 0x0\n", "0000000000000000 T startup_64\n");
-        ck_assert_int_eq(symbol_watch_begin(&h.symbols, h.symbols_fd, h.meta),
+CASE_TEST(a_session_whose_symbols_were_hidden_is_left_alone, host_init) {
+        put(h, "a 4096 0 - Live 0x0\n", "0000000000000000 T startup_64\n");
+        ck_assert_int_eq(symbol_watch_begin(&h->symbols, h->symbols_fd, h->meta),
                          KERNEL_SYMBOLS_E_HIDDEN);
-        ck_assert_ptr_null(h.meta->symbols);
-        put(&h, "", KERNEL);
-        ck_assert_int_eq(look(&h, 1000), 0);
-        ck_assert_uint_eq(h.meta->symbol_maps.n, 0);
+        ck_assert_ptr_null(h->meta->symbols);
+        put(h, "", KERNEL);
+        ck_assert_int_eq(look(h, 1000), 0);
+        ck_assert_uint_eq(h->meta->symbol_maps.n, 0);
 }

@@ -2,7 +2,6 @@
 
 #include "codec/model.h"
 #include "page-builder.h"
-#include "unit.h"
 
 static RecordKind kind_of(const char *text, size_t n_bytes) {
         RecordKind k;

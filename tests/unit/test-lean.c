@@ -2,7 +2,6 @@
 
 /* What was learned, as a file that nobody may be trusted to have written, what is shipped, and what follows from both. */
 
-#include "base/io.h"
 #include "daemon/lean/lean.h"
 #include "scratch.h"
 
@@ -92,6 +91,7 @@ static void case_done(Case *k) {
 #define CASE(k, cache)                                                                             \
         _cleanup_(case_done) Case k;                                                               \
         case_init(&k, (cache))
+#define CASE_TEST(name, cache) TEST_WITH(name, (Case * k), CASE(k, cache), &k)
 
 /* A host that is busy with @rate's function, whose hook costs 100 ns, over 10 ms. */
 static Load busy_with(LeanFunction *rate) {
@@ -132,8 +132,7 @@ TEST(a_cache_that_is_not_as_we_write_it_is_invalid) {
         }
 }
 
-TEST(what_is_learned_is_read_back_and_grows) {
-        CASE(k, NULL);
+CASE_TEST(what_is_learned_is_read_back_and_grows, NULL) {
         _cleanup_lean_cache_ LeanCache first = { .n_calls = 60 }, second = { .n_calls = 70 },
                                        all = {};
         char key[LEAN_KEY_CHARS + 1];
@@ -143,9 +142,9 @@ TEST(what_is_learned_is_read_back_and_grows) {
         ck_assert_int_eq(lean_tree_add(&second.tree, "my_helper", false, 400), 0);
         ck_assert_int_eq(lean_tree_add_caller(&second.tree, "my_root"), 0);
         ck_assert_int_eq(lean_tree_add(&second.tree, "kfree", true, 2000000), 0);
-        ck_assert_int_eq(lean_learn(k.s.fd, k.s.fd, &k.f, &k.roots, "6.12", &first), 0);
-        ck_assert_int_eq(lean_learn(k.s.fd, k.s.fd, &k.f, &k.roots, "6.12", &second), 0);
-        ck_assert_int_eq(lean_cache_load(&all, k.s.fd, k.s.fd, &k.f, &k.roots, key), 0);
+        ck_assert_int_eq(lean_learn(k->s.fd, k->s.fd, &k->f, &k->roots, "6.12", &first), 0);
+        ck_assert_int_eq(lean_learn(k->s.fd, k->s.fd, &k->f, &k->roots, "6.12", &second), 0);
+        ck_assert_int_eq(lean_cache_load(&all, k->s.fd, k->s.fd, &k->f, &k->roots, key), 0);
         ck_assert_uint_eq(all.n_calls, 130);
         ck_assert_uint_gt(all.learned_ns, 0);
         ck_assert_uint_eq(all.tree.n, 2);
@@ -156,26 +155,24 @@ TEST(what_is_learned_is_read_back_and_grows) {
         check_words(&all.tree.functions[1].callers, "my_root");
 }
 
-TEST(another_kernel_or_set_of_modules_has_other_keys) {
-        CASE(k, NULL);
+CASE_TEST(another_kernel_or_set_of_modules_has_other_keys, NULL) {
         char keys[3][LEAN_KEY_CHARS + 1];
 
-        ck_assert_int_eq(lean_cache_make_key(k.s.fd, &k.f, &k.roots, keys[0]), 0);
-        free(k.f.modules);
-        k.f.modules = strdup("nf_nat 2 3 - Live 0x0\n");
-        ck_assert_int_eq(lean_cache_make_key(k.s.fd, &k.f, &k.roots, keys[1]), 0);
+        ck_assert_int_eq(lean_cache_make_key(k->s.fd, &k->f, &k->roots, keys[0]), 0);
+        free(k->f.modules);
+        k->f.modules = strdup("nf_nat 2 3 - Live 0x0\n");
+        ck_assert_int_eq(lean_cache_make_key(k->s.fd, &k->f, &k->roots, keys[1]), 0);
         ck_assert_str_eq(keys[0], keys[1]); /* its size does not matter */
-        free(k.f.modules);
-        k.f.modules = strdup("nf_nat 1 0\nnfs 1 0\n");
-        ck_assert_int_eq(lean_cache_make_key(k.s.fd, &k.f, &k.roots, keys[2]), 0);
+        free(k->f.modules);
+        k->f.modules = strdup("nf_nat 1 0\nnfs 1 0\n");
+        ck_assert_int_eq(lean_cache_make_key(k->s.fd, &k->f, &k->roots, keys[2]), 0);
         ck_assert_str_ne(keys[0], keys[2]);
 }
 
-TEST(the_tree_is_hooked_with_where_tasks_wait) {
-        CASE(k, HEAD TREE);
+CASE_TEST(the_tree_is_hooked_with_where_tasks_wait, HEAD TREE) {
         _cleanup_lean_choice_ LeanChoice learned = {}, shipped = {};
 
-        choose(&learned, &k, &(Wish){});
+        choose(&learned, k, &(Wish){});
         check_words(&learned.hooks.names,
                     "irq_enter_rcu kfree my_helper my_root schedule sysvec_my_timer");
         ck_assert_uint_eq(learned.hooks.lines.n, 7); /* kfree is there twice */
@@ -184,22 +181,21 @@ TEST(the_tree_is_hooked_with_where_tasks_wait) {
         ck_assert_uint_eq(learned.learned_calls, 600);
         ck_assert(!learned.callees_unknown && !learned.learns);
         check_words(&learned.callees_unknown_of, "irq_enter_rcu schedule sysvec_my_timer");
-        choose(&shipped, &k, &(Wish){ .root = "udp_sendmsg" });
+        choose(&shipped, k, &(Wish){ .root = "udp_sendmsg" });
         ck_assert_int_eq((int) shipped.tree_from, TREE_SHIPPED);
         ck_assert(strv_finds(&shipped.hooks.names, "ip_make_skb"));
         ck_assert(!strv_finds(&shipped.hooks.names, "my_helper"));
-        ck_assert_uint_eq(k.warnings.n, 0);
+        ck_assert_uint_eq(k->warnings.n, 0);
 }
 
-TEST(while_the_roots_are_not_called_usual_loads_count) {
-        CASE(k, HEAD TREE);
+CASE_TEST(while_the_roots_are_not_called_usual_loads_count, HEAD TREE) {
         _cleanup_lean_choice_ LeanChoice quiet = {}, work = {}, kept = {};
         LeanFunction rate = { .name = (char *) "kfree", .n_calls = 2500 };
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         Load load = { .is_work = false };
 
         ck_assert_int_eq(session_meta_new(&m), 0);
-        choose(&quiet, &k, &(Wish){ .load = &load });
+        choose(&quiet, k, &(Wish){ .load = &load });
         check_words(&quiet.left_out, "kfree");
         check_words(&quiet.left_out_why, "usual");
         /* It waits, but not below the roots, as far as anybody knows: nothing is missing. */
@@ -207,14 +203,14 @@ TEST(while_the_roots_are_not_called_usual_loads_count) {
         ck_assert_int_eq(lean_choice_tell(&quiet, m), 0);
         check_words(&m->left_out_why, "usual");
         load = busy_with(&rate);
-        choose(&work, &k, &(Wish){ .load = &load });
+        choose(&work, k, &(Wish){ .load = &load });
         check_words(&work.left_out_why, "cost");
         ck_assert(strv_finds(&work.hooks.names, "schedule"));
         ck_assert_int_eq(lean_choice_tell(&work, m), 0);
         check_words(&m->left_out, "kfree");
         check_words(&m->left_out_why, "cost");
         /* Before it records everything is hooked: what begins is recorded. */
-        choose(&kept, &k, &(Wish){});
+        choose(&kept, k, &(Wish){});
         ck_assert_uint_eq(kept.left_out.n, 0);
 }
 
@@ -265,15 +261,14 @@ TEST(what_was_learned_from_few_calls_is_used_and_learned_on) {
         ck_assert_ptr_nonnull(strstr(k.warnings.items[0], "is damaged"));
 }
 
-TEST(of_a_list_is_told_what_of_the_tree_it_lacks) {
-        CASE(k, NULL);
+CASE_TEST(of_a_list_is_told_what_of_the_tree_it_lacks, NULL) {
         _cleanup_lean_choice_ LeanChoice unknown = {}, known = {};
 
-        choose(&unknown, &k, &(Wish){ .hooked = "kfree" });
+        choose(&unknown, k, &(Wish){ .hooked = "kfree" });
         check_words(&unknown.hooks.names, "kfree my_root");
         ck_assert(unknown.callees_unknown && unknown.tree_from == TREE_FILE);
-        put_cache(&k, HEAD TREE);
-        choose(&known, &k, &(Wish){ .hooked = "kfree" });
+        put_cache(k, HEAD TREE);
+        choose(&known, k, &(Wish){ .hooked = "kfree" });
         check_words(&known.left_out, "my_helper");
         check_words(&known.left_out_in, "my_root");
         check_words(&known.left_out_why, "filter");
@@ -291,34 +286,32 @@ TEST(a_function_of_many_callers_is_said_to_have_others) {
         check_words(&busy.left_out_in, "ip_make_skb my_helper my_root udp_sendmsg ...");
 }
 
-TEST(what_costs_others_too_much_is_left_out_and_told_for_good) {
-        CASE(k, HEAD TREE);
+CASE_TEST(what_costs_others_too_much_is_left_out_and_told_for_good, HEAD TREE) {
         _cleanup_lean_choice_ LeanChoice busy = {}, watched = {}, quiet = {};
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         LeanFunction rate = { .name = (char *) "kfree", .n_calls = 2500 };
         Load load = busy_with(&rate);
 
         ck_assert_int_eq(session_meta_new(&m), 0);
-        choose(&busy, &k, &(Wish){ .load = &load });
+        choose(&busy, k, &(Wish){ .load = &load });
         check_words(&busy.left_out, "kfree");
         check_words(&busy.left_out_in, "my_helper");
         check_words(&busy.left_out_why, "cost");
         ck_assert(!strv_finds(&busy.hooks.names, "kfree"));
         ck_assert_int_eq(lean_choice_tell(&busy, m), 0);
-        choose(&watched, &k, &(Wish){ .load = &load, .lesson = LESSON_WHOLE });
+        choose(&watched, k, &(Wish){ .load = &load, .lesson = LESSON_WHOLE });
         ck_assert_uint_eq(watched.left_out.n, 0);
         rate.n_calls = 1500; /* 1.5 % */
-        choose(&quiet, &k, &(Wish){ .load = &load });
+        choose(&quiet, k, &(Wish){ .load = &load });
         ck_assert_uint_eq(quiet.left_out.n, 0);
         ck_assert_int_eq(lean_choice_tell(&quiet, m), 0);
         check_words(&m->left_out, "kfree"); /* for a part of the recording */
 }
 
-TEST(where_a_guard_wants_less_leaves_go) {
-        CASE(k, HEAD TREE);
+CASE_TEST(where_a_guard_wants_less_leaves_go, HEAD TREE) {
         _cleanup_lean_choice_ LeanChoice c = {};
 
-        choose(&c, &k, &(Wish){ .scope = LEAN_CALLERS });
+        choose(&c, k, &(Wish){ .scope = LEAN_CALLERS });
         check_words(&c.left_out, "kfree");
         check_words(&c.left_out_why, "guard");
         ck_assert(strv_finds(&c.hooks.names, "my_helper"));

@@ -2,19 +2,7 @@
 
 /* A ledger that is lost: what is put back all the same, and what is named. */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "daemon/tracefs/ledger.h"
-#include "daemon/tracer/controller.h"
 #include "tests/unit/fake-kernel.h"
-#include "tests/unit/scratch.h"
-#include "tests/unit/unit.h"
 
 /* As a killed daemon leaves it. */
 static void leave(Controller *c) {

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <sys/stat.h>
-
 #include "daemon/server/server.h"
 #include "scratch.h"
 
-TEST(the_socket_is_for_its_owner_alone_and_replaced_when_nobody_listens) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(the_socket_is_for_its_owner_alone_and_replaced_when_nobody_listens) {
         char path[PATH_MAX + 16];
         struct stat st;
 
-        (void) snprintf(path, sizeof(path), "%.80s/new/socket", s.path);
+        (void) snprintf(path, sizeof(path), "%.80s/new/socket", s->path);
         for (int i = 0; i < 2; i++) {
                 _cleanup_close_ int fd = address_bind(path);
 
@@ -23,12 +20,11 @@ TEST(the_socket_is_for_its_owner_alone_and_replaced_when_nobody_listens) {
         }
 }
 
-TEST(what_is_no_socket_is_left_alone) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(what_is_no_socket_is_left_alone) {
         char path[PATH_MAX + 16], text[256];
 
-        (void) snprintf(path, sizeof(path), "%.80s/file", s.path);
-        scratch_write(s.fd, "file", "x", 1);
+        (void) snprintf(path, sizeof(path), "%.80s/file", s->path);
+        scratch_write(s->fd, "file", "x", 1);
         ck_assert_int_eq(address_bind(path), -EEXIST);
         ck_assert_int_eq(access(path, F_OK), 0);
         memset(text, 'x', sizeof(text) - 1);

@@ -17,9 +17,8 @@ static int read_text(const Scratch *s, const char *text, Live *ret) {
         return live_read(d, ret);
 }
 
-TEST(what_is_written_comes_back) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(session_dir_freep) SessionDir *d = dir_of(&s);
+SCRATCH_TEST(what_is_written_comes_back) {
+        _cleanup_(session_dir_freep) SessionDir *d = dir_of(s);
         LiveCpu cpus[] = {
                 { .cpu = 0, .counters = { .last = { 1, 2, 3, 4 }, .sum = { 5, 6, 7, 8 } } },
                 { .cpu = 7, .counters = { .last = { UINT64_MAX, 0, 0, INT64_MAX } } },
@@ -38,14 +37,13 @@ TEST(what_is_written_comes_back) {
         ck_assert_uint_eq(back.cpus[1].cpu, 7);
         ck_assert_uint_eq(back.cpus[1].counters.last[0], INT64_MAX);
         live_remove(d);
-        ck_assert_int_ne(faccessat(s.fd, "live.json", F_OK, 0), 0);
+        ck_assert_int_ne(faccessat(s->fd, "live.json", F_OK, 0), 0);
 }
 
-TEST(a_newer_version_is_told_from_damage) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(a_newer_version_is_told_from_damage) {
         _cleanup_live_ Live l = {};
 
-        ck_assert_int_eq(read_text(&s, "{ \"version\": 12, \"other\": [] }", &l), LIVE_E_NEWER);
+        ck_assert_int_eq(read_text(s, "{ \"version\": 12, \"other\": [] }", &l), LIVE_E_NEWER);
         ck_assert_int_eq(l.version, 12);
 }
 

@@ -2,7 +2,6 @@
 
 #include "daemon/admission/admission.h"
 #include "tests/unit/scratch.h"
-#include "tests/unit/unit.h"
 
 #define MIB (1ULL << 20)
 

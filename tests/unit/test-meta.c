@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <stdio.h>
-#include <time.h>
-
-#include "base/cleanup.h"
 #include "meta/brief.h"
 #include "meta/meta.h"
 #include "unit.h"
@@ -274,11 +270,8 @@ static SessionMeta *random_meta(void) {
 }
 
 TEST(whatever_is_written_is_read_back_equal) {
-        const char *given = getenv("FTRACED_TEST_SEED");
-        unsigned seed = given ? (unsigned) strtoul(given, NULL, 10) : (unsigned) time(NULL);
+        unsigned seed = unit_seed();
 
-        printf("# FTRACED_TEST_SEED=%u\n", seed);
-        (void) fflush(stdout);
         srandom(seed);
         for (int i = 0; i < 300; i++) {
                 _cleanup_(session_meta_freep) SessionMeta *m = random_meta(), *again = NULL;

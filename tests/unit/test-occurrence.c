@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <endian.h>
-
 #include "decode/occurrence.h"
 #include "page-builder.h"
 

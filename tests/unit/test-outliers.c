@@ -22,7 +22,6 @@ static void fed_done(Fed *f) {
         outliers_free(f->outliers);
         pairing_free(f->pairing);
 }
-#define _cleanup_fed_ _cleanup_(fed_done)
 
 /* A call of @root that takes @ns, of which @below is @child's. */
 static void feed(Fed *f, const Function *root, uint64_t ns, const Function *child, uint64_t below) {
@@ -60,32 +59,30 @@ TEST(of_equals_the_first_are_kept_and_one_alone_has_nothing_to_be_compared_with)
         ck_assert_ptr_null(outliers_usual(one.outliers, one.outliers->slowest[0]));
 }
 
-TEST(a_usual_call_is_near_the_median) {
-        _cleanup_fed_ Fed f = fed(1);
+FED_TEST(a_usual_call_is_near_the_median, 1) {
         const Invocation *usual;
 
         for (uint64_t i = 0; i < 10000; i++)
-                feed(&f, &step_root, 1000 + i * 7919 % 10000, &step_child, 10);
-        finish(&f);
-        usual = outliers_usual(f.outliers, f.outliers->slowest[0]);
+                feed(f, &step_root, 1000 + i * 7919 % 10000, &step_child, 10);
+        finish(f);
+        usual = outliers_usual(f->outliers, f->outliers->slowest[0]);
         ck_assert_ptr_nonnull(usual);
         ck_assert(usual->duration_ns > 5000 && usual->duration_ns < 7000);
 }
 
-TEST(each_root_has_its_own_median) {
-        _cleanup_fed_ Fed f = fed(1);
+FED_TEST(each_root_has_its_own_median, 1) {
         const Invocation *slow;
 
         for (int i = 0; i < 9; i++) {
-                feed(&f, &step_root, 100, &step_child, 10);
-                feed(&f, &step_child, 500, &step_module, 10);
+                feed(f, &step_root, 100, &step_child, 10);
+                feed(f, &step_child, 500, &step_module, 10);
         }
-        feed(&f, &step_root, 9000, &step_child, 10);
-        finish(&f);
-        slow = f.outliers->slowest[0];
+        feed(f, &step_root, 9000, &step_child, 10);
+        finish(f);
+        slow = f->outliers->slowest[0];
         ck_assert_uint_eq(slow->duration_ns, 9000);
-        ck_assert_uint_eq(quantiles_at(outliers_quantiles(f.outliers, slow), 500), 100);
-        ck_assert_uint_eq(outliers_usual(f.outliers, slow)->duration_ns, 100);
+        ck_assert_uint_eq(quantiles_at(outliers_quantiles(f->outliers, slow), 500), 100);
+        ck_assert_uint_eq(outliers_usual(f->outliers, slow)->duration_ns, 100);
 }
 
 TEST(idle_calls_are_left_out_unless_each_root_has_some) {
@@ -116,18 +113,17 @@ TEST(idle_calls_are_left_out_unless_each_root_has_some) {
         }
 }
 
-TEST(differences_add_up_and_the_greatest_is_first) {
-        _cleanup_fed_ Fed f = fed(1);
+FED_TEST(differences_add_up_and_the_greatest_is_first, 1) {
         _cleanup_(why_freep) Why *w = NULL;
         const Invocation *slow, *usual;
         double sum = 0;
 
         for (int i = 0; i < 9; i++)
-                feed(&f, &step_root, 100, &step_child, 10);
-        feed(&f, &step_root, 5000, &step_module, 4700);
-        finish(&f);
-        slow = f.outliers->slowest[0];
-        usual = outliers_usual(f.outliers, slow);
+                feed(f, &step_root, 100, &step_child, 10);
+        feed(f, &step_root, 5000, &step_module, 4700);
+        finish(f);
+        slow = f->outliers->slowest[0];
+        usual = outliers_usual(f->outliers, slow);
         ck_assert_int_eq(why_new_of_two(&w, slow->tree, usual->tree), 0);
         ck_assert_uint_eq(w->n_causes, 3);
         ck_assert_ptr_eq(w->causes[0].node->function, &step_module);
@@ -192,26 +188,25 @@ TEST(the_slowest_keep_their_longest_spans_each_within_its_caller) {
         }
 }
 
-TEST(a_time_off_the_cpu_is_a_span_that_says_who_ended_it) {
-        _cleanup_fed_ Fed f = fed(1);
+FED_TEST(a_time_off_the_cpu_is_a_span_that_says_who_ended_it, 1) {
         const Invocation *v;
         Step s = step_of(STEP_OTHER, NULL, 0);
 
-        outliers_keep_spans(f.outliers, f.pairing, 10);
-        feed_at(f.pairing, step_enter(&step_root, 0), 1000);
+        outliers_keep_spans(f->outliers, f->pairing, 10);
+        feed_at(f->pairing, step_enter(&step_root, 0), 1000);
         s.text = "sched_switch: prev_comm=client prev_pid=17 prev_prio=120 prev_state=S ==> "
                  "next_comm=server next_pid=18 next_prio=120";
-        feed_at(f.pairing, s, 1200);
+        feed_at(f->pairing, s, 1200);
         s.text = "sched_waking: comm=client pid=17 prio=120 target_cpu=000";
         s.pid = 18;
         s.comm = "server";
-        feed_at(f.pairing, s, 1500);
+        feed_at(f->pairing, s, 1500);
         s.text = "sched_switch: prev_comm=server prev_pid=18 prev_prio=120 prev_state=S ==> "
                  "next_comm=client next_pid=17 next_prio=120";
-        feed_at(f.pairing, s, 1800);
-        feed_at(f.pairing, step_leave(&step_root, 0, 1000), 2000);
-        finish(&f);
-        v = f.outliers->slowest[0];
+        feed_at(f->pairing, s, 1800);
+        feed_at(f->pairing, step_leave(&step_root, 0, 1000), 2000);
+        finish(f);
+        v = f->outliers->slowest[0];
         ck_assert_uint_eq(v->n_spans, 2);
         ck_assert_ptr_null(v->spans[1].function);
         ck_assert_int_eq(v->spans[1].level, 1);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <stdlib.h>
-#include <time.h>
-
-#include "base/cleanup.h"
 #include "base/unit.h"
 #include "retention/outlook.h"
 #include "tests/unit/unit.h"

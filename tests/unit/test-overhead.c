@@ -22,6 +22,7 @@ static void cost_done(Cost *c) {
         pairing_free(c->pairing);
 }
 #define _cleanup_cost_ _cleanup_(cost_done)
+#define COST_TEST(name) TEST_WITH(name, (Cost * c), _cleanup_cost_ Cost c = cost(), &c)
 
 /* @n trees: a root that calls a child, that calls a leaf; the child has @self_ns of its own. */
 static void feed_trees(Cost *c, size_t n, uint64_t self_ns, uint64_t leaf_ns) {
@@ -32,17 +33,16 @@ static void feed_trees(Cost *c, size_t n, uint64_t self_ns, uint64_t leaf_ns) {
                      step_leave(&step_root, 0, 10000));
 }
 
-TEST(callers_of_one_leaf_tell_the_cost) {
-        _cleanup_cost_ Cost c = cost();
+COST_TEST(callers_of_one_leaf_tell_the_cost) {
         Overhead o;
 
-        feed_trees(&c, FLOOR_SAMPLES_MIN - 1, 200, 30);
-        o = overhead_of(c.floor);
+        feed_trees(c, FLOOR_SAMPLES_MIN - 1, 200, 30);
+        o = overhead_of(c->floor);
         ck_assert(!o.has_cost && !o.is_too_little);
-        cost_done(&c);
-        c = cost();
-        feed_trees(&c, 20, 200, 30);
-        o = overhead_of(c.floor);
+        cost_done(c);
+        *c = cost();
+        feed_trees(c, 20, 200, 30);
+        o = overhead_of(c->floor);
         ck_assert(o.has_cost);
         ck_assert_uint_eq(o.cost.caller_low_ns, 200);
         ck_assert_uint_eq(o.cost.caller_high_ns, 201);
@@ -54,9 +54,9 @@ TEST(callers_of_one_leaf_tell_the_cost) {
         ck_assert_uint_eq(floor_real_ns(&o.cost, 10000, 1, 2, true), 10000 - 2 * 200 - 3 * 30);
         ck_assert_uint_eq(floor_real_ns(&o.cost, 10000, 1, 2, false), 10000 - 2 * 201 - 3 * 30);
         ck_assert_uint_eq(floor_real_ns(&o.cost, 10, 1, 2, false), 0);
-        FEED(c.pairing, step_leaf(&step_child, 0, 7));
-        ck_assert_ptr_null(overhead_of(c.floor).shown.root); /* of several */
-        ck_assert_uint_eq(overhead_of(c.floor).shown.total_ns, 200007);
+        FEED(c->pairing, step_leaf(&step_child, 0, 7));
+        ck_assert_ptr_null(overhead_of(c->floor).shown.root); /* of several */
+        ck_assert_uint_eq(overhead_of(c->floor).shown.total_ns, 200007);
 }
 
 /* @n trees: a root that calls a child that calls a leaf, after @self_ns of its own, and nine leaves. */
@@ -70,26 +70,24 @@ static void feed_broad_trees(Cost *c, size_t n, uint64_t self_ns) {
         }
 }
 
-TEST(callers_that_do_something_do_not_make_it_all_the_tracers) {
-        _cleanup_cost_ Cost c = cost();
+COST_TEST(callers_that_do_something_do_not_make_it_all_the_tracers) {
         Overhead o;
 
-        feed_broad_trees(&c, 980, 400);
-        feed_broad_trees(&c, 20, 150);
-        o = overhead_of(c.floor);
+        feed_broad_trees(c, 980, 400);
+        feed_broad_trees(c, 20, 150);
+        o = overhead_of(c->floor);
         ck_assert(o.has_cost);
         ck_assert_uint_eq(o.cost.caller_low_ns, 150);
         ck_assert_uint_eq(o.cost.caller_high_ns, 150); /* the lowest tenth take 400 */
         ck_assert_uint_eq(o.cost.leaf_ns, 30);
 }
 
-TEST(one_of_thousands_is_no_floor) {
-        _cleanup_cost_ Cost c = cost();
+COST_TEST(one_of_thousands_is_no_floor) {
         Overhead o;
 
-        feed_trees(&c, 1, 3, 1);
-        feed_trees(&c, 4000, 200, 30);
-        o = overhead_of(c.floor);
+        feed_trees(c, 1, 3, 1);
+        feed_trees(c, 4000, 200, 30);
+        o = overhead_of(c->floor);
         ck_assert(o.has_cost);
         ck_assert_uint_ge(o.cost.caller_low_ns, 200);
         ck_assert_uint_eq(o.cost.leaf_ns, 30);
@@ -136,23 +134,22 @@ TEST(what_is_waited_is_no_part_of_what_tracing_costs) {
                               "9.28 us of the rest is real, 7 % is what tracing costs.");
 }
 
-TEST(what_was_cut_off_or_says_too_little_is_told) {
-        _cleanup_cost_ Cost c = cost();
+COST_TEST(what_was_cut_off_or_says_too_little_is_told) {
         Overhead o = {};
 
         is_described(&o, "");
-        FEED(c.pairing, step_leaf(&step_root, 0, 1000), step_enter(&step_root, 0),
+        FEED(c->pairing, step_leaf(&step_root, 0, 1000), step_enter(&step_root, 0),
              step_leaf(&step_child, 1, 5000));
-        ck_assert_int_eq(pairing_finish(c.pairing), 0);
-        o = overhead_of(c.floor);
+        ck_assert_int_eq(pairing_finish(c->pairing), 0);
+        o = overhead_of(c->floor);
         ck_assert_uint_eq(o.shown.total_ns, 6000);
         is_described(&o, "Shown 6.00 us in 2 outermost calls, of which 1 was cut off.");
-        cost_done(&c);
-        c = cost();
+        cost_done(c);
+        *c = cost();
         for (size_t i = 0; i < FLOOR_SAMPLES_MIN; i++)
-                FEED(c.pairing, step_enter(&step_root, 0), step_leaf(&step_child, 1, 100),
+                FEED(c->pairing, step_enter(&step_root, 0), step_leaf(&step_child, 1, 100),
                      step_leave(&step_root, 0, 200));
-        o = overhead_of(c.floor);
+        o = overhead_of(c->floor);
         ck_assert(!o.has_cost);
         is_described(&o, "Shown 0.200 us a call of root; too little to tell what of it "
                          "tracing costs.");

@@ -2,9 +2,6 @@
 
 /* A tracer of somebody else's that is switched off by force, and set again whatever happens. */
 
-#include <errno.h>
-
-#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
 static const char *const files[] = { "current_tracer", "instances/foo/current_tracer" };
@@ -73,9 +70,7 @@ TEST(what_its_owner_has_set_meanwhile_is_left_alone) {
         fake_expect(k, "set_graph_function", "kfree\n");
 }
 
-TEST(a_session_that_ended_badly_changes_nothing_of_a_later_owner) {
-        FAKE_CASE(k, c, true);
-        SessionMeta *m = fake_session("a", "udp_sendmsg");
+FAKE_SESSION_TEST(a_session_that_ended_badly_changes_nothing_of_a_later_owner, true, "a") {
         SessionMeta *n = fake_session("b", "udp_sendmsg");
         Tracer *t;
 
@@ -95,9 +90,7 @@ TEST(a_session_that_ended_badly_changes_nothing_of_a_later_owner) {
         fake_expect(k, "tracing_thresh", "100\n");
 }
 
-TEST(beside_sessions_nobody_is_overridden_whose_functions_are_in_the_list) {
-        FAKE_CASE(k, c, true);
-        SessionMeta *m = fake_session("a", "udp_sendmsg");
+FAKE_SESSION_TEST(beside_sessions_nobody_is_overridden_whose_functions_are_in_the_list, true, "a") {
         SessionMeta *n = fake_session("b", "tcp_sendmsg");
         Tracer *t = fake_start(c, m, false);
 
@@ -157,9 +150,7 @@ TEST(failure_at_any_step_leaves_nothing_behind) {
         survive(FAKE_FAIL, true);
 }
 
-TEST(a_depth_is_shared_by_sessions_with_the_same_functions_only) {
-        FAKE_CASE(k, c, true);
-        SessionMeta *m = fake_session("a", "udp_sendmsg");
+FAKE_SESSION_TEST(a_depth_is_shared_by_sessions_with_the_same_functions_only, true, "a") {
         SessionMeta *n = fake_session("b", "tcp_sendmsg");
         SessionMeta *o = fake_session("c", "udp_sendmsg");
         Tracer *t, *u;

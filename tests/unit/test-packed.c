@@ -5,7 +5,6 @@
 #include <zlib.h>
 #endif
 
-#include "base/io.h"
 #include "import/source-form.h"
 #include "scratch.h"
 
@@ -46,11 +45,9 @@ static void refuses(const Scratch *s, const void *data, size_t n, uint64_t n_max
         ck_assert_msg(strstr(problem, why), "%s", problem);
 }
 
-TEST(what_is_not_packed_stays_as_it_is) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-
-        expect(&s, TEXT, strlen(TEXT), TEXT, strlen(TEXT));
-        expect(&s, "\x1f", 1, "\x1f", 1);
+SCRATCH_TEST(what_is_not_packed_stays_as_it_is) {
+        expect(s, TEXT, strlen(TEXT), TEXT, strlen(TEXT));
+        expect(s, "\x1f", 1, "\x1f", 1);
 }
 
 /* All that @pack makes, twice, cut anywhere, with any byte changed, and more than is wanted. */
@@ -111,13 +108,11 @@ TEST(gzip_is_unpacked_whole_and_in_bounds) {
 }
 #endif
 
-TEST(what_is_not_unpacked_here_is_told_by_its_name) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-
-        refuses(&s,
+SCRATCH_TEST(what_is_not_unpacked_here_is_told_by_its_name) {
+        refuses(s,
                 "\xfd"
                 "7zXZ\0",
                 6, 1000, "xz -dk");
-        refuses(&s, "BZh91AY&SY", 10, 1000, "bzip2 -dk");
-        refuses(&s, "PK\3\4", 4, 1000, "unzip");
+        refuses(s, "BZh91AY&SY", 10, 1000, "bzip2 -dk");
+        refuses(s, "PK\3\4", 4, 1000, "unzip");
 }

@@ -61,16 +61,18 @@ static void told_init(Told *told) {
 static void told_done(Told *told) {
         pairing_free(told->pairing);
 }
-#define _cleanup_told_ _cleanup_(told_done)
+#define TOLD(told)                                                                                 \
+        _cleanup_(told_done) Told told;                                                            \
+        told_init(&told)
+#define TOLD_TEST(name) TEST_WITH(name, (Told * told), TOLD(told), &told)
 
 /* What is told of @steps when all are there; self times add up. */
 #define EXPECT(wanted, ...)                                                                        \
         expect((wanted), (const Step[]){ __VA_ARGS__ },                                            \
                sizeof((const Step[]){ __VA_ARGS__ }) / sizeof(Step))
 static void expect(const char *wanted, const Step *steps, size_t n) {
-        _cleanup_told_ Told told;
+        TOLD(told);
 
-        told_init(&told);
         feed_all(told.pairing, steps, n);
         ck_assert_int_eq(pairing_finish(told.pairing), 0);
         ck_assert_str_eq(told.text, wanted);
@@ -96,34 +98,29 @@ static Step enter_at(const Function *f, int32_t depth, uint64_t timestamp_ns) {
         return at(step_enter(f, depth), timestamp_ns, 0, 0);
 }
 
-TEST(calls_are_numbered_as_they_begin_and_name_their_caller) {
+TOLD_TEST(calls_are_numbered_as_they_begin_and_name_their_caller) {
         static const uint64_t wanted[][2] = { { 2, 1 }, { 4, 3 }, { 3, 1 }, { 1, 0 } };
-        _cleanup_told_ Told told;
 
-        told_init(&told);
-        FEED(told.pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
+        FEED(told->pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
              step_enter(&step_irq, 1), step_leaf(&step_module, 2, 5), step_leave(&step_irq, 1, 465),
              step_leave(&step_child, 1, 35), step_leave(&step_root, 0, 1000));
-        ck_assert_uint_eq(told.n, ELEMENTSOF(wanted));
-        ck_assert_uint_eq(told.n_begun, ELEMENTSOF(wanted));
-        for (size_t i = 0; i < told.n; i++) {
-                ck_assert_uint_eq(told.calls[i].number, wanted[i][0]);
-                ck_assert_uint_eq(told.calls[i].parent, wanted[i][1]);
+        ck_assert_uint_eq(told->n, ELEMENTSOF(wanted));
+        ck_assert_uint_eq(told->n_begun, ELEMENTSOF(wanted));
+        for (size_t i = 0; i < told->n; i++) {
+                ck_assert_uint_eq(told->calls[i].number, wanted[i][0]);
+                ck_assert_uint_eq(told->calls[i].parent, wanted[i][1]);
         }
-        ck_assert_uint_eq(told.self_ns, 1000);
+        ck_assert_uint_eq(told->self_ns, 1000);
 }
 
-TEST(an_end_without_beginning_took_what_it_says) {
-        _cleanup_told_ Told told;
-
-        told_init(&told);
-        FEED(told.pairing, step_leaf(&step_module, 5, 20), step_leave(&step_child, 4, 50),
+TOLD_TEST(an_end_without_beginning_took_what_it_says) {
+        FEED(told->pairing, step_leaf(&step_module, 5, 20), step_leave(&step_child, 4, 50),
              step_leaf(&step_other, 4, 10), step_leave(&step_root, 3, 100));
-        ck_assert_uint_eq(told.n, 0); /* for who calls root may end */
-        ck_assert_int_eq(pairing_finish(told.pairing), 0);
-        ck_assert_str_eq(told.text, "leaf<child 20/20, child<root 50/30, other<root 10/10, "
-                                    "root 100/40");
-        ck_assert_uint_eq(told.pairing->total_ns, 100);
+        ck_assert_uint_eq(told->n, 0); /* for who calls root may end */
+        ck_assert_int_eq(pairing_finish(told->pairing), 0);
+        ck_assert_str_eq(told->text, "leaf<child 20/20, child<root 50/30, other<root 10/10, "
+                                     "root 100/40");
+        ck_assert_uint_eq(told->pairing->total_ns, 100);
         /* Who called the leaf was lost. */
         EXPECT("leaf<child 20/20, child<root 50/30, root 100/50", step_enter(&step_root, 0),
                step_leaf(&step_module, 4, 20), step_leave(&step_child, 3, 50),
@@ -250,18 +247,15 @@ TEST(after_a_loss_an_end_may_be_of_another_call) {
                at(step_leave(&step_root, 0, 0), 19002200, 19001000, 19001200));
 }
 
-TEST(spans_lie_within_their_callers_and_take_what_calls_took) {
-        _cleanup_told_ Told told;
-
-        told_init(&told);
-        FEED(told.pairing, enter_at(&step_root, 0, 2000),
+TOLD_TEST(spans_lie_within_their_callers_and_take_what_calls_took) {
+        FEED(told->pairing, enter_at(&step_root, 0, 2000),
              at(step_leaf(&step_child, 1, 0), 2017, 1010, 1040),
              at(step_leaf(&step_module, 1, 0), 2055, 1035, 1099),
              at(step_leave(&step_root, 0, 0), 2109, 1000, 1100));
-        ck_assert_uint_eq(told.calls[0].begin_ns, 2006); /* to leave room for the next */
-        ck_assert_uint_eq(told.calls[0].end_ns, 2036);
-        ck_assert_uint_eq(told.calls[1].begin_ns, 2036);
-        ck_assert_uint_eq(told.calls[1].end_ns, 2100);
+        ck_assert_uint_eq(told->calls[0].begin_ns, 2006); /* to leave room for the next */
+        ck_assert_uint_eq(told->calls[0].end_ns, 2036);
+        ck_assert_uint_eq(told->calls[1].begin_ns, 2036);
+        ck_assert_uint_eq(told->calls[1].end_ns, 2100);
 }
 
 TEST(a_tree_that_is_very_large_is_told_in_parts) {

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <grp.h>
-#include <stdio.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 
-#include "base/cleanup.h"
 #include "daemon/server/server-private.h"
 #include "tests/unit/scratch.h"
-#include "tests/unit/unit.h"
 
 #define GROUP 4711
 #define STRANGER 4712
@@ -38,14 +33,13 @@ static int listen_in(const Scratch *s, struct sockaddr_un *ret) {
         return fd;
 }
 
-TEST(a_group_counts_only_where_the_mode_lets_it_write) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(a_group_counts_only_where_the_mode_lets_it_write) {
         _cleanup_close_ int fd = -EBADF, pair_fd = -EBADF, other_fd = -EBADF;
         gid_t group = geteuid() == 0 ? GROUP : getegid();
         struct sockaddr_un address;
         int fds[2];
 
-        fd = listen_in(&s, &address);
+        fd = listen_in(s, &address);
         ck_assert_int_eq(chmod(address.sun_path, 0660), 0);
         if (geteuid() == 0) {
                 ck_assert(peer_group_of_socket(fd) == PEER_NO_GROUP);
@@ -71,7 +65,6 @@ TEST(a_group_counts_only_where_the_mode_lets_it_write) {
 static int right_of(int listen_fd, const struct sockaddr_un *address, const gid_t *groups,
                     size_t n_groups) {
         _cleanup_close_ int fd = -EBADF;
-        int status = -1;
         pid_t pid = fork();
         Peer peer;
 
@@ -87,16 +80,14 @@ static int right_of(int listen_fd, const struct sockaddr_un *address, const gid_
         }
         fd = accept(listen_fd, NULL, NULL);
         ck_assert_int_ge(fd, 0);
-        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-        ck_assert_int_eq(status, 0);
+        ck_assert_int_eq(unit_wait(pid), 0);
         ck_assert_int_eq(peer_of_socket(&peer, fd), 0);
         ck_assert_uint_eq(peer.uid, STRANGER);
         ck_assert_int_eq(peer.pid, pid);
         return peer.right;
 }
 
-TEST(supplementary_groups_are_those_of_who_connected) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(supplementary_groups_are_those_of_who_connected) {
         _cleanup_close_ int fd = -EBADF;
         struct sockaddr_un address;
         gid_t many[300];
@@ -106,8 +97,8 @@ TEST(supplementary_groups_are_those_of_who_connected) {
         for (size_t i = 0; i < ELEMENTSOF(many); i++)
                 many[i] = (gid_t) (10000 + i);
         many[299] = GROUP;
-        ck_assert_int_eq(chmod(s.path, 0755), 0);
-        fd = listen_in(&s, &address);
+        ck_assert_int_eq(chmod(s->path, 0755), 0);
+        fd = listen_in(s, &address);
         ck_assert_int_eq(chown(address.sun_path, 0, GROUP), 0);
         ck_assert_int_eq(chmod(address.sun_path, 0666), 0);
         ck_assert_int_eq(right_of(fd, &address, NULL, 0), PEER_NOTHING);

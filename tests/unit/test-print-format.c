@@ -2,8 +2,6 @@
 
 /* The formats are those of Debian's 6.12.117, cut to what is told here. */
 
-#include <stdio.h>
-
 #include "decode/event-text.h"
 #include "unit.h"
 

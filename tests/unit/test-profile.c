@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <stdio.h>
-#include <unistd.h>
-
 #include "base/buf.h"
-#include "base/io.h"
 #include "base/name.h"
 #include "meta/profile.h"
-#include "meta/spec.h"
 #include "scratch.h"
-#include "tests/unit/unit.h"
 
 #define VENDOR "usr/lib/ftraced/" PROFILE_DIR
 #define LOCAL "usr/local/lib/ftraced/" PROFILE_DIR
@@ -194,55 +188,52 @@ TEST(lines_of_a_list_are_no_more_than_a_spec_takes) {
                          "x:19: Comm=t16 is one too many, or there is one for it above");
 }
 
-TEST(drop_ins_go_over_the_first_file_that_there_is) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(drop_ins_go_over_the_first_file_that_there_is) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
 
-        scratch_put(&s, VENDOR "/udp.conf", "[Profile]\nFunctions=vendor\nDepth=9\n");
-        scratch_put(&s, LOCAL "/udp.conf", "[Profile]\nFunctions=local\nDepth=2\n");
-        scratch_put(&s, VENDOR "/udp.conf.d/20-b.conf", "[Profile]\nDepth=7\n");
-        scratch_put(&s, VENDOR "/udp.conf.d/10-a.conf", "[Profile]\nDepth=6\nFunctions=a\n");
-        scratch_put(&s, VENDOR "/udp.conf.d/30-c.conf", "[Profile]\nDepth=8\n");
-        scratch_put(&s, LOCAL "/udp.conf.d/30-c.conf", "");
-        ck_assert_int_eq(profile_load(&p, s.path, "udp"), 0);
+        scratch_put(s, VENDOR "/udp.conf", "[Profile]\nFunctions=vendor\nDepth=9\n");
+        scratch_put(s, LOCAL "/udp.conf", "[Profile]\nFunctions=local\nDepth=2\n");
+        scratch_put(s, VENDOR "/udp.conf.d/20-b.conf", "[Profile]\nDepth=7\n");
+        scratch_put(s, VENDOR "/udp.conf.d/10-a.conf", "[Profile]\nDepth=6\nFunctions=a\n");
+        scratch_put(s, VENDOR "/udp.conf.d/30-c.conf", "[Profile]\nDepth=8\n");
+        scratch_put(s, LOCAL "/udp.conf.d/30-c.conf", "");
+        ck_assert_int_eq(profile_load(&p, s->path, "udp"), 0);
         ck_assert_uint_eq(p.problems.n, 0);
         expect_spec(&p, "{\"depth\":7,\"functions\":[\"local\",\"a\"]}");
         ck_assert_uint_eq(p.files.n, 4);
         ck_assert_str_eq(p.name, "udp");
 }
 
-TEST(an_empty_file_or_a_link_to_nothing_hides_a_profile) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(an_empty_file_or_a_link_to_nothing_hides_a_profile) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
         _cleanup_strv_ Strv names = {};
         _cleanup_free_ char *like = NULL, *none = NULL;
 
-        scratch_put(&s, VENDOR "/udp-send.conf", "[Profile]\nFunctions=a\n");
-        scratch_put(&s, VENDOR "/tcp-send.conf", "[Profile]\nFunctions=a\n");
-        scratch_put(&s, VENDOR "/bad name.conf", "[Profile]\nFunctions=a\n");
-        scratch_put(&s, VENDOR "/udp-send.conf.d/x.conf", "[Profile]\nDepth=1\n");
-        scratch_put(&s, LOCAL "/tcp-send.conf", "");
-        ck_assert_int_eq(profile_load(&p, s.path, "tcp-send"), PROFILE_E_HIDDEN);
-        ck_assert_int_eq(profile_load(&p, s.path, "udp"), PROFILE_E_NOT_FOUND);
-        ck_assert_int_eq(profile_list(&names, s.path), 0);
+        scratch_put(s, VENDOR "/udp-send.conf", "[Profile]\nFunctions=a\n");
+        scratch_put(s, VENDOR "/tcp-send.conf", "[Profile]\nFunctions=a\n");
+        scratch_put(s, VENDOR "/bad name.conf", "[Profile]\nFunctions=a\n");
+        scratch_put(s, VENDOR "/udp-send.conf.d/x.conf", "[Profile]\nDepth=1\n");
+        scratch_put(s, LOCAL "/tcp-send.conf", "");
+        ck_assert_int_eq(profile_load(&p, s->path, "tcp-send"), PROFILE_E_HIDDEN);
+        ck_assert_int_eq(profile_load(&p, s->path, "udp"), PROFILE_E_NOT_FOUND);
+        ck_assert_int_eq(profile_list(&names, s->path), 0);
         ck_assert_uint_eq(names.n, 2);
-        ck_assert_int_eq(profile_suggest(&like, s.path, "udp-sned"), 0);
+        ck_assert_int_eq(profile_suggest(&like, s->path, "udp-sned"), 0);
         ck_assert_str_eq(like, "udp-send");
-        ck_assert_int_eq(profile_suggest(&none, s.path, "entirely-else"), 0);
+        ck_assert_int_eq(profile_suggest(&none, s->path, "entirely-else"), 0);
         ck_assert_ptr_null(none);
 
-        ck_assert_int_eq(unlinkat(s.fd, LOCAL "/tcp-send.conf", 0), 0);
-        ck_assert_int_eq(symlinkat("/dev/null", s.fd, LOCAL "/tcp-send.conf"), 0);
-        ck_assert_int_eq(profile_load(&p, s.path, "tcp-send"), PROFILE_E_HIDDEN);
+        ck_assert_int_eq(unlinkat(s->fd, LOCAL "/tcp-send.conf", 0), 0);
+        ck_assert_int_eq(symlinkat("/dev/null", s->fd, LOCAL "/tcp-send.conf"), 0);
+        ck_assert_int_eq(profile_load(&p, s->path, "tcp-send"), PROFILE_E_HIDDEN);
 }
 
-TEST(a_drop_in_that_cannot_be_read_is_a_problem) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(a_drop_in_that_cannot_be_read_is_a_problem) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
 
-        scratch_put(&s, VENDOR "/udp.conf", "[Profile]\nFunctions=a\n");
-        scratch_put(&s, VENDOR "/udp.conf.d/x.conf/a-directory", "");
-        ck_assert_int_eq(profile_load(&p, s.path, "udp"), 0);
+        scratch_put(s, VENDOR "/udp.conf", "[Profile]\nFunctions=a\n");
+        scratch_put(s, VENDOR "/udp.conf.d/x.conf/a-directory", "");
+        ck_assert_int_eq(profile_load(&p, s->path, "udp"), 0);
         ck_assert_uint_eq(p.problems.n, 1);
         ck_assert_ptr_nonnull(strstr(p.problems.items[0], "x.conf cannot be read"));
 }

@@ -2,7 +2,6 @@
 
 /* Types made by hand: the layout is that of linux/btf.h, the expected text the kernel's. */
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"

@@ -3,10 +3,6 @@
 /* Sessions beside which set_graph_function changes, on the kernel that does not wait (fake-kernel.h),
  * which ends the test if they are not quiesced. */
 
-#include <stdio.h>
-#include <unistd.h>
-
-#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
 #define A "instances/ftraced-a/"
@@ -32,9 +28,8 @@ static size_t find_line(const FakeKernel *k, size_t from, const char *line) {
         ck_abort_msg("\"%s\" was not written", line);
 }
 
-TEST(a_neighbour_is_quiesced_for_the_change_alone_and_told) {
-        FAKE_CASE(k, c, true);
-        SessionMeta *m = fake_session("a", "udp_sendmsg"), *n = fake_session("b", "tcp_sendmsg");
+FAKE_SESSION_TEST(a_neighbour_is_quiesced_for_the_change_alone_and_told, true, "a") {
+        SessionMeta *n = fake_session("b", "tcp_sendmsg");
         char self[128];
         Tracer *t, *u;
         Told told = {};
@@ -62,8 +57,7 @@ TEST(a_neighbour_is_quiesced_for_the_change_alone_and_told) {
         ck_assert_int_eq(tracer_disarm(t), 0);
 }
 
-TEST(sessions_of_the_same_functions_do_not_disturb_one_another) {
-        FAKE_CASE(k, c, true);
+FAKE_TEST(sessions_of_the_same_functions_do_not_disturb_one_another, true) {
         SessionMeta *n = fake_session("b", "udp_sendmsg");
         Told told = {};
         Tracer *t, *u;
@@ -76,9 +70,7 @@ TEST(sessions_of_the_same_functions_do_not_disturb_one_another) {
         ck_assert_uint_eq(n->warnings.n, 0);
 }
 
-TEST(who_records_some_processes_keeps_their_list) {
-        FAKE_CASE(k, c, true);
-        SessionMeta *m = fake_session("a", "udp_sendmsg");
+FAKE_SESSION_TEST(who_records_some_processes_keeps_their_list, true, "a") {
         size_t i;
 
         fake_put_root(k, "proc/700/task/700/comm", "x\n");
@@ -95,8 +87,7 @@ TEST(who_records_some_processes_keeps_their_list) {
         (void) find_line(k, i, "truncate " A "set_ftrace_notrace_pid");
 }
 
-TEST(a_kernel_that_waits_is_not_quiesced) {
-        FAKE_CASE(k, c, true);
+FAKE_TEST(a_kernel_that_waits_is_not_quiesced, true) {
         SessionMeta *n = fake_session("b", "tcp_sendmsg");
         Told told = {};
         Tracer *t, *u;
@@ -112,8 +103,7 @@ TEST(a_kernel_that_waits_is_not_quiesced) {
                 ck_assert_ptr_null(strstr(k->log.items[i], A "set_ftrace_pid"));
 }
 
-TEST(beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone) {
-        FAKE_CASE(k, c, true);
+FAKE_TEST(beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone, true) {
         SessionMeta *n = fake_session("b", "tcp_sendmsg");
         _cleanup_strv_ Strv roots = {}, gone = {};
         Tracer *t, *u, *v;
@@ -158,8 +148,7 @@ TEST(what_a_daemon_that_died_had_quiesced_is_put_back_and_known) {
         ck_assert(tracer_was_quiesced(t));
 }
 
-TEST(a_start_that_fails_before_its_functions_came_disturbs_nobody) {
-        FAKE_CASE(k, c, true);
+FAKE_TEST(a_start_that_fails_before_its_functions_came_disturbs_nobody, true) {
         SessionMeta *n = fake_session("b", "tcp_sendmsg");
         _cleanup_refusal_ Refusal refusal = {};
         Told told = {};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "base/cleanup.h"
 #include "daemon/server/server-private.h"
 #include "tests/unit/unit.h"
 

@@ -6,20 +6,14 @@
  * Readers are killed in a process of their own, while this one holds what a service manager would hold.
  */
 
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
-#include "base/cleanup.h"
-#include "base/io.h"
 #include "daemon/record/reader.h"
 #include "scratch.h"
 #include "segment-map.h"
-#include "store/segment.h"
 
 #define CPU 3
 #define PAGE 4096U
@@ -79,6 +73,7 @@ static void fixture_done(Fixture *f) {
 #define CASE(f)                                                                                    \
         _cleanup_fixture_ Fixture f;                                                               \
         fixture_init_reader(&f)
+#define CASE_TEST(name) TEST_WITH(name, (Fixture * f), CASE(f), &f)
 
 /* Page @i has the number after it in each of its words; nothing if there is no room. */
 static bool try_feed(Fixture *f, unsigned i) {
@@ -126,143 +121,130 @@ static size_t check_pages(Fixture *f, unsigned n_pages, unsigned n_missing) {
         return n;
 }
 
-TEST(every_page_arrives_once_and_in_order) {
-        CASE(f);
-
-        ck_assert_int_eq(reader_start(f.reader), 0);
-        feed(&f, 0, 1000);
-        fixture_stop(&f);
-        ck_assert_uint_eq(check_pages(&f, 1000, 0), 1);
-        ck_assert_uint_eq(atomic_load(&f.reader->counters.n_bytes), 1000 * PAGE);
-        ck_assert_uint_eq(atomic_load(&f.reader->counters.pages_lost), 0);
+CASE_TEST(every_page_arrives_once_and_in_order) {
+        ck_assert_int_eq(reader_start(f->reader), 0);
+        feed(f, 0, 1000);
+        fixture_stop(f);
+        ck_assert_uint_eq(check_pages(f, 1000, 0), 1);
+        ck_assert_uint_eq(atomic_load(&f->reader->counters.n_bytes), 1000 * PAGE);
+        ck_assert_uint_eq(atomic_load(&f->reader->counters.pages_lost), 0);
 }
 
-TEST(what_is_there_when_the_stop_comes_is_stored) {
-        CASE(f);
-
-        feed(&f, 0, 10);
-        atomic_store(&f.shared.stopping, true);
-        reader_kick(f.reader);
-        ck_assert_int_eq(reader_start(f.reader), 0);
-        fixture_stop(&f);
-        (void) check_pages(&f, 10, 0);
+CASE_TEST(what_is_there_when_the_stop_comes_is_stored) {
+        feed(f, 0, 10);
+        atomic_store(&f->shared.stopping, true);
+        reader_kick(f->reader);
+        ck_assert_int_eq(reader_start(f->reader), 0);
+        fixture_stop(f);
+        (void) check_pages(f, 10, 0);
 }
 
-TEST(a_full_segment_is_followed_by_another) {
-        CASE(f);
-
-        f.shared.segment_bytes = 8 * PAGE;
-        ck_assert_int_eq(reader_start(f.reader), 0);
+CASE_TEST(a_full_segment_is_followed_by_another) {
+        f->shared.segment_bytes = 8 * PAGE;
+        ck_assert_int_eq(reader_start(f->reader), 0);
         for (unsigned i = 0; i < 40; i += 4) {
-                feed(&f, i, 4);
-                wait_for_pages(f.reader, i + 4);
+                feed(f, i, 4);
+                wait_for_pages(f->reader, i + 4);
         }
-        fixture_stop(&f);
-        ck_assert_uint_eq(check_pages(&f, 40, 0), 5);
+        fixture_stop(f);
+        ck_assert_uint_eq(check_pages(f, 40, 0), 5);
 }
 
-TEST(a_cut_gives_all_cpus_the_same_sequence) {
-        CASE(f);
+CASE_TEST(a_cut_gives_all_cpus_the_same_sequence) {
         int fds[2];
         Reader *other;
         _cleanup_(segment_freep) Segment *segment = NULL;
         _cleanup_free_ uint64_t *s = NULL;
         size_t n;
 
-        f.shared.segment_bytes = 4 * PAGE;
+        f->shared.segment_bytes = 4 * PAGE;
         ck_assert_int_eq(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
-        ck_assert_int_eq(reader_new(&other, &f.shared, CPU + 1, fds[0], -EBADF), 0);
-        ck_assert_int_eq(reader_start(f.reader), 0);
+        ck_assert_int_eq(reader_new(&other, &f->shared, CPU + 1, fds[0], -EBADF), 0);
+        ck_assert_int_eq(reader_start(f->reader), 0);
         ck_assert_int_eq(reader_start(other), 0);
 
         /* Periods 0, 1 and 2 on the one; the other has data in 0 and 2 only. */
         ck_assert_int_eq(write(fds[1], (char[PAGE]){}, PAGE), PAGE);
         wait_for_pages(other, 1);
         for (unsigned i = 0; i < 9; i++) {
-                feed(&f, i, 1);
-                wait_for_pages(f.reader, i + 1);
+                feed(f, i, 1);
+                wait_for_pages(f->reader, i + 1);
         }
-        ck_assert_uint_eq(atomic_load(&f.shared.sequence), 2);
+        ck_assert_uint_eq(atomic_load(&f->shared.sequence), 2);
         ck_assert_int_eq(write(fds[1], (char[PAGE]){}, PAGE), PAGE);
-        fixture_stop(&f);
+        fixture_stop(f);
         reader_kick(other);
         (void) reader_free(other);
 
-        ck_assert_uint_eq(check_pages(&f, 9, 0), 3);
-        ck_assert_int_eq(session_dir_list_segments(f.shared.dir, CPU + 1, &s, &n), 0);
+        ck_assert_uint_eq(check_pages(f, 9, 0), 3);
+        ck_assert_int_eq(session_dir_list_segments(f->shared.dir, CPU + 1, &s, &n), 0);
         ck_assert_uint_eq(n, 2);
         ck_assert_uint_eq(s[0], 0);
         ck_assert_uint_eq(s[1], 2);
-        ck_assert_int_eq(session_dir_open_segment(f.shared.dir, CPU + 1, 2, &segment), 0);
+        ck_assert_int_eq(session_dir_open_segment(f->shared.dir, CPU + 1, 2, &segment), 0);
         ck_assert_uint_eq(segment->header.previous, 1);
         (void) close(fds[1]);
 }
 
-TEST(a_quiet_cpu_does_not_hold_back_a_cut) {
-        CASE(f);
+CASE_TEST(a_quiet_cpu_does_not_hold_back_a_cut) {
         _cleanup_(segment_freep) Segment *s = NULL;
         const ReaderCounters *c;
 
-        ck_assert_int_eq(reader_start(f.reader), 0);
-        c = &f.reader->counters;
-        feed(&f, 0, 2);
-        wait_for_pages(f.reader, 2);
+        ck_assert_int_eq(reader_start(f->reader), 0);
+        c = &f->reader->counters;
+        feed(f, 0, 2);
+        wait_for_pages(f->reader, 2);
         ck_assert_uint_eq(atomic_load(&c->open_sequence), 0);
-        ck_assert(reader_cut(&f.shared, 0));
-        ck_assert(!reader_cut(&f.shared, 0)); /* it is one cut, whoever else asks for it */
-        reader_kick(f.reader);
+        ck_assert(reader_cut(&f->shared, 0));
+        ck_assert(!reader_cut(&f->shared, 0)); /* it is one cut, whoever else asks for it */
+        reader_kick(f->reader);
         WAIT_WHILE(atomic_load(&c->open_sequence) != UINT64_MAX);
-        ck_assert_int_eq(session_dir_open_segment(f.shared.dir, CPU, 0, &s), 0);
+        ck_assert_int_eq(session_dir_open_segment(f->shared.dir, CPU, 0, &s), 0);
         ck_assert(s->header.state == SEGMENT_STATE_CLOSED);
-        fixture_stop(&f);
+        fixture_stop(f);
 }
 
-TEST(a_quiet_cpu_leaves_no_file) {
-        CASE(f);
-
-        ck_assert_int_eq(reader_start(f.reader), 0);
-        fixture_stop(&f);
-        ck_assert_int_eq(faccessat(f.scratch.fd, "cpu3", F_OK, 0), -1);
+CASE_TEST(a_quiet_cpu_leaves_no_file) {
+        ck_assert_int_eq(reader_start(f->reader), 0);
+        fixture_stop(f);
+        ck_assert_int_eq(faccessat(f->scratch.fd, "cpu3", F_OK, 0), -1);
 }
 
-TEST(an_idle_reader_sleeps_and_says_that_it_waits) {
-        CASE(f);
+CASE_TEST(an_idle_reader_sleeps_and_says_that_it_waits) {
         const ReaderCounters *c;
 
-        ck_assert_int_eq(reader_start(f.reader), 0);
-        c = &f.reader->counters;
+        ck_assert_int_eq(reader_start(f->reader), 0);
+        c = &f->reader->counters;
         WAIT_WHILE(atomic_load(&c->wait_until_ms) == 0);
         (void) usleep(1200 * 1000);
         ck_assert_uint_le(atomic_load(&c->n_wakeups), 1);
         ck_assert(atomic_load(&c->wait_until_ms) > 0);
-        fixture_stop(&f);
+        fixture_stop(f);
 }
 
-TEST(a_cpu_whose_descriptor_is_in_error_does_not_spin) {
-        CASE(f);
+CASE_TEST(a_cpu_whose_descriptor_is_in_error_does_not_spin) {
         const ReaderCounters *c;
 
-        (void) close(f.raw_fds[1]); /* POLLHUP for ever, as POLLERR of a CPU never online */
-        f.raw_fds[1] = -EBADF;
-        ck_assert_int_eq(reader_start(f.reader), 0);
-        c = &f.reader->counters;
+        (void) close(f->raw_fds[1]); /* POLLHUP for ever, as POLLERR of a CPU never online */
+        f->raw_fds[1] = -EBADF;
+        ck_assert_int_eq(reader_start(f->reader), 0);
+        c = &f->reader->counters;
         WAIT_WHILE(atomic_load(&c->progress) == 0);
         (void) usleep(1200 * 1000);
         ck_assert_uint_le(atomic_load(&c->progress), 10);
-        fixture_stop(&f);
+        fixture_stop(f);
 }
 
-TEST(half_a_page_is_cut_off_and_counted) {
-        CASE(f);
+CASE_TEST(half_a_page_is_cut_off_and_counted) {
         char half[PAGE / 2] = {};
 
-        feed(&f, 0, 2);
-        ck_assert_int_eq(write(f.raw_fds[1], half, sizeof(half)), sizeof(half));
-        ck_assert_int_eq(reader_start(f.reader), 0);
-        wait_for_pages(f.reader, 2);
-        fixture_stop(&f);
-        (void) check_pages(&f, 2, 0);
-        ck_assert_uint_eq(atomic_load(&f.reader->counters.pages_lost), 1);
+        feed(f, 0, 2);
+        ck_assert_int_eq(write(f->raw_fds[1], half, sizeof(half)), sizeof(half));
+        ck_assert_int_eq(reader_start(f->reader), 0);
+        wait_for_pages(f->reader, 2);
+        fixture_stop(f);
+        (void) check_pages(f, 2, 0);
+        ck_assert_uint_eq(atomic_load(&f->reader->counters.pages_lost), 1);
 }
 
 static void flush(Fixture *f, uint64_t n) {
@@ -271,41 +253,37 @@ static void flush(Fixture *f, uint64_t n) {
         WAIT_WHILE(atomic_load(&f->reader->counters.flushed) < n);
 }
 
-TEST(a_held_reader_takes_nothing_but_what_a_flush_asks_for) {
-        CASE(f);
-
-        atomic_store(&f.shared.held, true);
-        ck_assert_int_eq(reader_start(f.reader), 0);
-        feed(&f, 0, 3);
+CASE_TEST(a_held_reader_takes_nothing_but_what_a_flush_asks_for) {
+        atomic_store(&f->shared.held, true);
+        ck_assert_int_eq(reader_start(f->reader), 0);
+        feed(f, 0, 3);
         (void) usleep(300000);
-        ck_assert_uint_eq(atomic_load(&f.reader->counters.n_pages), 0);
-        ck_assert_uint_le(atomic_load(&f.reader->counters.n_wakeups), 1);
-        flush(&f, 1);
-        ck_assert_uint_eq(atomic_load(&f.reader->counters.n_pages), 3);
-        feed(&f, 3, 1);
+        ck_assert_uint_eq(atomic_load(&f->reader->counters.n_pages), 0);
+        ck_assert_uint_le(atomic_load(&f->reader->counters.n_wakeups), 1);
+        flush(f, 1);
+        ck_assert_uint_eq(atomic_load(&f->reader->counters.n_pages), 3);
+        feed(f, 3, 1);
         (void) usleep(100000);
-        ck_assert_uint_eq(atomic_load(&f.reader->counters.n_pages), 3);
-        atomic_store(&f.shared.held, false);
-        reader_kick(f.reader);
-        wait_for_pages(f.reader, 4);
-        fixture_stop(&f);
-        (void) check_pages(&f, 4, 0);
+        ck_assert_uint_eq(atomic_load(&f->reader->counters.n_pages), 3);
+        atomic_store(&f->shared.held, false);
+        reader_kick(f->reader);
+        wait_for_pages(f->reader, 4);
+        fixture_stop(f);
+        (void) check_pages(f, 4, 0);
 }
 
-TEST(after_a_cut_and_a_flush_the_older_segment_is_closed) {
-        CASE(f);
-
-        atomic_store(&f.shared.held, true);
-        ck_assert_int_eq(reader_start(f.reader), 0);
-        feed(&f, 0, 2);
-        flush(&f, 1);
-        ck_assert_uint_eq(atomic_load(&f.reader->counters.open_sequence), 0);
-        ck_assert(reader_cut(&f.shared, 0));
-        flush(&f, 2);
-        ck_assert_uint_gt(atomic_load(&f.reader->counters.open_sequence), 0);
-        feed(&f, 2, 1);
-        fixture_stop(&f);
-        ck_assert_uint_eq(check_pages(&f, 3, 0), 2);
+CASE_TEST(after_a_cut_and_a_flush_the_older_segment_is_closed) {
+        atomic_store(&f->shared.held, true);
+        ck_assert_int_eq(reader_start(f->reader), 0);
+        feed(f, 0, 2);
+        flush(f, 1);
+        ck_assert_uint_eq(atomic_load(&f->reader->counters.open_sequence), 0);
+        ck_assert(reader_cut(&f->shared, 0));
+        flush(f, 2);
+        ck_assert_uint_gt(atomic_load(&f->reader->counters.open_sequence), 0);
+        feed(f, 2, 1);
+        fixture_stop(f);
+        ck_assert_uint_eq(check_pages(f, 3, 0), 2);
 }
 
 TEST(a_stream_is_fetched_as_fast_as_it_comes) {
@@ -361,6 +339,7 @@ TEST(a_small_recording_is_fetched_in_small_parts) {
 #define RESUMED_CASE(f)                                                                            \
         _cleanup_fixture_ Fixture f;                                                               \
         fixture_init(&f)
+#define RESUMED_TEST(name) TEST_WITH(name, (Fixture * f), RESUMED_CASE(f), &f)
 
 /* A reader that goes on where the last one was.  Asserts nothing: a process that is killed in the middle
  * of telling check(3) would garble what its parent tells. */
@@ -394,11 +373,8 @@ static pid_t spawn(Fixture *f) {
 }
 
 static void kill_it(pid_t pid) {
-        int status;
-
         ck_assert_int_eq(kill(pid, SIGKILL), 0);
-        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-        ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+        ck_assert_int_eq(unit_wait(pid), 128 + SIGKILL);
 }
 
 static uint64_t drain(Fixture *f, Reader *r) {
@@ -427,25 +403,23 @@ static void wait_until_one_reads(const Fixture *f) {
         }
 }
 
-TEST(no_page_is_lost_or_doubled_by_500_kills) {
-        RESUMED_CASE(f);
-        unsigned seed = (unsigned) getpid(), n = 0;
+RESUMED_TEST(no_page_is_lost_or_doubled_by_500_kills) {
+        unsigned seed = unit_seed(), n = 0;
 
-        fprintf(stderr, "# seed %u\n", seed);
         for (unsigned i = 0; i < 500; i++) {
-                pid_t pid = spawn(&f);
+                pid_t pid = spawn(f);
 
                 for (int k = rand_r(&seed) % 60; k > 0; k--)
-                        if (try_feed(&f, n))
+                        if (try_feed(f, n))
                                 n++;
                 if (i % 2 > 0)
-                        wait_until_one_reads(&f);
+                        wait_until_one_reads(f);
                 (void) usleep((useconds_t) rand_r(&seed) % 2000);
                 kill_it(pid);
         }
-        ck_assert_uint_eq(drain(&f, take_up(&f, true)), 0);
+        ck_assert_uint_eq(drain(f, take_up(f, true)), 0);
         ck_assert_uint_gt(n, 300);
-        (void) check_pages(&f, n, 0);
+        (void) check_pages(f, n, 0);
 }
 
 static int open_to_write(const Fixture *f) {
@@ -490,46 +464,42 @@ TEST(a_page_cut_in_two_goes_on_in_the_pipe) {
         }
 }
 
-TEST(without_the_pipe_half_a_page_is_cut_and_counted) {
-        RESUMED_CASE(f);
-
-        cut_page(&f, 1000, false);
-        feed(&f, 1, 1);
-        ck_assert_uint_eq(drain(&f, take_up(&f, false)), 1);
-        (void) check_pages(&f, 2, 1);
+RESUMED_TEST(without_the_pipe_half_a_page_is_cut_and_counted) {
+        cut_page(f, 1000, false);
+        feed(f, 1, 1);
+        ck_assert_uint_eq(drain(f, take_up(f, false)), 1);
+        (void) check_pages(f, 2, 1);
 }
 
-TEST(the_rest_of_a_page_whose_beginning_is_gone_is_thrown_away_and_counted) {
-        RESUMED_CASE(f);
+RESUMED_TEST(the_rest_of_a_page_whose_beginning_is_gone_is_thrown_away_and_counted) {
         _cleanup_close_ int write_fd = -EBADF;
         char rest[1000] = {};
 
-        write_fd = open_to_write(&f);
+        write_fd = open_to_write(f);
         ck_assert_int_eq(write_full(write_fd, rest, sizeof(rest)), 0);
-        feed(&f, 0, 1);
-        ck_assert_uint_eq(drain(&f, take_up(&f, true)), 1);
-        (void) check_pages(&f, 1, 0);
+        feed(f, 0, 1);
+        ck_assert_uint_eq(drain(f, take_up(f, true)), 1);
+        (void) check_pages(f, 1, 0);
 }
 
-TEST(one_that_leaves_empties_its_pipe_and_leaves_the_segment_open) {
-        RESUMED_CASE(f);
+RESUMED_TEST(one_that_leaves_empties_its_pipe_and_leaves_the_segment_open) {
         Reader *r;
         int n_piped = -1;
 
-        feed(&f, 0, 2);
-        r = take_up(&f, true);
+        feed(f, 0, 2);
+        r = take_up(f, true);
         ck_assert_int_eq(reader_start(r), 0);
         wait_for_pages(r, 2);
-        atomic_store(&f.shared.leaving, true);
-        atomic_store(&f.shared.stopping, true);
+        atomic_store(&f->shared.leaving, true);
+        atomic_store(&f->shared.stopping, true);
         reader_kick(r);
         (void) reader_free(r);
-        ck_assert_int_eq(ioctl(f.pipe_fd, FIONREAD, &n_piped), 0);
+        ck_assert_int_eq(ioctl(f->pipe_fd, FIONREAD, &n_piped), 0);
         ck_assert_int_eq(n_piped, 0);
-        atomic_store(&f.shared.leaving, false);
-        atomic_store(&f.shared.stopping, false);
+        atomic_store(&f->shared.leaving, false);
+        atomic_store(&f->shared.stopping, false);
 
-        feed(&f, 2, 1);
-        ck_assert_uint_eq(drain(&f, take_up(&f, true)), 0);
-        (void) check_pages(&f, 3, 0);
+        feed(f, 2, 1);
+        ck_assert_uint_eq(drain(f, take_up(f, true)), 0);
+        (void) check_pages(f, 3, 0);
 }

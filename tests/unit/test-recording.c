@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 
-#include "cli/options/options.h"
 #include "cli/record/record.h"
 #include "unit.h"
 

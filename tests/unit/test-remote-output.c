@@ -57,10 +57,7 @@ TEST(what_ftracectl_writes_passes_and_what_a_terminal_would_obey_besides_is_esca
 
 TEST(whatever_comes_the_pieces_do_not_matter) {
         static const char alphabet[] = "\033\033[[HJKm0123;\r\n a\xc3\xa9\xe2\x82\xf0\x9f";
-        unsigned seed = (unsigned) getpid();
-
-        printf("# seed %u\n", seed);
-        srandom(seed);
+        srandom(unit_seed());
         for (int i = 0; i < 300; i++) {
                 char data[64];
                 size_t n = 1 + (size_t) random() % sizeof(data);

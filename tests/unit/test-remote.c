@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "cli/contact/contact.h"
-#include "cli/options/options.h"
 #include "unit.h"
 
 /* How ssh is told of @host, and the shell's line, for what the command line says. */

@@ -2,9 +2,7 @@
 
 /* What goes on while a file is being unlinked: the linker has unlinkat() go through here. */
 
-#include <fcntl.h>
 #include <semaphore.h>
-#include <unistd.h>
 
 #include "daemon/upkeep/upkeep.h"
 #include "scratch.h"
@@ -65,6 +63,7 @@ static void end(Fixture *f) {
 #define CASE(f)                                                                                    \
         _cleanup_(end) Fixture f;                                                                  \
         begin(&f)
+#define CASE_TEST(name) TEST_WITH(name, (Fixture * f), CASE(f), &f)
 
 /* A directory that holds a file. */
 static void add(Fixture *f, const char *session, const char *file) {
@@ -91,72 +90,64 @@ static void run(Fixture *f) {
         removal_look(f->removal);
 }
 
-TEST(the_loop_goes_on_while_a_file_is_unlinked) {
-        CASE(f);
-
-        add(&f, "a", "held");
+CASE_TEST(the_loop_goes_on_while_a_file_is_unlinked) {
+        add(f, "a", "held");
         is_held = true;
-        ck_assert_int_eq(removal_add(f.removal, "a"), 0);
-        ck_assert(!is_there(&f, "a"));
+        ck_assert_int_eq(removal_add(f->removal, "a"), 0);
+        ck_assert(!is_there(f, "a"));
         (void) sem_wait(&has_come);
-        ck_assert(is_there(&f, ".removed-a"));
+        ck_assert(is_there(f, ".removed-a"));
         is_held = false;
         (void) sem_post(&may_unlink);
-        run(&f);
-        ck_assert(!is_there(&f, ".removed-a"));
+        run(f);
+        ck_assert(!is_there(f, ".removed-a"));
 }
 
-TEST(what_is_added_meanwhile_is_removed_after_it) {
-        CASE(f);
-
-        add(&f, "a", "held");
-        add(&f, "b", "file");
+CASE_TEST(what_is_added_meanwhile_is_removed_after_it) {
+        add(f, "a", "held");
+        add(f, "b", "file");
         is_held = true;
-        ck_assert_int_eq(removal_add(f.removal, "a"), 0);
+        ck_assert_int_eq(removal_add(f->removal, "a"), 0);
         (void) sem_wait(&has_come);
-        add(&f, "a", "file");
-        ck_assert_int_eq(removal_add(f.removal, "a"), 0);
-        ck_assert_int_eq(removal_add(f.removal, "b"), 0);
-        ck_assert_int_eq(removal_add(f.removal, "c"), -ENOENT);
-        ck_assert(!is_there(&f, "a"));
-        ck_assert(is_there(&f, ".removed-b"));
-        add(&f, "b", "file");
+        add(f, "a", "file");
+        ck_assert_int_eq(removal_add(f->removal, "a"), 0);
+        ck_assert_int_eq(removal_add(f->removal, "b"), 0);
+        ck_assert_int_eq(removal_add(f->removal, "c"), -ENOENT);
+        ck_assert(!is_there(f, "a"));
+        ck_assert(is_there(f, ".removed-b"));
+        add(f, "b", "file");
         is_held = false;
         (void) sem_post(&may_unlink);
-        run(&f);
-        ck_assert(!is_there(&f, ".removed-a"));
-        ck_assert(!is_there(&f, ".removed-a.1"));
-        ck_assert(!is_there(&f, ".removed-b"));
-        ck_assert(is_there(&f, "b"));
-        ck_assert_int_eq(f.n_asked, 1); /* for symbols: once, at the end */
+        run(f);
+        ck_assert(!is_there(f, ".removed-a"));
+        ck_assert(!is_there(f, ".removed-a.1"));
+        ck_assert(!is_there(f, ".removed-b"));
+        ck_assert(is_there(f, "b"));
+        ck_assert_int_eq(f->n_asked, 1); /* for symbols: once, at the end */
 }
 
-TEST(freeing_it_waits_for_the_rest) {
-        CASE(f);
-
-        add(&f, "a", "held");
-        add(&f, "b", "file");
+CASE_TEST(freeing_it_waits_for_the_rest) {
+        add(f, "a", "held");
+        add(f, "b", "file");
         is_held = true;
-        ck_assert_int_eq(removal_add(f.removal, "a"), 0);
-        ck_assert_int_eq(removal_add(f.removal, "b"), 0);
+        ck_assert_int_eq(removal_add(f->removal, "a"), 0);
+        ck_assert_int_eq(removal_add(f->removal, "b"), 0);
         (void) sem_post(&may_unlink);
-        f.removal = removal_free(f.removal);
-        ck_assert(!is_there(&f, ".removed-a"));
-        ck_assert(!is_there(&f, ".removed-b"));
+        f->removal = removal_free(f->removal);
+        ck_assert(!is_there(f, ".removed-a"));
+        ck_assert(!is_there(f, ".removed-b"));
 }
 
-TEST(symbols_that_may_be_wanted_are_looked_at_again) {
-        CASE(f);
-
-        f.known = REMOVAL_E_LATER;
-        ck_assert_int_eq(mkdirat(store_fd(f.store), "symbols/x", 0700), 0);
-        add(&f, "a", "file");
-        ck_assert_int_eq(removal_add(f.removal, "a"), 0);
-        run(&f);
-        ck_assert_int_eq(f.n_asked, 1);
-        f.known = 0;
-        removal_look(f.removal);
-        ck_assert_int_eq(f.n_asked, 2);
-        removal_look(f.removal);
-        ck_assert_int_eq(f.n_asked, 2); /* that was all */
+CASE_TEST(symbols_that_may_be_wanted_are_looked_at_again) {
+        f->known = REMOVAL_E_LATER;
+        ck_assert_int_eq(mkdirat(store_fd(f->store), "symbols/x", 0700), 0);
+        add(f, "a", "file");
+        ck_assert_int_eq(removal_add(f->removal, "a"), 0);
+        run(f);
+        ck_assert_int_eq(f->n_asked, 1);
+        f->known = 0;
+        removal_look(f->removal);
+        ck_assert_int_eq(f->n_asked, 2);
+        removal_look(f->removal);
+        ck_assert_int_eq(f->n_asked, 2); /* that was all */
 }

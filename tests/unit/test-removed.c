@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <stdio.h>
-#include <sys/stat.h>
-
-#include "base/io.h"
 #include "retention/removed.h"
 #include "tests/unit/scratch.h"
-#include "tests/unit/unit.h"
 
 static Scratch scratch;
 

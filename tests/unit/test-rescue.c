@@ -2,20 +2,11 @@
 
 /* Memory that outlived its kernel: whole, damaged, empty, and rescued by a daemon that died. */
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "base/array.h"
-#include "base/io.h"
 #include "daemon/session/session.h"
 #include "daemon/upkeep/upkeep.h"
 #include "daemon/watch/watch.h"
 #include "fake-kernel.h"
 #include "pages/page-source.h"
-#include "retention/boot-clock.h"
-#include "store/segment.h"
 
 #define BOX "instances/boot_mapped/"
 #define BOOT "28e1c1f0-11f4-4a2b-9d1c-9f0b54b4c6d1"
@@ -81,6 +72,7 @@ static void world_done(World *w) {
 }
 
 #define CASE(w) _cleanup_(world_done) World w = world_new()
+#define CASE_TEST(name) TEST_WITH(name, (World * w), CASE(w), &w)
 
 /* What the daemon of the boot that died had on its disk. */
 static void make_origin(World *w, const char *name, const char *boot_id) {
@@ -219,8 +211,7 @@ static void expect_gap(const SessionMeta *m, GapCause cause, uint64_t from_ns, u
         ck_assert_uint_eq(m->gaps.items[0].to_ns, to_ns);
 }
 
-TEST(pages_become_a_session_of_the_boot_that_died) {
-        CASE(w);
+CASE_TEST(pages_become_a_session_of_the_boot_that_died) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_free_ char *text = NULL;
         uint8_t pages[2 * PAGE], got[2 * PAGE];
@@ -229,10 +220,10 @@ TEST(pages_become_a_session_of_the_boot_that_died) {
 
         make_page(pages, START_NS + 5 * NSEC_PER_SEC, 64, 'a');
         make_page(pages + PAGE, START_NS + 7 * NSEC_PER_SEC, 96, 'b');
-        put_cpu(&w, 0, pages, sizeof(pages), 9);
-        make_origin(&w, "box", BOOT);
-        ck_assert_int_eq(rescue(&w), 1);
-        m = read_rescued(&w);
+        put_cpu(w, 0, pages, sizeof(pages), 9);
+        make_origin(w, "box", BOOT);
+        ck_assert_int_eq(rescue(w), 1);
+        m = read_rescued(w);
         ck_assert_int_eq(m->state, SESSION_SEALED);
         ck_assert_str_eq(m->boot_id, BOOT);
         ck_assert_str_eq(m->kernel, "6.12.0-dead");
@@ -241,86 +232,82 @@ TEST(pages_become_a_session_of_the_boot_that_died) {
         ck_assert_uint_eq(m->start.trace_ns, START_NS + 5 * NSEC_PER_SEC);
         ck_assert_uint_eq(m->stop.trace_ns, START_NS + 7 * NSEC_PER_SEC);
         ck_assert_uint_eq(m->stop.realtime_ns - m->start.realtime_ns, 2 * NSEC_PER_SEC);
-        ck_assert_uint_eq(read_segment(&w, 0, 0, got, 2), 2);
+        ck_assert_uint_eq(read_segment(w, 0, 0, got, 2), 2);
         ck_assert_int_eq(memcmp(got, pages, sizeof(pages)), 0);
-        dir = open_session(&w, RESCUE_PREFIX BOOT);
+        dir = open_session(w, RESCUE_PREFIX BOOT);
         ck_assert_int_eq(session_dir_read_tracing(dir, "events/header_page", &text, &n), 0);
         ck_assert_str_eq(text, "old");
-        expect_failed(&w, RESCUE_PREFIX BOOT);
-        ck_assert_int_eq(rescue(&w), 0); /* once */
+        expect_failed(w, RESCUE_PREFIX BOOT);
+        ck_assert_int_eq(rescue(w), 0); /* once */
 }
 
-TEST(damaged_pages_are_kept_as_they_came_and_believed_in_nothing) {
-        CASE(w);
+CASE_TEST(damaged_pages_are_kept_as_they_came_and_believed_in_nothing) {
         uint8_t pages[2 * PAGE + 100], got[3 * PAGE];
         SessionMeta *m;
 
         make_page(pages, UINT64_MAX, UINT64_MAX, 0xff); /* a time and a length from nowhere */
         make_page(pages + PAGE, START_NS + NSEC_PER_SEC, 64, 'x');
         memset(pages + 2 * PAGE, 7, 100); /* the end of the memory */
-        put_cpu(&w, 1, pages, sizeof(pages), 3);
-        make_origin(&w, "box", BOOT);
-        ck_assert_int_eq(rescue(&w), 1);
-        m = read_rescued(&w);
-        ck_assert_uint_eq(read_segment(&w, 1, 0, got, 3), 3);
+        put_cpu(w, 1, pages, sizeof(pages), 3);
+        make_origin(w, "box", BOOT);
+        ck_assert_int_eq(rescue(w), 1);
+        m = read_rescued(w);
+        ck_assert_uint_eq(read_segment(w, 1, 0, got, 3), 3);
         ck_assert_int_eq(memcmp(got, pages, sizeof(pages)), 0);
         ck_assert_uint_eq(got[2 * PAGE + 100], 0);
         ck_assert_uint_ge(m->start.trace_ns, START_NS);
         ck_assert_uint_le(m->stop.trace_ns, START_NS + 601 * NSEC_PER_SEC);
 }
 
-TEST(no_more_is_taken_than_the_memory_can_hold) {
-        CASE(w);
+CASE_TEST(no_more_is_taken_than_the_memory_can_hold) {
         size_t n = 100 * (size_t) PAGE;
         _cleanup_free_ uint8_t *pages = calloc(1, n);
         uint64_t n_pages;
 
         for (size_t i = 0; i < n; i += PAGE)
                 make_page(pages + i, START_NS + i, 64, 'e');
-        put_cpu(&w, 0, pages, n, 5);
-        make_origin(&w, "box", BOOT);
-        ck_assert_int_eq(rescue(&w), 1);
-        n_pages = session_meta_total(read_rescued(&w)).n_pages;
+        put_cpu(w, 0, pages, n, 5);
+        make_origin(w, "box", BOOT);
+        ck_assert_int_eq(rescue(w), 1);
+        n_pages = session_meta_total(read_rescued(w)).n_pages;
         ck_assert_uint_ge(n_pages, KIB * 1024 / PAGE);
         ck_assert_uint_lt(n_pages, 50);
 }
 
-TEST(a_part_that_had_events_and_is_empty_is_a_gap) {
-        CASE(w);
+CASE_TEST(a_part_that_had_events_and_is_empty_is_a_gap) {
         SessionMeta *origin;
 
-        put_pages(&w, 1, 1, "1");
-        make_origin(&w, "box", BOOT);
-        origin = read_meta(&w, "box");
+        put_pages(w, 1, 1, "1");
+        make_origin(w, "box", BOOT);
+        origin = read_meta(w, "box");
         free(origin->cpus);
         origin->cpus = calloc(2, sizeof(*origin->cpus));
         origin->n_cpus = 2;
         origin->cpus[1].cpu = 1;
         origin->cpus[0].in_memory = origin->cpus[1].in_memory = 5;
-        write_meta(&w, "box", origin);
-        ck_assert_int_eq(rescue(&w), 1);
-        expect_gap(read_rescued(&w), GAP_NOT_RESCUED, UINT64_MAX, START_NS + NSEC_PER_SEC);
+        write_meta(w, "box", origin);
+        ck_assert_int_eq(rescue(w), 1);
+        expect_gap(read_rescued(w), GAP_NOT_RESCUED, UINT64_MAX, START_NS + NSEC_PER_SEC);
 }
 
 /* Of the second CPU nothing is there again. */
-TEST(what_a_snapshot_had_read_ends_in_a_gap) {
-        CASE(w);
+CASE_TEST(what_a_snapshot_had_read_ends_in_a_gap) {
         uint8_t pages[3 * PAGE];
         SessionMeta *origin;
 
         make_page(pages, START_NS + 2 * NSEC_PER_SEC, 64, 'a');
         make_page(pages + PAGE, START_NS + 6 * NSEC_PER_SEC, 64, 'b');
         make_page(pages + 2 * PAGE, START_NS + 7 * NSEC_PER_SEC, 64, 'c');
-        put_cpu(&w, 0, pages, sizeof(pages), 3);
-        put_pages(&w, 1, 5, "d");
-        make_origin(&w, "box", BOOT);
-        origin = read_meta(&w, "box");
+        put_cpu(w, 0, pages, sizeof(pages), 3);
+        put_pages(w, 1, 5, "d");
+        make_origin(w, "box", BOOT);
+        origin = read_meta(w, "box");
         origin->n_snapshots = 1;
         origin->kept_since = origin->start;
         origin->kept_since.trace_ns = START_NS + 4 * NSEC_PER_SEC;
-        write_meta(&w, "box", origin);
-        ck_assert_int_eq(rescue(&w), 1);
-        expect_gap(read_rescued(&w), GAP_SNAPSHOT, START_NS + 4 * NSEC_PER_SEC,
+        write_meta(w, "box", origin);
+        ck_assert_int_eq(rescue(w), 1);
+        expect_gap(read_rescued(w), GAP_SNAPSHOT, START_NS + 4 * NSEC_PER_SEC,
                    START_NS + 6 * NSEC_PER_SEC);
 }
 
@@ -340,20 +327,19 @@ TEST(that_nothing_survived_or_the_memory_has_gone_is_said) {
 }
 
 /* Tracefs is not mounted: that tells nothing of the memory. */
-TEST(without_tracefs_nothing_is_given_up) {
-        CASE(w);
+CASE_TEST(without_tracefs_nothing_is_given_up) {
         char away[PATH_MAX + 8];
 
-        put_pages(&w, 0, 1, "1");
-        make_origin(&w, "box", BOOT);
-        w.controller = controller_free(w.controller);
-        (void) snprintf(away, sizeof(away), "%s.away", w.kernel->tracefs);
-        ck_assert_int_eq(rename(w.kernel->tracefs, away), 0);
-        w.controller = fake_controller(w.kernel);
-        ck_assert_int_lt(rescue(&w), 0);
-        ck_assert_int_eq(read_meta(&w, "box")->state, SESSION_RECORDING);
-        ck_assert_int_eq(rename(away, w.kernel->tracefs), 0);
-        ck_assert_int_eq(rescue(&w), 1);
+        put_pages(w, 0, 1, "1");
+        make_origin(w, "box", BOOT);
+        w->controller = controller_free(w->controller);
+        (void) snprintf(away, sizeof(away), "%s.away", w->kernel->tracefs);
+        ck_assert_int_eq(rename(w->kernel->tracefs, away), 0);
+        w->controller = fake_controller(w->kernel);
+        ck_assert_int_lt(rescue(w), 0);
+        ck_assert_int_eq(read_meta(w, "box")->state, SESSION_RECORDING);
+        ck_assert_int_eq(rename(away, w->kernel->tracefs), 0);
+        ck_assert_int_eq(rescue(w), 1);
 }
 
 /* Before either of the two sessions had ended.  Linux 7.2 gives what was read before, too, or the last page of
@@ -388,90 +374,83 @@ TEST(a_daemon_that_died_over_it_is_gone_on_with_and_pages_that_come_again_are_th
         }
 }
 
-TEST(damaged_pages_that_come_later_replace_none) {
-        CASE(w);
+CASE_TEST(damaged_pages_that_come_later_replace_none) {
         uint8_t pages[2 * PAGE];
 
-        put_pages(&w, 0, 1, "1");
-        make_origin(&w, "box", BOOT);
-        ck_assert_int_eq(rescue(&w), 1);
-        undo_end(&w);
+        put_pages(w, 0, 1, "1");
+        make_origin(w, "box", BOOT);
+        ck_assert_int_eq(rescue(w), 1);
+        undo_end(w);
         make_page(pages, 1, 64, '2');
         make_page(pages + PAGE, START_NS * 2, 64, '3');
-        put_cpu(&w, 0, pages, sizeof(pages), 2);
-        ck_assert_int_eq(rescue(&w), 1);
-        ck_assert_uint_eq(session_meta_total(read_rescued(&w)).n_pages, 3);
-        expect_pages(&w, 0, "1");
+        put_cpu(w, 0, pages, sizeof(pages), 2);
+        ck_assert_int_eq(rescue(w), 1);
+        ck_assert_uint_eq(session_meta_total(read_rescued(w)).n_pages, 3);
+        expect_pages(w, 0, "1");
 }
 
 /* Linux 7.2 makes pages readable again that were read before a second crash. */
-TEST(what_is_through_is_not_moved_twice) {
-        CASE(w);
+CASE_TEST(what_is_through_is_not_moved_twice) {
         _cleanup_(session_dir_freep) SessionDir *none = NULL;
 
-        put_pages(&w, 0, 1, "1");
-        make_origin(&w, "box", BOOT);
-        ck_assert_int_eq(rescue(&w), 1);
-        undo_origin(&w);
-        ck_assert_int_eq(rescue(&w), 1);
-        ck_assert_uint_eq(session_meta_total(read_rescued(&w)).n_pages, 1);
-        ck_assert_int_eq(store_open_session(w.store, RESCUE_PREFIX BOOT "-2", &none), -ENOENT);
-        expect_failed(&w, "");
+        put_pages(w, 0, 1, "1");
+        make_origin(w, "box", BOOT);
+        ck_assert_int_eq(rescue(w), 1);
+        undo_origin(w);
+        ck_assert_int_eq(rescue(w), 1);
+        ck_assert_uint_eq(session_meta_total(read_rescued(w)).n_pages, 1);
+        ck_assert_int_eq(store_open_session(w->store, RESCUE_PREFIX BOOT "-2", &none), -ENOENT);
+        expect_failed(w, "");
 }
 
 /* The disk was full, and the daemon ended the session as one that nobody had stopped. */
-TEST(what_could_not_be_rescued_is_tried_again) {
-        CASE(w);
+CASE_TEST(what_could_not_be_rescued_is_tried_again) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         SessionMeta *origin;
 
-        make_origin(&w, "box", BOOT);
-        origin = read_meta(&w, "box");
+        make_origin(w, "box", BOOT);
+        origin = read_meta(w, "box");
         origin->state = SESSION_FAILED;
         ck_assert_int_eq(text_replace(&origin->reason, SESSION_REASON_DAEMON_ENDED), 0);
-        write_meta(&w, "box", origin);
-        dir = open_session(&w, "box");
+        write_meta(w, "box", origin);
+        dir = open_session(w, "box");
         disk_usage_release(dir);
-        ck_assert_int_eq(rescue(&w), 0); /* nothing is in memory */
-        put_pages(&w, 0, 1, "1");
-        ck_assert_int_eq(rescue(&w), 1);
-        ck_assert_uint_eq(session_meta_total(read_rescued(&w)).n_pages, 1);
+        ck_assert_int_eq(rescue(w), 0); /* nothing is in memory */
+        put_pages(w, 0, 1, "1");
+        ck_assert_int_eq(rescue(w), 1);
+        ck_assert_uint_eq(session_meta_total(read_rescued(w)).n_pages, 1);
 }
 
 /* As if the daemon had died there. */
-TEST(whose_end_could_not_be_written_is_found_again) {
-        CASE(w);
+CASE_TEST(whose_end_could_not_be_written_is_found_again) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
 
-        put_pages(&w, 0, 1, "1");
-        make_origin(&w, "box", BOOT);
-        dir = open_session(&w, "box");
+        put_pages(w, 0, 1, "1");
+        make_origin(w, "box", BOOT);
+        dir = open_session(w, "box");
         ck_assert_int_eq(file_replace(session_dir_fd(dir), LIVE_NAME, "{}", 2, 0600), 0);
         ck_assert_int_eq(mkdirat(session_dir_fd(dir), "session.json.new", 0700), 0);
-        ck_assert_int_lt(rescue(&w), 0);
+        ck_assert_int_lt(rescue(w), 0);
         ck_assert_int_eq(unlinkat(session_dir_fd(dir), "session.json.new", AT_REMOVEDIR), 0);
-        put_cpu(&w, 0, "", 0, 0);
-        ck_assert_int_eq(rescue(&w), 1);
-        expect_failed(&w, RESCUE_PREFIX BOOT);
+        put_cpu(w, 0, "", 0, 0);
+        ck_assert_int_eq(rescue(w), 1);
+        expect_failed(w, RESCUE_PREFIX BOOT);
 }
 
-TEST(a_session_may_have_any_name) {
-        CASE(w);
-
-        put_pages(&w, 0, 1, "1");
-        make_origin(&w, RESCUE_PREFIX BOOT, BOOT);
-        ck_assert_int_eq(rescue(&w), 1);
-        ck_assert_int_eq(read_meta(&w, RESCUE_PREFIX BOOT "-2")->state, SESSION_SEALED);
+CASE_TEST(a_session_may_have_any_name) {
+        put_pages(w, 0, 1, "1");
+        make_origin(w, RESCUE_PREFIX BOOT, BOOT);
+        ck_assert_int_eq(rescue(w), 1);
+        ck_assert_int_eq(read_meta(w, RESCUE_PREFIX BOOT "-2")->state, SESSION_SEALED);
 }
 
-TEST(what_records_in_this_boot_or_not_there_is_left_alone) {
-        CASE(w);
+CASE_TEST(what_records_in_this_boot_or_not_there_is_left_alone) {
         char boot_id[BOOT_ID_CHARS + 1];
 
-        put_pages(&w, 0, 1, "1");
-        ck_assert_int_eq(rescue(&w), 0);
+        put_pages(w, 0, 1, "1");
+        ck_assert_int_eq(rescue(w), 0);
         boot_id_read(boot_id);
-        make_origin(&w, "box", boot_id);
-        ck_assert_int_eq(rescue(&w), 0);
-        ck_assert_int_eq(read_meta(&w, "box")->state, SESSION_RECORDING);
+        make_origin(w, "box", boot_id);
+        ck_assert_int_eq(rescue(w), 0);
+        ck_assert_int_eq(read_meta(w, "box")->state, SESSION_RECORDING);
 }

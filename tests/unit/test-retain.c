@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
-#include "base/cleanup.h"
 #include "retention/retain.h"
 #include "unit.h"
 
@@ -176,11 +171,8 @@ static void check(const RetainItem *items, size_t n, const RetainLimits *l, uint
 }
 
 TEST(every_answer_keeps_the_rules) {
-        const char *given = getenv("FTRACED_TEST_SEED");
-        unsigned seed = given ? (unsigned) strtoul(given, NULL, 10) : (unsigned) time(NULL);
+        unsigned seed = unit_seed();
 
-        printf("# FTRACED_TEST_SEED=%u\n", seed);
-        (void) fflush(stdout);
         srandom(seed);
         for (int round = 0; round < 20000; round++) {
                 RetainItem items[N_MAX];

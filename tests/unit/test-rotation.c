@@ -4,14 +4,9 @@
  * The recorder is a real one that does not run: which sequence its readers write is said here.
  */
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "base/io.h"
 #include "daemon/record/recorder.h"
 #include "retention/footprint.h"
 #include "tests/unit/scratch.h"
-#include "tests/unit/unit.h"
 
 #define PAGE 4096U
 #define N_CPUS 2
@@ -229,11 +224,8 @@ static void replace(uint32_t cpu, uint64_t sequence, size_t n_bytes) {
 }
 
 TEST(what_it_knows_is_what_a_walk_finds) {
-        unsigned seed = (unsigned) getpid();
-
         begin(UINT32_MAX, 0);
-        printf("# seed %u\n", seed);
-        srand(seed);
+        srand(unit_seed());
         for (unsigned i = 0; i < 400; i++) {
                 Footprint walked;
                 InventorySums sums;

@@ -2,11 +2,9 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include "daemon/process/sandbox.h"
 #include "scratch.h"
@@ -97,7 +95,6 @@ static int try_to_write_more(void) {
 /* Exit status of a locked child, or 128 and the signal that killed it. */
 static int run_locked(Attempt attempt) {
         const struct rlimit no_core = {};
-        int status;
         pid_t pid = fork();
 
         ck_assert_int_ge(pid, 0);
@@ -107,8 +104,7 @@ static int run_locked(Attempt attempt) {
                         _exit(77);
                 _exit(attempt());
         }
-        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        return unit_wait(pid);
 }
 
 TEST(computing_reading_and_writing_are_allowed_and_all_else_kills) {

@@ -2,7 +2,6 @@
 
 #include "cli/schedule/schedule.h"
 #include "scratch.h"
-#include "unit.h"
 
 static void make_root(const Scratch *root) {
         static const char *const below[] = { "etc", "etc/systemd", "etc/systemd/system",

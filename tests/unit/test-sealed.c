@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <endian.h>
 #include <sys/mman.h>
 
 #include "page-builder.h"
@@ -20,7 +19,6 @@ static Page page_at(uint64_t at_ns, unsigned n_calls) {
 
 /* A session with a segment of @n pages on CPU 1. */
 static void fill(Recording *r, Page *pages, size_t n) {
-        recording_init(r, layout);
         for (size_t i = 0; i < n; i++)
                 pages[i] = page_at(1000 * (i + 1), (unsigned) (i * 7 % 50));
         recording_add(r, 1, 0, pages, n);
@@ -63,7 +61,7 @@ TEST(a_sealed_segment_gives_the_same_pages_as_before) {
 
         for (size_t i = 0; i < ELEMENTSOF(block_bytes); i++) {
                 _cleanup_(page_source_freep) PageSource *s = NULL;
-                _cleanup_recording_ Recording r;
+                RECORDING(r, layout);
                 static Page pages[300];
                 SealedSize size;
 
@@ -86,16 +84,15 @@ TEST(a_sealed_segment_gives_the_same_pages_as_before) {
         }
 }
 
-TEST(a_block_is_decoded_once_for_pages_in_order) {
+RECORDING_TEST(a_block_is_decoded_once_for_pages_in_order, layout) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
-        _cleanup_recording_ Recording r;
         const void *first, *again;
         Page pages[8];
         uint64_t n;
 
-        fill(&r, pages, ELEMENTSOF(pages));
-        (void) seal(r.dir, 1, 0, 4 * 4096);
-        s = source_of(&r);
+        fill(r, pages, ELEMENTSOF(pages));
+        (void) seal(r->dir, 1, 0, 4 * 4096);
+        s = source_of(r);
         ck_assert_int_eq(page_source_read(s, 0, &first, &n), 0);
         ck_assert_uint_eq(n, 4);
         ((char *) first)[0] ^= 1; /* a second decoding would undo it */
@@ -106,9 +103,8 @@ TEST(a_block_is_decoded_once_for_pages_in_order) {
         ck_assert_int_ne(memcmp(again, pages[0].bytes, 1), 0);
 }
 
-TEST(the_index_says_when_and_what_was_lost) {
+RECORDING_TEST(the_index_says_when_and_what_was_lost, layout) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
-        RECORDING(r, layout);
         const SealedReader *reader;
         Page pages[5];
 
@@ -117,9 +113,9 @@ TEST(the_index_says_when_and_what_was_lost) {
         page_set_missed(&pages[2], 30);
         page_set_missed(&pages[3], 12);
         memset(pages[4].bytes, 0xff, sizeof(pages[4].bytes)); /* no header to read */
-        recording_add(&r, 1, 0, pages, ELEMENTSOF(pages));
-        (void) seal(r.dir, 1, 0, 2 * 4096);
-        s = source_of(&r);
+        recording_add(r, 1, 0, pages, ELEMENTSOF(pages));
+        (void) seal(r->dir, 1, 0, 2 * 4096);
+        s = source_of(r);
         reader = s->sealed;
         ck_assert_uint_eq(reader->n_found, 3);
         ck_assert_uint_eq(reader->found[0].entry.first_ns, 1000);
@@ -155,30 +151,28 @@ static void damage_body(const Recording *r) {
         ck_assert_int_eq(pwrite(fd, &c, 1, at), 1);
 }
 
-TEST(its_span_is_known_without_decoding_and_does_not_change_by_sealing) {
+RECORDING_TEST(its_span_is_known_without_decoding_and_does_not_change_by_sealing, layout) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
-        _cleanup_recording_ Recording r;
         const void *page;
         Page pages[8];
         uint64_t n;
 
-        fill(&r, pages, ELEMENTSOF(pages));
-        expect_span(&r, 1000, 8000);
-        (void) seal(r.dir, 1, 0, 2 * 4096);
-        expect_span(&r, 1000, 8000);
-        damage_body(&r);
-        expect_span(&r, 1000, 8000);
-        s = source_of(&r);
+        fill(r, pages, ELEMENTSOF(pages));
+        expect_span(r, 1000, 8000);
+        (void) seal(r->dir, 1, 0, 2 * 4096);
+        expect_span(r, 1000, 8000);
+        damage_body(r);
+        expect_span(r, 1000, 8000);
+        s = source_of(r);
         ck_assert_int_eq(page_source_read(s, 0, &page, &n), SEGMENT_E_LOST);
 }
 
-TEST(a_segment_without_pages_is_sealed) {
+RECORDING_TEST(a_segment_without_pages_is_sealed, layout) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
-        _cleanup_recording_ Recording r;
 
-        fill(&r, NULL, 0);
-        (void) seal(r.dir, 1, 0, 0);
-        s = source_of(&r);
+        fill(r, NULL, 0);
+        (void) seal(r->dir, 1, 0, 0);
+        s = source_of(r);
         expect_pages(s, NULL, 0);
 }
 
@@ -190,25 +184,24 @@ static int try_to_seal(const Recording *r) {
         return sealed_write(out, &(SealedSource){ .fd = in }, &size);
 }
 
-TEST(only_a_whole_closed_segment_is_sealed) {
+RECORDING_TEST(only_a_whole_closed_segment_is_sealed, layout) {
         _cleanup_close_ int fd = -EBADF;
-        _cleanup_recording_ Recording r;
         uint32_t writing = 0, closed = htole32(SEGMENT_STATE_CLOSED);
         Page pages[2];
 
-        fill(&r, pages, 2);
-        ck_assert_int_eq(try_to_seal(&r), 0);
-        fd = file_of(&r);
+        fill(r, pages, 2);
+        ck_assert_int_eq(try_to_seal(r), 0);
+        fd = file_of(r);
         ck_assert_int_eq(pwrite_full(fd, &writing, 4, 48), 0);
-        ck_assert_int_eq(try_to_seal(&r), SEALED_WRITE_E_UNFIT);
+        ck_assert_int_eq(try_to_seal(r), SEALED_WRITE_E_UNFIT);
         ck_assert_int_eq(pwrite_full(fd, &closed, 4, 48), 0);
         ck_assert_int_eq(ftruncate(fd, 4096 + 2 * 4096 - 1), 0);
-        ck_assert_int_eq(try_to_seal(&r), SEALED_WRITE_E_UNFIT);
+        ck_assert_int_eq(try_to_seal(r), SEALED_WRITE_E_UNFIT);
         ck_assert_int_eq(ftruncate(fd, 4096 + 2 * 4096 + 1), 0);
-        ck_assert_int_eq(try_to_seal(&r), SEALED_WRITE_E_UNFIT);
+        ck_assert_int_eq(try_to_seal(r), SEALED_WRITE_E_UNFIT);
         ck_assert_int_eq(ftruncate(fd, 4096 + 2 * 4096), 0);
-        (void) seal(r.dir, 1, 0, 0);
-        ck_assert_int_eq(try_to_seal(&r), SEALED_WRITE_E_UNFIT);
+        (void) seal(r->dir, 1, 0, 0);
+        ck_assert_int_eq(try_to_seal(r), SEALED_WRITE_E_UNFIT);
 }
 
 #define HUGE_PAGES (((uint64_t) 900 << 30) / BUILT_PAGE_BYTES)
@@ -226,15 +219,14 @@ static void claim(Recording *r, Page *pages, size_t n) {
                          0);
 }
 
-TEST(a_hole_is_lost_at_once_and_what_is_behind_it_is_read) {
+RECORDING_TEST(a_hole_is_lost_at_once_and_what_is_behind_it_is_read, layout) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
-        _cleanup_recording_ Recording r;
         uint64_t n = 0, first_ns, last_ns;
         Page pages[4];
         const void *p;
 
-        claim(&r, pages, ELEMENTSOF(pages));
-        s = source_of(&r);
+        claim(r, pages, ELEMENTSOF(pages));
+        s = source_of(r);
         ck_assert_uint_eq(s->n_pages, HUGE_PAGES);
         for (uint64_t i = 0; i < 4; i += n) {
                 ck_assert_int_eq(page_source_read(s, i, &p, &n), 0);
@@ -252,13 +244,13 @@ TEST(a_hole_is_lost_at_once_and_what_is_behind_it_is_read) {
         ck_assert_int_eq(found.items[0].part, DAMAGE_HOLE);
         ck_assert_uint_eq(found.items[0].n_pages, HUGE_PAGES - 5);
         ck_assert_int_eq(page_source_span(s, false, &first_ns, &last_ns), 0);
-        ck_assert_int_eq(try_to_seal(&r), SEALED_WRITE_E_UNFIT);
+        ck_assert_int_eq(try_to_seal(r), SEALED_WRITE_E_UNFIT);
 }
 
 TEST(no_more_is_looked_through_than_the_header_says) {
         for (unsigned has_header = 0; has_header < 2; has_header++) {
                 _cleanup_(page_source_freep) PageSource *s = NULL;
-                _cleanup_recording_ Recording r;
+                RECORDING(r, layout);
                 _cleanup_close_ int fd = -EBADF;
                 static const char zeros[SEALED_HEADER_BYTES];
                 Page pages[8];
@@ -278,15 +270,14 @@ TEST(no_more_is_looked_through_than_the_header_says) {
         }
 }
 
-TEST(what_does_not_decode_to_what_was_read_is_noticed) {
+RECORDING_TEST(what_does_not_decode_to_what_was_read_is_noticed, layout) {
         _cleanup_close_ int in = -EBADF, out = memfd_create("out", MFD_CLOEXEC);
-        _cleanup_recording_ Recording r;
         SealedSize size;
         Page pages[4];
         uint8_t byte;
 
-        fill(&r, pages, ELEMENTSOF(pages));
-        in = session_dir_open_segment_file(r.dir, 1, 0);
+        fill(r, pages, ELEMENTSOF(pages));
+        in = session_dir_open_segment_file(r->dir, 1, 0);
         ck_assert_int_eq(sealed_write(out, &(SealedSource){ .fd = in, .block_bytes = 4096 }, &size),
                          0);
         ck_assert_int_eq(sealed_write_check(dup(out), &size), 0);
@@ -300,16 +291,15 @@ TEST(what_does_not_decode_to_what_was_read_is_noticed) {
         }
 }
 
-TEST(a_segment_elsewhere_than_it_says_is_damaged) {
+RECORDING_TEST(a_segment_elsewhere_than_it_says_is_damaged, layout) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
-        _cleanup_recording_ Recording r;
         int fd;
         Page pages[2];
 
-        fill(&r, pages, 2);
-        (void) seal(r.dir, 1, 0, 0);
-        fd = session_dir_fd(r.dir);
+        fill(r, pages, 2);
+        (void) seal(r->dir, 1, 0, 0);
+        fd = session_dir_fd(r->dir);
         ck_assert_int_eq(renameat(fd, "cpu1/00000000.seg", fd, "cpu1/00000001.seg"), 0);
-        ck_assert_int_eq(page_source_open(&s, r.dir, 1, 1, NULL), SEGMENT_E_DAMAGED);
-        ck_assert_int_eq(page_source_open(&s, r.dir, 1, 0, NULL), -ENOENT);
+        ck_assert_int_eq(page_source_open(&s, r->dir, 1, 1, NULL), SEGMENT_E_DAMAGED);
+        ck_assert_int_eq(page_source_open(&s, r->dir, 1, 0, NULL), -ENOENT);
 }

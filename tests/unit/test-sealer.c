@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <signal.h>
-#include <stdio.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "daemon/upkeep/upkeep.h"
@@ -106,6 +104,7 @@ static void fixture_done(Fixture *f) {
 #define CASE(f, worker)                                                                            \
         _cleanup_(fixture_done) Fixture f;                                                         \
         fixture_init(&f, (worker))
+#define CASE_TEST(name, worker) TEST_WITH(name, (Fixture * f), CASE(f, worker), &f)
 
 /* Until there is nothing to do any more, or nothing happens for @idle_ms. */
 static void run(Fixture *f, unsigned idle_ms) {
@@ -156,46 +155,44 @@ static struct stat segment_stat(const Fixture *f) {
         return st;
 }
 
-TEST(a_closed_segment_is_replaced_by_a_sealed_one) {
-        CASE(f, NULL);
+CASE_TEST(a_closed_segment_is_replaced_by_a_sealed_one, NULL) {
         struct stat before, after;
 
-        add_segment(&f, 0);
-        before = segment_stat(&f);
-        ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
-        run(&f, LONG_MS);
-        ck_assert_uint_eq(f.n_done, 1);
-        ck_assert(check_segment(&f, 0));
-        ck_assert_uint_eq(n_files(&f), 1);
-        after = segment_stat(&f);
+        add_segment(f, 0);
+        before = segment_stat(f);
+        ck_assert_int_eq(sealer_add_session(f->sealer, SESSION), 0);
+        run(f, LONG_MS);
+        ck_assert_uint_eq(f->n_done, 1);
+        ck_assert(check_segment(f, 0));
+        ck_assert_uint_eq(n_files(f), 1);
+        after = segment_stat(f);
         ck_assert_uint_ne(before.st_ino, after.st_ino);
         ck_assert_int_eq(before.st_mode, after.st_mode);
         ck_assert_int_eq(before.st_mtim.tv_sec, after.st_mtim.tv_sec);
         ck_assert_int_eq(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
         /* Once more is nothing to do. */
-        ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
-        run(&f, LONG_MS);
-        ck_assert_uint_eq(f.n_done, 1);
+        ck_assert_int_eq(sealer_add_session(f->sealer, SESSION), 0);
+        run(f, LONG_MS);
+        ck_assert_uint_eq(f->n_done, 1);
 }
 
-TEST(all_that_are_closed_are_sealed_and_what_was_left_half_done_goes) {
-        CASE(f, NULL);
+CASE_TEST(all_that_are_closed_are_sealed_and_what_was_left_half_done_goes, NULL) {
         SegmentWriter *w;
 
         for (uint64_t i = 0; i < 5; i++)
-                add_segment(&f, i);
-        w = write_segment(&f, 5);
-        scratch_write(session_dir_fd(f.dir), "cpu0/.00000003.sealing", "half", 4);
-        scratch_write(session_dir_fd(f.dir), "cpu0/00000006.seg", "none", 4);
-        ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
-        ck_assert_int_eq(sealer_add_session(f.sealer, "another"), 0);
-        run(&f, LONG_MS);
-        ck_assert_uint_eq(f.n_done, 5);
-        ck_assert_uint_eq(f.last_sequence, 4);
-        ck_assert_uint_eq(n_files(&f), 7);
+                add_segment(f, i);
+        w = write_segment(f, 5);
+        scratch_write(session_dir_fd(f->dir), "cpu0/.00000003.sealing", "half", 4);
+        scratch_write(session_dir_fd(f->dir), "cpu0/00000006.seg", "none", 4);
+        ck_assert_int_eq(sealer_add_session(f->sealer, SESSION), 0);
+        ck_assert_int_eq(sealer_add_session(f->sealer, "another"), 0);
+        run(f, LONG_MS);
+        ck_assert_uint_eq(f->n_done, 5);
+        ck_assert_uint_eq(f->last_sequence, 4);
+        ck_assert_uint_eq(n_files(f), 7);
         for (uint64_t i = 0; i < 5; i++)
-                ck_assert(check_segment(&f, i));
-        ck_assert(!check_segment(&f, 5));
+                ck_assert(check_segment(f, i));
+        ck_assert(!check_segment(f, 5));
         ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
 }
 
@@ -258,24 +255,23 @@ TEST(what_is_removed_meanwhile_stays_removed) {
         ck_assert_uint_eq(n_files(&f), 0);
 }
 
-TEST(what_is_removed_when_it_is_sealed_is_no_failure) {
-        CASE(f, NULL);
+CASE_TEST(what_is_removed_when_it_is_sealed_is_no_failure, NULL) {
         char mark[PATH_MAX + 16], worker[3 * PATH_MAX];
 
-        (void) snprintf(mark, sizeof(mark), "%s/done", f.scratch.path);
+        (void) snprintf(mark, sizeof(mark), "%s/done", f->scratch.path);
         (void) snprintf(worker, sizeof(worker),
                         "%s/ftraced " SEAL_WORKER_OPTION " $0; status=$?; : >%s; "
                         "while [ -e %s ]; do sleep 0.1; done; exit $status",
                         getenv("top_builddir"), mark, mark);
-        fixture_change_worker(&f, worker);
-        add_segment(&f, 0);
-        begin(&f);
+        fixture_change_worker(f, worker);
+        add_segment(f, 0);
+        begin(f);
         while (access(mark, F_OK) < 0)
                 (void) usleep(10000);
-        ck_assert_int_eq(store_discard_session(f.store, SESSION), 0);
+        ck_assert_int_eq(store_discard_session(f->store, SESSION), 0);
         ck_assert_int_eq(unlink(mark), 0);
-        run(&f, LONG_MS);
-        ck_assert_uint_eq(f.n_done, 0);
+        run(f, LONG_MS);
+        ck_assert_uint_eq(f->n_done, 0);
 }
 
 TEST(an_end_in_the_middle_leaves_the_segment_for_the_next_daemon) {

@@ -2,7 +2,6 @@
 
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
 
 #include "scratch.h"
 #include "segment-map.h"
@@ -64,14 +63,13 @@ TEST(pages_come_back_as_they_were_written) {
         }
 }
 
-TEST(the_header_is_the_documented_one) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(the_header_is_the_documented_one) {
         _cleanup_free_ char *data = NULL;
         SegmentHeader h;
         size_t n;
 
-        ck_assert_int_eq(segment_writer_close(create(&s, N), NULL, NULL), 0);
-        ck_assert_int_eq(file_read(s.fd, NAME, &data, &n, 1 << 20), 0);
+        ck_assert_int_eq(segment_writer_close(create(s, N), NULL, NULL), 0);
+        ck_assert_int_eq(file_read(s->fd, NAME, &data, &n, 1 << 20), 0);
         ck_assert_uint_eq(n, 4096);
         memcpy(&h, data, sizeof(h));
         ck_assert_int_eq(memcmp(data, "ftracSEG", 8), 0);
@@ -83,24 +81,22 @@ TEST(the_header_is_the_documented_one) {
                 ck_assert_int_eq(data[i], 0);
 }
 
-TEST(create_refuses_to_overwrite) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(segment_writer_freep) SegmentWriter *w = create(&s, N), *other = NULL;
+SCRATCH_TEST(create_refuses_to_overwrite) {
+        _cleanup_(segment_writer_freep) SegmentWriter *w = create(s, N), *other = NULL;
 
         append(w, 'a', N);
-        ck_assert_int_eq(segment_create(&other, s.fd, 7, UINT64_MAX, 3, N, ID), -EEXIST);
+        ck_assert_int_eq(segment_create(&other, s->fd, 7, UINT64_MAX, 3, N, ID), -EEXIST);
         ck_assert_ptr_null(other);
-        ck_assert_int_eq(size_of(&s, NAME), SEGMENT_HEADER_BYTES + N);
-        ck_assert_int_eq(segment_create(&other, s.fd, UINT64_C(1) << 32, UINT64_MAX, 3, N, ID),
+        ck_assert_int_eq(size_of(s, NAME), SEGMENT_HEADER_BYTES + N);
+        ck_assert_int_eq(segment_create(&other, s->fd, UINT64_C(1) << 32, UINT64_MAX, 3, N, ID),
                          -EOVERFLOW);
-        ck_assert_int_eq(symlinkat("elsewhere", s.fd, "00000008.seg"), 0);
-        ck_assert_int_eq(segment_create(&other, s.fd, 8, UINT64_MAX, 3, N, ID), -EEXIST);
+        ck_assert_int_eq(symlinkat("elsewhere", s->fd, "00000008.seg"), 0);
+        ck_assert_int_eq(segment_create(&other, s->fd, 8, UINT64_MAX, 3, N, ID), -EEXIST);
 }
 
-TEST(splice_appends_where_the_descriptor_stands) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(splice_appends_where_the_descriptor_stands) {
         _cleanup_(segment_freep) Segment *g = NULL;
-        SegmentWriter *w = create(&s, N);
+        SegmentWriter *w = create(s, N);
         static char page[N];
         int pipe_fds[2];
         void *tail;
@@ -116,7 +112,7 @@ TEST(splice_appends_where_the_descriptor_stands) {
                 segment_tail_commit(w);
         }
         ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
-        ck_assert_int_eq(segment_open(&g, s.fd, NAME), 0);
+        ck_assert_int_eq(segment_open(&g, s->fd, NAME), 0);
         ck_assert_uint_eq(g->header.n_pages, 6);
         for (uint64_t i = 0; i < 6; i++)
                 ck_assert_int_eq(*(const char *) segment_page(g, i),
@@ -125,9 +121,8 @@ TEST(splice_appends_where_the_descriptor_stands) {
         safe_close(pipe_fds[1]);
 }
 
-TEST(a_partial_page_waits_for_its_rest_and_is_cut_at_close) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        SegmentWriter *w = create(&s, N);
+SCRATCH_TEST(a_partial_page_waits_for_its_rest_and_is_cut_at_close) {
+        SegmentWriter *w = create(s, N);
         size_t n_torn = 0;
         void *tail;
 
@@ -140,12 +135,11 @@ TEST(a_partial_page_waits_for_its_rest_and_is_cut_at_close) {
         ck_assert_uint_eq(w->n_bytes, N + 17);
         ck_assert_int_eq(segment_writer_close(w, &n_torn, NULL), 0);
         ck_assert_uint_eq(n_torn, 17);
-        ck_assert_int_eq(size_of(&s, NAME), SEGMENT_HEADER_BYTES + N);
+        ck_assert_int_eq(size_of(s, NAME), SEGMENT_HEADER_BYTES + N);
 }
 
-TEST(a_tail_is_zeroes_and_leaves_no_trace_when_aborted) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        SegmentWriter *w = create(&s, 65536);
+SCRATCH_TEST(a_tail_is_zeroes_and_leaves_no_trace_when_aborted) {
+        SegmentWriter *w = create(s, 65536);
         char *tail;
         void *p;
 
@@ -157,21 +151,20 @@ TEST(a_tail_is_zeroes_and_leaves_no_trace_when_aborted) {
         memset(tail, 'x', 65536);
         ck_assert_int_eq(segment_tail(w, &p), -EBUSY);
         segment_tail_abort(w);
-        ck_assert_int_eq(size_of(&s, NAME), SEGMENT_HEADER_BYTES + 65536);
+        ck_assert_int_eq(size_of(s, NAME), SEGMENT_HEADER_BYTES + 65536);
         ck_assert_uint_eq(segment_writer_n_pages(w), 1);
         append(w, 'b', 65536);
         ck_assert_int_eq(segment_tail(w, &p), 0);
         ck_assert_int_eq(*(char *) p, 0);
         ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0); /* drops the open tail */
-        ck_assert_int_eq(size_of(&s, NAME), SEGMENT_HEADER_BYTES + 2 * 65536);
+        ck_assert_int_eq(size_of(s, NAME), SEGMENT_HEADER_BYTES + 2 * 65536);
 }
 
-TEST(a_reader_follows_a_writer) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(a_reader_follows_a_writer) {
         _cleanup_(segment_freep) Segment *g = NULL;
-        SegmentWriter *w = create(&s, N);
+        SegmentWriter *w = create(s, N);
 
-        ck_assert_int_eq(segment_open(&g, s.fd, NAME), 0);
+        ck_assert_int_eq(segment_open(&g, s->fd, NAME), 0);
         ck_assert_uint_eq(g->header.n_pages, 0);
         ck_assert(g->header.state != SEGMENT_STATE_CLOSED);
         ck_assert_int_eq(segment_refresh(g), 0);
@@ -190,14 +183,12 @@ TEST(a_reader_follows_a_writer) {
         ck_assert_uint_eq(g->n_torn, 0);
 }
 
-TEST(what_a_killed_writer_published_is_readable) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(what_a_killed_writer_published_is_readable) {
         _cleanup_(segment_freep) Segment *g = NULL;
-        int status;
         pid_t pid = fork();
 
         if (pid == 0) {
-                SegmentWriter *w = create(&s, N);
+                SegmentWriter *w = create(s, N);
                 void *tail;
 
                 append(w, 'a', 2 * N);
@@ -205,17 +196,15 @@ TEST(what_a_killed_writer_published_is_readable) {
                         memset(tail, 'b', N);
                 (void) kill(getpid(), SIGKILL);
         }
-        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-        ck_assert(WIFSIGNALED(status));
-        ck_assert_int_eq(segment_open(&g, s.fd, NAME), 0);
+        ck_assert_int_eq(unit_wait(pid), 128 + SIGKILL);
+        ck_assert_int_eq(segment_open(&g, s->fd, NAME), 0);
         ck_assert(g->header.state != SEGMENT_STATE_CLOSED);
         ck_assert_uint_eq(g->header.n_pages, 2);
         ck_assert_uint_eq(g->n_torn, N);
 }
 
-TEST(a_segment_cut_anywhere_shows_its_whole_pages) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        SegmentWriter *w = create(&s, N);
+SCRATCH_TEST(a_segment_cut_anywhere_shows_its_whole_pages) {
+        SegmentWriter *w = create(s, N);
 
         append(w, 'a', 3 * N);
         ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
@@ -224,11 +213,11 @@ TEST(a_segment_cut_anywhere_shows_its_whole_pages) {
                 int r;
 
                 {
-                        _cleanup_close_ int fd = openat(s.fd, NAME, O_RDWR | O_CLOEXEC);
+                        _cleanup_close_ int fd = openat(s->fd, NAME, O_RDWR | O_CLOEXEC);
 
                         ck_assert_int_eq(ftruncate(fd, n), 0);
                 }
-                r = segment_open(&g, s.fd, NAME);
+                r = segment_open(&g, s->fd, NAME);
                 if (n < SEGMENT_HEADER_BYTES) {
                         ck_assert_int_eq(r, SEGMENT_E_DAMAGED);
                         continue;
@@ -239,15 +228,14 @@ TEST(a_segment_cut_anywhere_shows_its_whole_pages) {
         }
 }
 
-TEST(a_file_cut_under_a_reader_is_seen_at_refresh) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(a_file_cut_under_a_reader_is_seen_at_refresh) {
         _cleanup_(segment_freep) Segment *g = NULL;
         _cleanup_close_ int fd = -EBADF;
-        SegmentWriter *w = create(&s, N);
+        SegmentWriter *w = create(s, N);
 
         append(w, 'a', 3 * N);
-        ck_assert_int_eq(segment_open(&g, s.fd, NAME), 0);
-        fd = openat(s.fd, NAME, O_RDWR | O_CLOEXEC);
+        ck_assert_int_eq(segment_open(&g, s->fd, NAME), 0);
+        fd = openat(s->fd, NAME, O_RDWR | O_CLOEXEC);
         ck_assert_int_eq(ftruncate(fd, SEGMENT_HEADER_BYTES + N + 1), 0);
         ck_assert_int_eq(segment_refresh(g), 0);
         ck_assert_uint_eq(g->header.n_pages, 1);
@@ -299,8 +287,7 @@ TEST(a_header_that_contradicts_itself_is_damaged) {
         }
 }
 
-TEST(a_full_disk_is_an_error_and_leaves_whole_pages) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(a_full_disk_is_an_error_and_leaves_whole_pages) {
         _cleanup_close_ int fd = -EBADF;
         _cleanup_(segment_freep) Segment *g = NULL;
         SegmentWriter *w = NULL, *other = NULL;
@@ -309,9 +296,9 @@ TEST(a_full_disk_is_an_error_and_leaves_whole_pages) {
         int r;
 
         if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-            mount("tmpfs", s.path, "tmpfs", 0, "size=65536") < 0)
+            mount("tmpfs", s->path, "tmpfs", 0, "size=65536") < 0)
                 return; /* not root: nowhere to run out of space */
-        fd = dir_open(AT_FDCWD, s.path);
+        fd = dir_open(AT_FDCWD, s->path);
         ck_assert_int_eq(segment_create(&w, fd, 7, UINT64_MAX, 3, N, ID), 0);
         while ((r = segment_tail(w, &tail)) == 0) {
                 memset(tail, 'a', N);
@@ -328,7 +315,7 @@ TEST(a_full_disk_is_an_error_and_leaves_whole_pages) {
         ck_assert_uint_eq(g->n_torn, 0);
         fd = safe_close(fd);
         g = segment_free(g);
-        ck_assert_int_eq(umount2(s.path, MNT_DETACH), 0);
+        ck_assert_int_eq(umount2(s->path, MNT_DETACH), 0);
 }
 
 /* A segment whose writer died: @n_published pages counted, then @n_more bytes of @fill. */
@@ -358,11 +345,9 @@ static void expect(const Scratch *s, uint64_t n_expected) {
         ck_assert_uint_eq(n_pages, n_expected);
 }
 
-TEST(whole_pages_behind_the_count_are_kept) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-
-        leave(&s, 2, 3 * N, 'b');
-        expect(&s, 5);
+SCRATCH_TEST(whole_pages_behind_the_count_are_kept) {
+        leave(s, 2, 3 * N, 'b');
+        expect(s, 5);
 }
 
 TEST(a_torn_tail_is_cut) {
@@ -374,76 +359,68 @@ TEST(a_torn_tail_is_cut) {
         }
 }
 
-TEST(pages_that_were_never_read_into_are_cut) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-
-        leave(&s, 2, 3 * N + 5, 0);
-        expect(&s, 2);
+SCRATCH_TEST(pages_that_were_never_read_into_are_cut) {
+        leave(s, 2, 3 * N + 5, 0);
+        expect(s, 2);
 }
 
 /* Reading what is behind them would take hours. */
-TEST(pages_that_are_not_even_on_disk_are_cut_at_once) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(pages_that_are_not_even_on_disk_are_cut_at_once) {
         _cleanup_close_ int fd = -EBADF;
 
-        leave(&s, 2, N, 'b');
-        fd = openat(s.fd, FIRST, O_RDWR | O_CLOEXEC);
+        leave(s, 2, N, 'b');
+        fd = openat(s->fd, FIRST, O_RDWR | O_CLOEXEC);
         ck_assert_int_eq(ftruncate(fd, (off_t) 900 << 30), 0);
-        expect(&s, 3);
+        expect(s, 3);
 }
 
-TEST(a_segment_without_pages_is_closed) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-
-        leave(&s, 0, 0, 0);
-        expect(&s, 0);
+SCRATCH_TEST(a_segment_without_pages_is_closed) {
+        leave(s, 0, 0, 0);
+        expect(s, 0);
 }
 
-TEST(a_closed_segment_is_left_as_it_is) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(a_closed_segment_is_left_as_it_is) {
         _cleanup_close_ int fd = -EBADF;
         uint64_t n_pages;
         struct stat st;
 
-        leave(&s, 2, 0, 0);
-        ck_assert_int_eq(segment_recover(s.fd, FIRST, &n_pages), 0);
-        fd = openat(s.fd, FIRST, O_RDWR | O_CLOEXEC);
+        leave(s, 2, 0, 0);
+        ck_assert_int_eq(segment_recover(s->fd, FIRST, &n_pages), 0);
+        fd = openat(s->fd, FIRST, O_RDWR | O_CLOEXEC);
         ck_assert_int_eq(pwrite_full(fd, "junk", 4, SEGMENT_HEADER_BYTES + 2 * N), 0);
-        ck_assert_int_eq(segment_recover(s.fd, FIRST, &n_pages), 0);
+        ck_assert_int_eq(segment_recover(s->fd, FIRST, &n_pages), 0);
         ck_assert_uint_eq(n_pages, 2);
         ck_assert_int_eq(fstat(fd, &st), 0);
         ck_assert_int_eq(st.st_size, SEGMENT_HEADER_BYTES + 2 * N + 4);
 }
 
-TEST(what_is_no_segment_is_left_as_it_is) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(what_is_no_segment_is_left_as_it_is) {
         _cleanup_free_ char *text = NULL;
         uint64_t n_pages = 42;
 
-        scratch_write(s.fd, "text", "hello", 5);
-        scratch_write(s.fd, "empty", "", 0);
-        ck_assert_int_eq(mkfifoat(s.fd, "fifo", 0600), 0);
-        ck_assert_int_eq(symlinkat("text", s.fd, "link"), 0);
-        ck_assert_int_eq(segment_recover(s.fd, "text", &n_pages), SEGMENT_E_DAMAGED);
-        ck_assert_int_eq(segment_recover(s.fd, "empty", &n_pages), SEGMENT_E_DAMAGED);
-        ck_assert_int_eq(segment_recover(s.fd, "fifo", &n_pages), SEGMENT_E_DAMAGED);
-        ck_assert_int_eq(segment_recover(s.fd, "link", &n_pages), -ELOOP);
-        ck_assert_int_eq(segment_recover(s.fd, "nothing", &n_pages), -ENOENT);
+        scratch_write(s->fd, "text", "hello", 5);
+        scratch_write(s->fd, "empty", "", 0);
+        ck_assert_int_eq(mkfifoat(s->fd, "fifo", 0600), 0);
+        ck_assert_int_eq(symlinkat("text", s->fd, "link"), 0);
+        ck_assert_int_eq(segment_recover(s->fd, "text", &n_pages), SEGMENT_E_DAMAGED);
+        ck_assert_int_eq(segment_recover(s->fd, "empty", &n_pages), SEGMENT_E_DAMAGED);
+        ck_assert_int_eq(segment_recover(s->fd, "fifo", &n_pages), SEGMENT_E_DAMAGED);
+        ck_assert_int_eq(segment_recover(s->fd, "link", &n_pages), -ELOOP);
+        ck_assert_int_eq(segment_recover(s->fd, "nothing", &n_pages), -ENOENT);
         ck_assert_uint_eq(n_pages, 42);
-        ck_assert_int_eq(file_read(s.fd, "text", &text, NULL, 100), 0);
+        ck_assert_int_eq(file_read(s->fd, "text", &text, NULL, 100), 0);
         ck_assert_str_eq(text, "hello");
 }
 
-TEST(a_header_cut_at_any_byte_is_damaged) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(a_header_cut_at_any_byte_is_damaged) {
         _cleanup_close_ int fd = -EBADF;
         uint64_t n_pages;
 
-        leave(&s, 1, 0, 0);
-        fd = openat(s.fd, FIRST, O_RDWR | O_CLOEXEC);
+        leave(s, 1, 0, 0);
+        fd = openat(s->fd, FIRST, O_RDWR | O_CLOEXEC);
         for (off_t n = SEGMENT_HEADER_BYTES - 1; n >= 0; n--) {
                 ck_assert_int_eq(ftruncate(fd, n), 0);
-                ck_assert_int_eq(segment_recover(s.fd, FIRST, &n_pages), SEGMENT_E_DAMAGED);
+                ck_assert_int_eq(segment_recover(s->fd, FIRST, &n_pages), SEGMENT_E_DAMAGED);
         }
 }
 
@@ -460,14 +437,13 @@ static uint64_t go_on(const Scratch *s, SegmentRest rest, size_t *ret_torn) {
         return w->n_bytes;
 }
 
-TEST(a_writer_goes_on_behind_the_last_whole_page) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(a_writer_goes_on_behind_the_last_whole_page) {
         size_t n_torn = 99;
 
-        leave(&s, 2, 3 * N, 'b');
-        ck_assert_uint_eq(go_on(&s, (SegmentRest){}, &n_torn), 5 * N);
+        leave(s, 2, 3 * N, 'b');
+        ck_assert_uint_eq(go_on(s, (SegmentRest){}, &n_torn), 5 * N);
         ck_assert_uint_eq(n_torn, 0);
-        expect(&s, 5);
+        expect(s, 5);
 }
 
 TEST(half_a_page_is_kept_only_if_its_rest_is_in_the_pipe) {
@@ -486,21 +462,20 @@ TEST(half_a_page_is_kept_only_if_its_rest_is_in_the_pipe) {
         }
 }
 
-TEST(a_tail_that_was_never_read_into_is_cut_and_a_begun_one_is_not) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(a_tail_that_was_never_read_into_is_cut_and_a_begun_one_is_not) {
         SegmentWriter *w;
         size_t n_torn = 99;
         void *tail;
 
-        leave(&s, 2, N, 0);
-        ck_assert_uint_eq(go_on(&s, (SegmentRest){}, &n_torn), 2 * N);
-        ck_assert_int_eq(segment_append(&w, s.fd, 0, 0, N, ID, &(SegmentRest){}, &n_torn), 0);
+        leave(s, 2, N, 0);
+        ck_assert_uint_eq(go_on(s, (SegmentRest){}, &n_torn), 2 * N);
+        ck_assert_int_eq(segment_append(&w, s->fd, 0, 0, N, ID, &(SegmentRest){}, &n_torn), 0);
         ck_assert_int_eq(segment_tail(w, &tail), 0);
         memset(tail, 't', 1000);
         w = segment_writer_free(w); /* killed in the middle of the copy */
 
         ck_assert_int_eq(
-                segment_append(&w, s.fd, 0, 0, N, ID, &(SegmentRest){ .n_tail = 1000 }, &n_torn),
+                segment_append(&w, s->fd, 0, 0, N, ID, &(SegmentRest){ .n_tail = 1000 }, &n_torn),
                 0);
         ck_assert_uint_eq(w->n_bytes, 2 * N);
         ck_assert_int_eq(segment_tail(w, &tail), 0);
@@ -509,28 +484,28 @@ TEST(a_tail_that_was_never_read_into_is_cut_and_a_begun_one_is_not) {
         segment_tail_commit(w);
         ck_assert_uint_eq(segment_writer_n_pages(w), 3);
         w = segment_writer_free(w);
-        expect(&s, 3);
+        expect(s, 3);
 }
 
-TEST(only_the_segment_that_was_meant_and_is_open_is_appended_to) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(only_the_segment_that_was_meant_and_is_open_is_appended_to) {
         SegmentWriter *w;
         uint64_t n_pages;
         size_t n_torn;
 
-        leave(&s, 1, 0, 'b');
-        ck_assert_int_eq(segment_append(&w, s.fd, 0, 1, N, ID, &(SegmentRest){}, &n_torn),
+        leave(s, 1, 0, 'b');
+        ck_assert_int_eq(segment_append(&w, s->fd, 0, 1, N, ID, &(SegmentRest){}, &n_torn),
                          SEGMENT_E_DAMAGED);
-        ck_assert_int_eq(segment_append(&w, s.fd, 0, 0, 2 * N, ID, &(SegmentRest){}, &n_torn),
+        ck_assert_int_eq(segment_append(&w, s->fd, 0, 0, 2 * N, ID, &(SegmentRest){}, &n_torn),
                          SEGMENT_E_DAMAGED);
         ck_assert_int_eq(
-                segment_append(&w, s.fd, 0, 0, N, "fedcba9876543210", &(SegmentRest){}, &n_torn),
+                segment_append(&w, s->fd, 0, 0, N, "fedcba9876543210", &(SegmentRest){}, &n_torn),
                 SEGMENT_E_DAMAGED);
-        ck_assert_int_eq(segment_append(&w, s.fd, 1, 0, N, ID, &(SegmentRest){}, &n_torn), -ENOENT);
-        scratch_write(s.fd, "00000001.seg", ID, 10); /* killed before it had a header */
-        ck_assert_int_eq(segment_append(&w, s.fd, 1, 0, N, ID, &(SegmentRest){}, &n_torn),
+        ck_assert_int_eq(segment_append(&w, s->fd, 1, 0, N, ID, &(SegmentRest){}, &n_torn),
+                         -ENOENT);
+        scratch_write(s->fd, "00000001.seg", ID, 10); /* killed before it had a header */
+        ck_assert_int_eq(segment_append(&w, s->fd, 1, 0, N, ID, &(SegmentRest){}, &n_torn),
                          -ENODATA);
-        ck_assert_int_eq(segment_recover(s.fd, FIRST, &n_pages), 0);
-        ck_assert_int_eq(segment_append(&w, s.fd, 0, 0, N, ID, &(SegmentRest){}, &n_torn),
+        ck_assert_int_eq(segment_recover(s->fd, FIRST, &n_pages), 0);
+        ck_assert_int_eq(segment_append(&w, s->fd, 0, 0, N, ID, &(SegmentRest){}, &n_torn),
                          SEGMENT_E_CLOSED);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <fcntl.h>
-
-#include "cli/options/options.h"
 #include "cli/record/record.h"
 #include "scratch.h"
 
@@ -73,19 +70,17 @@ TEST(names_and_globs_are_the_daemons_and_other_words_stand_for_names) {
                 check(cases[i][0], cases[i][1]);
 }
 
-TEST(a_file_has_a_word_a_line) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(a_file_has_a_word_a_line) {
         static const char text[] = "# what we watch\n\n  udp_sendmsg  # sent\r\n"
                                    "mod:nf_conntrack\n";
         char word[PATH_MAX + 16];
 
-        ck_assert_int_eq(file_replace(s.fd, "list", text, strlen(text), 0600), 0);
-        (void) snprintf(word, sizeof(word), "@%s/list", s.path);
+        ck_assert_int_eq(file_replace(s->fd, "list", text, strlen(text), 0600), 0);
+        (void) snprintf(word, sizeof(word), "@%s/list", s->path);
         check(word, "udp_sendmsg nf_conntrack_in nf_ct_get");
 }
 
-TEST(a_file_that_is_missing_or_empty_or_not_of_words_is_refused) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(a_file_that_is_missing_or_empty_or_not_of_words_is_refused) {
         static const struct {
                 const char *text;
                 int status;
@@ -96,14 +91,14 @@ TEST(a_file_that_is_missing_or_empty_or_not_of_words_is_refused) {
                       { NULL, STATUS_NOT_FOUND } };
         char word[PATH_MAX + 16];
 
-        (void) snprintf(word, sizeof(word), "@%s/list", s.path);
+        (void) snprintf(word, sizeof(word), "@%s/list", s->path);
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 if (cases[i].text)
-                        ck_assert_int_eq(file_replace(s.fd, "list", cases[i].text,
+                        ck_assert_int_eq(file_replace(s->fd, "list", cases[i].text,
                                                       strlen(cases[i].text), 0600),
                                          0);
                 else
-                        ck_assert_int_eq(unlinkat(s.fd, "list", 0), 0);
+                        ck_assert_int_eq(unlinkat(s->fd, "list", 0), 0);
                 free(expand(word, cases[i].status));
         }
 }

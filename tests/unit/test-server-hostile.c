@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/io.h"
 #include "daemon/server/server-private.h"
@@ -29,8 +28,7 @@ static void wait_until_alone(Client *c) {
         ck_abort_msg("not all others are gone");
 }
 
-TEST(a_peer_that_hangs_up_takes_its_call_with_it) {
-        SERVER_CASE;
+SERVER_TEST(a_peer_that_hangs_up_takes_its_call_with_it) {
         _cleanup_client_ Client *c = connect_client();
         json_t *answer;
         int fd;
@@ -53,8 +51,7 @@ TEST(a_peer_that_hangs_up_takes_its_call_with_it) {
         json_decref(answer);
 }
 
-TEST(names_that_are_hostile_are_only_names) {
-        SERVER_CASE;
+SERVER_TEST(names_that_are_hostile_are_only_names) {
         _cleanup_client_ Client *c = connect_client();
 
         check_refused(c, ".", NULL, REFUSAL_INTERFACE_NOT_FOUND, "interface", "");
@@ -65,8 +62,7 @@ TEST(names_that_are_hostile_are_only_names) {
                       "there is no interface for the method a.\\x1b[31m");
 }
 
-TEST(who_does_not_read_a_stream_is_disconnected) {
-        SERVER_CASE;
+SERVER_TEST(who_does_not_read_a_stream_is_disconnected) {
         static char data[65536];
         struct pollfd p = { .events = POLLIN };
         size_t n = 0;
@@ -83,8 +79,7 @@ TEST(who_does_not_read_a_stream_is_disconnected) {
         close(p.fd);
 }
 
-TEST(a_message_begun_must_be_ended_in_time_and_an_idle_peer_may_stay) {
-        SERVER_CASE;
+SERVER_TEST(a_message_begun_must_be_ended_in_time_and_an_idle_peer_may_stay) {
         struct timespec a, b;
         bool is_over = false;
         int fd, idle_fd;
@@ -121,8 +116,7 @@ static size_t server_bytes(void) {
         return strtoul(rss + 6, NULL, 10) << 10;
 }
 
-TEST(a_member_who_begins_many_long_calls_gets_no_more_than_his_memory) {
-        SERVER_CASE;
+SERVER_TEST(a_member_who_begins_many_long_calls_gets_no_more_than_his_memory) {
         static char data[FRAME_CALL_MAX - 1000];
         size_t n_refused = 0, before;
         int fds[SERVER_MAX_CONNECTIONS_PER_USER];
@@ -164,8 +158,7 @@ TEST(a_member_who_begins_many_long_calls_gets_no_more_than_his_memory) {
         check_alive();
 }
 
-TEST(without_descriptors_who_has_a_connection_is_served_and_who_comes_later_as_well) {
-        SERVER_CASE;
+SERVER_TEST(without_descriptors_who_has_a_connection_is_served_and_who_comes_later_as_well) {
         _cleanup_client_ Client *c = connect_client();
         struct rlimit limit;
         int fds[40];
@@ -181,8 +174,7 @@ TEST(without_descriptors_who_has_a_connection_is_served_and_who_comes_later_as_w
         check_alive();
 }
 
-TEST(other_users_may_only_ask_who_is_there) {
-        SERVER_CASE;
+SERVER_TEST(other_users_may_only_ask_who_is_there) {
         _cleanup_client_ Client *c = NULL;
 
         if (geteuid() == 0) {

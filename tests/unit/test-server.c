@@ -6,8 +6,7 @@
 
 #include "server-fixture.h"
 
-TEST(a_call_is_answered_and_a_refusal_keeps_its_words) {
-        SERVER_CASE;
+SERVER_TEST(a_call_is_answered_and_a_refusal_keeps_its_words) {
         _cleanup_client_ Client *c = connect_client();
         json_t *answer = NULL;
 
@@ -31,8 +30,7 @@ TEST(a_call_is_answered_and_a_refusal_keeps_its_words) {
         json_decref(answer);
 }
 
-TEST(a_stream_ends_with_the_reply_that_does_not_continue) {
-        SERVER_CASE;
+SERVER_TEST(a_stream_ends_with_the_reply_that_does_not_continue) {
         _cleanup_client_ Client *c = connect_client();
         bool continues = true;
 
@@ -49,8 +47,7 @@ TEST(a_stream_ends_with_the_reply_that_does_not_continue) {
         ck_assert(!continues);
 }
 
-TEST(descriptors_come_with_the_reply) {
-        SERVER_CASE;
+SERVER_TEST(descriptors_come_with_the_reply) {
         _cleanup_client_ Client *c = connect_client();
         int fds[FRAME_FDS_MAX];
 
@@ -64,8 +61,7 @@ TEST(descriptors_come_with_the_reply) {
         ck_assert_int_eq(client_call(c, "Descriptors", NULL, NULL, NULL, NULL), 0);
 }
 
-TEST(pipelined_calls_are_answered_in_order_also_behind_a_kept_one) {
-        SERVER_CASE;
+SERVER_TEST(pipelined_calls_are_answered_in_order_also_behind_a_kept_one) {
         char text[4096];
         int fd;
 
@@ -89,8 +85,7 @@ TEST(pipelined_calls_are_answered_in_order_also_behind_a_kept_one) {
         close(fd);
 }
 
-TEST(upgrade_is_refused) {
-        SERVER_CASE;
+SERVER_TEST(upgrade_is_refused) {
         char text[500];
         int fd;
 

@@ -17,6 +17,7 @@ static SessionDir *create(const Scratch *s) {
 #define DIR_CASE(s, d)                                                                             \
         _cleanup_scratch_ Scratch s = SCRATCH;                                                     \
         _cleanup_(session_dir_freep) SessionDir *d = create(&s)
+#define DIR_TEST(name, d) TEST_WITH(name, (Scratch * s, SessionDir * d), DIR_CASE(s, dir), &s, dir)
 
 static SessionMeta *small_meta(void) {
         SessionMeta *m;
@@ -42,37 +43,34 @@ static void add_segment(SessionDir *d, uint32_t cpu, uint64_t sequence, unsigned
         ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
 }
 
-TEST(names_that_lead_elsewhere_are_refused) {
-        DIR_CASE(s, d);
+DIR_TEST(names_that_lead_elsewhere_are_refused, d) {
         _cleanup_(session_dir_freep) SessionDir *other = NULL;
 
         ck_assert_int_ge(session_dir_fd(d), 0);
-        ck_assert_int_eq(session_dir_create(&other, s.fd, "boot"), -EEXIST);
-        ck_assert_int_eq(session_dir_create(&other, s.fd, "../x"), -EINVAL);
-        ck_assert_int_eq(session_dir_open(&other, s.fd, "none", -EBADF), -ENOENT);
-        ck_assert_int_eq(session_dir_open(&other, s.fd, "..", -EBADF), -EINVAL);
-        ck_assert_int_eq(symlinkat("boot", s.fd, "link"), 0);
-        ck_assert_int_lt(session_dir_open(&other, s.fd, "link", -EBADF), 0);
+        ck_assert_int_eq(session_dir_create(&other, s->fd, "boot"), -EEXIST);
+        ck_assert_int_eq(session_dir_create(&other, s->fd, "../x"), -EINVAL);
+        ck_assert_int_eq(session_dir_open(&other, s->fd, "none", -EBADF), -ENOENT);
+        ck_assert_int_eq(session_dir_open(&other, s->fd, "..", -EBADF), -EINVAL);
+        ck_assert_int_eq(symlinkat("boot", s->fd, "link"), 0);
+        ck_assert_int_lt(session_dir_open(&other, s->fd, "link", -EBADF), 0);
         ck_assert_ptr_null(other);
 }
 
-TEST(take_fds_consumes_both_also_when_it_fails) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(take_fds_consumes_both_also_when_it_fails) {
         SessionDir *d = NULL;
         int file, symbols;
 
-        scratch_write(s.fd, "file", "x", 1);
-        file = openat(s.fd, "file", O_RDONLY | O_CLOEXEC);
-        symbols = dir_open(s.fd, ".");
+        scratch_write(s->fd, "file", "x", 1);
+        file = openat(s->fd, "file", O_RDONLY | O_CLOEXEC);
+        symbols = dir_open(s->fd, ".");
         ck_assert_int_eq(session_dir_take_fds(&d, file, symbols), -ENOTDIR);
         ck_assert_int_eq(fcntl(file, F_GETFD), -1);
         ck_assert_int_eq(fcntl(symbols, F_GETFD), -1);
-        ck_assert_int_eq(session_dir_take_fds(&d, dir_open(s.fd, "."), -EBADF), 0);
+        ck_assert_int_eq(session_dir_take_fds(&d, dir_open(s->fd, "."), -EBADF), 0);
         session_dir_free(d);
 }
 
-TEST(a_session_file_that_is_not_ours_is_refused) {
-        DIR_CASE(s, d);
+DIR_TEST(a_session_file_that_is_not_ours_is_refused, d) {
         static const char *const bad[] = { "",
                                            "{",
                                            "[]",
@@ -107,8 +105,7 @@ TEST(a_session_file_that_is_not_ours_is_refused) {
         ck_assert_ptr_null(m);
 }
 
-TEST(tracing_files_keep_their_paths) {
-        DIR_CASE(s, d);
+DIR_TEST(tracing_files_keep_their_paths, d) {
         _cleanup_free_ char *text = NULL;
         const char *path = "events/ftrace/funcgraph_entry/format";
         size_t n;
@@ -124,8 +121,7 @@ TEST(tracing_files_keep_their_paths) {
         ck_assert_int_eq(session_dir_read_tracing(d, "events", &text, &n), -ENOENT);
 }
 
-TEST(links_planted_among_the_tracing_files_lead_nowhere) {
-        DIR_CASE(s, d);
+DIR_TEST(links_planted_among_the_tracing_files_lead_nowhere, d) {
         char *text;
 
         ck_assert_int_eq(symlinkat("/etc", session_dir_fd(d), "tracing"), 0);
@@ -134,8 +130,7 @@ TEST(links_planted_among_the_tracing_files_lead_nowhere) {
         ck_assert_int_ne(access("/etc/planted", F_OK), 0);
 }
 
-TEST(lists_are_ascending_and_ignore_what_is_not_ours) {
-        DIR_CASE(s, d);
+DIR_TEST(lists_are_ascending_and_ignore_what_is_not_ours, d) {
         static const char *const dirs[] = { "cpu",   "cpu01", "cpu8192", "cpux",
                                             "cpu-1", "CPU2",  "cpu1 ",   "tracing" };
         static const char *const files[] = { "0.seg",        "00000001.seg.new", "0000000A.seg",
@@ -176,8 +171,7 @@ TEST(lists_are_ascending_and_ignore_what_is_not_ours) {
         ck_assert_int_eq(session_dir_make_cpu(d, STORE_MAX_CPUS), -EINVAL);
 }
 
-TEST(a_segment_of_another_cpu_is_damaged) {
-        DIR_CASE(s, d);
+DIR_TEST(a_segment_of_another_cpu_is_damaged, d) {
         _cleanup_(page_source_freep) PageSource *g = NULL;
         PageSource *none = NULL;
         int fd;
@@ -196,17 +190,16 @@ TEST(a_segment_of_another_cpu_is_damaged) {
         ck_assert_ptr_null(none);
 }
 
-TEST(symbols_are_read_where_the_session_says) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        _cleanup_(session_dir_freep) SessionDir *without = create(&s), *with = NULL;
+SCRATCH_TEST(symbols_are_read_where_the_session_says) {
+        _cleanup_(session_dir_freep) SessionDir *without = create(s), *with = NULL;
         _cleanup_(session_meta_freep) SessionMeta *m = small_meta();
         _cleanup_free_ char *text = NULL;
         char hash[SYMBOL_HASH_CHARS + 1];
         size_t n;
 
-        ck_assert_int_eq(session_dir_open(&with, s.fd, "boot", s.fd), 0);
+        ck_assert_int_eq(session_dir_open(&with, s->fd, "boot", s->fd), 0);
         ck_assert_int_eq(session_dir_read_symbols(with, m->symbols, &text, &n), -ENODATA);
-        ck_assert_int_eq(symbol_file_store(s.fd, "T x", 3, hash), 0);
+        ck_assert_int_eq(symbol_file_store(s->fd, "T x", 3, hash), 0);
         m->symbols = strdup(hash);
         ck_assert_int_eq(session_dir_read_symbols(without, m->symbols, &text, &n), -ENODATA);
         ck_assert_int_eq(session_dir_read_symbols(with, m->symbols, &text, &n), 0);
@@ -217,8 +210,7 @@ static Cut cut_of(uint64_t sequence) {
         return (Cut){ sequence, { sequence + 1, sequence + 2, sequence + 3, UINT64_C(1) << 60 } };
 }
 
-TEST(what_is_appended_is_read_in_order) {
-        DIR_CASE(s, dir);
+DIR_TEST(what_is_appended_is_read_in_order, dir) {
         _cleanup_free_ Cut *cuts = NULL;
         size_t n;
 
@@ -236,8 +228,7 @@ TEST(what_is_appended_is_read_in_order) {
         }
 }
 
-TEST(no_file_is_an_empty_log) {
-        DIR_CASE(s, dir);
+DIR_TEST(no_file_is_an_empty_log, dir) {
         _cleanup_free_ Cut *cuts = NULL;
         size_t n = 7;
 
@@ -245,8 +236,7 @@ TEST(no_file_is_an_empty_log) {
         ck_assert_uint_eq(n, 0);
 }
 
-TEST(a_replaced_log_says_only_the_new) {
-        DIR_CASE(s, dir);
+DIR_TEST(a_replaced_log_says_only_the_new, dir) {
         _cleanup_free_ Cut *cuts = NULL;
         Cut all[] = { cut_of(0), cut_of(1), cut_of(2) };
         size_t n;
@@ -259,8 +249,7 @@ TEST(a_replaced_log_says_only_the_new) {
         ck_assert_uint_eq(cuts[0].sequence, 2);
 }
 
-TEST(a_line_that_is_none_ends_the_log) {
-        DIR_CASE(s, dir);
+DIR_TEST(a_line_that_is_none_ends_the_log, dir) {
         static const char *const bad[] = {
                 "3 1 2 3",
                 "3 1 2 3\n",
@@ -287,8 +276,7 @@ TEST(a_line_that_is_none_ends_the_log) {
         }
 }
 
-TEST(a_symbolic_link_is_not_followed) {
-        DIR_CASE(s, dir);
+DIR_TEST(a_symbolic_link_is_not_followed, dir) {
         _cleanup_free_ Cut *cuts = NULL;
         Cut c = cut_of(0);
         size_t n;
@@ -305,8 +293,7 @@ static void count(uint32_t cpu, uint64_t n_pages, void *userdata) {
         counts[cpu] += n_pages;
 }
 
-TEST(a_period_is_dropped_on_all_cpus_and_nothing_else) {
-        DIR_CASE(s, dir);
+DIR_TEST(a_period_is_dropped_on_all_cpus_and_nothing_else, dir) {
         uint64_t counts[8] = {};
 
         add_segment(dir, 0, 3, 10);

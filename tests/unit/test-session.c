@@ -2,10 +2,8 @@
 
 /* A session's parts on a fake tracefs: its states, what is hooked, and where readers go on that another daemon began. */
 
-#include "base/io.h"
 #include "daemon/session/session-private.h"
 #include "fake-kernel.h"
-#include "store/segment.h"
 
 #define PAGE 4096U
 #define N_CPUS 2
@@ -113,6 +111,7 @@ TEST(no_state_follows_but_what_the_picture_in_the_header_has) {
 #define CASE(f)                                                                                    \
         _cleanup_fixture_ Fixture f;                                                               \
         fixture_init(&f, true)
+#define CASE_TEST(name) TEST_WITH(name, (Fixture * f), CASE(f), &f)
 
 /* --- what is hooked ----------------------------------------------------------------------------- */
 
@@ -121,49 +120,43 @@ static void enter(Fixture *f, SessionState state, uint64_t since_ns) {
         session_hooks_follow(f->session, since_ns);
 }
 
-TEST(everything_is_hooked_while_it_records_and_its_roots_while_it_waits) {
-        CASE(f);
-
-        ck_assert(session_hooks_are_due(f.session));
-        ck_assert(!f.session->hooks.was_hooked);
+CASE_TEST(everything_is_hooked_while_it_records_and_its_roots_while_it_waits) {
+        ck_assert(session_hooks_are_due(f->session));
+        ck_assert(!f->session->hooks.was_hooked);
         for (unsigned i = 1; i <= 2; i++) {
-                enter(&f, SESSION_RECORDING, 1);
-                ck_assert(!tracer_waits(f.session->tracer));
-                ck_assert(!session_hooks_are_due(f.session));
-                ck_assert_uint_eq(f.n_hooked, i);
-                enter(&f, SESSION_ARMED, 0);
-                ck_assert(tracer_waits(f.session->tracer));
-                ck_assert_uint_eq(f.n_hooked, i);
-                ck_assert_uint_eq(f.n_settled, 2 * i);
-                ck_assert_uint_eq(f.n_changed, 2 * i);
+                enter(f, SESSION_RECORDING, 1);
+                ck_assert(!tracer_waits(f->session->tracer));
+                ck_assert(!session_hooks_are_due(f->session));
+                ck_assert_uint_eq(f->n_hooked, i);
+                enter(f, SESSION_ARMED, 0);
+                ck_assert(tracer_waits(f->session->tracer));
+                ck_assert_uint_eq(f->n_hooked, i);
+                ck_assert_uint_eq(f->n_settled, 2 * i);
+                ck_assert_uint_eq(f->n_changed, 2 * i);
         }
-        ck_assert(f.session->hooks.was_hooked); /* once is enough to learn from */
-        ck_assert_uint_eq(f.n_failed, 0);
+        ck_assert(f->session->hooks.was_hooked); /* once is enough to learn from */
+        ck_assert_uint_eq(f->n_failed, 0);
 }
 
-TEST(what_is_hooked_already_is_no_work) {
-        CASE(f);
-
-        enter(&f, SESSION_ARMED, 0);
-        ck_assert_uint_eq(f.n_settled, 0);
-        enter(&f, SESSION_RECORDING, 1);
-        ck_assert_uint_eq(f.n_settled, 1);
-        session_hooks_follow(f.session, 1);
-        ck_assert_uint_eq(f.n_settled, 1);
-        enter(&f, SESSION_DRAINING, 0); /* disarming puts it back */
-        ck_assert_uint_eq(f.n_settled, 1);
+CASE_TEST(what_is_hooked_already_is_no_work) {
+        enter(f, SESSION_ARMED, 0);
+        ck_assert_uint_eq(f->n_settled, 0);
+        enter(f, SESSION_RECORDING, 1);
+        ck_assert_uint_eq(f->n_settled, 1);
+        session_hooks_follow(f->session, 1);
+        ck_assert_uint_eq(f->n_settled, 1);
+        enter(f, SESSION_DRAINING, 0); /* disarming puts it back */
+        ck_assert_uint_eq(f->n_settled, 1);
 }
 
-TEST(a_session_that_records_is_told_what_it_lacks) {
-        CASE(f);
-
-        enter(&f, SESSION_RECORDING, 1);
-        ck_assert_uint_eq(f.meta->warnings.n, 1);
-        ck_assert_ptr_nonnull(strstr(f.meta->warnings.items[0], "after the trigger on"));
-        enter(&f, SESSION_ARMED, 0);
-        enter(&f, SESSION_RECORDING, 0); /* it fired before this daemon */
-        ck_assert_uint_eq(f.meta->warnings.n, 2);
-        ck_assert_ptr_nonnull(strstr(f.meta->warnings.items[1], "when the daemon ended"));
+CASE_TEST(a_session_that_records_is_told_what_it_lacks) {
+        enter(f, SESSION_RECORDING, 1);
+        ck_assert_uint_eq(f->meta->warnings.n, 1);
+        ck_assert_ptr_nonnull(strstr(f->meta->warnings.items[0], "after the trigger on"));
+        enter(f, SESSION_ARMED, 0);
+        enter(f, SESSION_RECORDING, 0); /* it fired before this daemon */
+        ck_assert_uint_eq(f->meta->warnings.n, 2);
+        ck_assert_ptr_nonnull(strstr(f->meta->warnings.items[1], "when the daemon ended"));
 }
 
 TEST(one_that_cannot_be_hooked_or_watched_ends) {
@@ -190,14 +183,13 @@ static void count_done(Session *s, int error, void *userdata) {
         ++*(unsigned *) userdata;
 }
 
-TEST(nobody_waits_for_what_is_done) {
+CASE_TEST(nobody_waits_for_what_is_done) {
         unsigned n_done = 0;
-        CASE(f);
 
-        session_when_hooked(f.session, count_done, &n_done);
+        session_when_hooked(f->session, count_done, &n_done);
         ck_assert_uint_eq(n_done, 1);
-        session_hooks_interrupt(f.session);
-        ck_assert_uint_eq(f.meta->warnings.n, 0);
+        session_hooks_interrupt(f->session);
+        ck_assert_uint_eq(f->meta->warnings.n, 0);
 }
 
 /* --- what an earlier daemon began --------------------------------------------------------------- */
@@ -227,6 +219,7 @@ static void adopt_init(Fixture *f) {
 #define ADOPT_CASE(f)                                                                              \
         _cleanup_fixture_ Fixture f;                                                               \
         adopt_init(&f)
+#define ADOPT_TEST(name) TEST_WITH(name, (Fixture * f), ADOPT_CASE(f), &f)
 
 static void take_up(Fixture *f) {
         ck_assert_int_eq(session_take_cpus(f->session, &f->live), 0);
@@ -245,20 +238,19 @@ static void leave_segment(const Fixture *f, uint32_t cpu, uint64_t time_ns) {
         segment_publish(w, sizeof(page));
 }
 
-TEST(what_a_killed_daemon_may_have_had_in_its_pipes_is_a_gap_of_each_cpu) {
-        ADOPT_CASE(f);
+ADOPT_TEST(what_a_killed_daemon_may_have_had_in_its_pipes_is_a_gap_of_each_cpu) {
         const Gap *g;
 
-        take_up(&f);
-        ck_assert_uint_eq(f.meta->gaps.n, N_CPUS);
-        g = &f.meta->gaps.items[1];
+        take_up(f);
+        ck_assert_uint_eq(f->meta->gaps.n, N_CPUS);
+        g = &f->meta->gaps.items[1];
         ck_assert_uint_eq(g->cpu, 1);
         ck_assert_int_eq(g->cause, GAP_DAEMON_GONE);
         ck_assert_uint_eq(g->from_ns, START_NS);
         ck_assert_uint_gt(g->to_ns, START_NS);
         ck_assert_uint_eq(g->n_pages, 0);
-        ck_assert_uint_eq(f.meta->warnings.n, 1);
-        ck_assert_ptr_nonnull(strstr(f.meta->warnings.items[0], "2M"));
+        ck_assert_uint_eq(f->meta->warnings.n, 1);
+        ck_assert_ptr_nonnull(strstr(f->meta->warnings.items[0], "2M"));
 }
 
 TEST(a_session_that_waits_for_its_first_capture_has_nothing_in_its_pipes) {
@@ -273,64 +265,56 @@ TEST(a_session_that_waits_for_its_first_capture_has_nothing_in_its_pipes) {
         }
 }
 
-TEST(one_that_waits_again_may_have_had_some_of_the_last_capture) {
-        ADOPT_CASE(f);
-
-        f.meta->state = SESSION_ARMED;
-        take_up(&f);
-        ck_assert_uint_eq(f.meta->gaps.n, N_CPUS);
+ADOPT_TEST(one_that_waits_again_may_have_had_some_of_the_last_capture) {
+        f->meta->state = SESSION_ARMED;
+        take_up(f);
+        ck_assert_uint_eq(f->meta->gaps.n, N_CPUS);
 }
 
-TEST(a_gap_begins_at_the_last_page_that_is_stored) {
-        ADOPT_CASE(f);
-
-        leave_segment(&f, 1, 5 * START_NS);
-        take_up(&f);
-        ck_assert_uint_eq(f.meta->gaps.n, N_CPUS);
-        ck_assert_uint_eq(f.meta->gaps.items[1].from_ns, 5 * START_NS);
-        ck_assert_uint_eq(f.meta->cpus[0].n_pages, 0);
-        ck_assert_uint_eq(f.meta->cpus[1].n_pages, 1);
+ADOPT_TEST(a_gap_begins_at_the_last_page_that_is_stored) {
+        leave_segment(f, 1, 5 * START_NS);
+        take_up(f);
+        ck_assert_uint_eq(f->meta->gaps.n, N_CPUS);
+        ck_assert_uint_eq(f->meta->gaps.items[1].from_ns, 5 * START_NS);
+        ck_assert_uint_eq(f->meta->cpus[0].n_pages, 0);
+        ck_assert_uint_eq(f->meta->cpus[1].n_pages, 1);
 }
 
-TEST(the_kernels_counters_go_on_where_live_json_says) {
-        ADOPT_CASE(f);
+ADOPT_TEST(the_kernels_counters_go_on_where_live_json_says) {
         InstanceCounters now;
         LiveCpu cpu = { .cpu = 0, .counters = { .last = { 4 }, .sum = { 10 } } };
         CpuAccount account = { .cpu = 0 };
 
-        f.live.left = true;
-        f.live.cpus = calloc(1, sizeof(cpu));
-        f.live.cpus[f.live.n_cpus++] = cpu;
-        take_up(&f);
-        now = *instance_counters(tracer_instance(f.session->tracer), 0);
+        f->live.left = true;
+        f->live.cpus = calloc(1, sizeof(cpu));
+        f->live.cpus[f->live.n_cpus++] = cpu;
+        take_up(f);
+        now = *instance_counters(tracer_instance(f->session->tracer), 0);
         ck_assert_mem_eq(&now, &cpu.counters, sizeof(now));
         /* The fake kernel says "overrun: 7": 3 more than when it was looked at last. */
-        ck_assert_int_eq(instance_read_account(tracer_instance(f.session->tracer), &account), 0);
+        ck_assert_int_eq(instance_read_account(tracer_instance(f->session->tracer), &account), 0);
         ck_assert_uint_eq(account.overrun, 13);
 }
 
-TEST(without_live_json_the_accounts_go_on_where_session_json_says) {
-        ADOPT_CASE(f);
+ADOPT_TEST(without_live_json_the_accounts_go_on_where_session_json_says) {
         CpuAccount account = { .cpu = 0 };
 
-        f.live.left = true;
-        f.meta->cpus[0].overrun = 100;
-        f.meta->cpus[0].read_events = 5;
-        take_up(&f);
-        ck_assert_int_eq(instance_read_account(tracer_instance(f.session->tracer), &account), 0);
+        f->live.left = true;
+        f->meta->cpus[0].overrun = 100;
+        f->meta->cpus[0].read_events = 5;
+        take_up(f);
+        ck_assert_int_eq(instance_read_account(tracer_instance(f->session->tracer), &account), 0);
         ck_assert_uint_eq(account.overrun, 100); /* what came meanwhile nobody knows */
         ck_assert_uint_eq(account.read_events, 5);
 }
 
-TEST(one_that_waits_goes_on_if_its_calls_stay_hooked) {
-        CASE(f);
-
-        enter(&f, SESSION_RECORDING, 1);
-        f.kernel->fault = FAKE_FAIL;
-        f.kernel->fault_at = f.kernel->n_steps + 1;
-        enter(&f, SESSION_ARMED, 0);
-        ck_assert_uint_eq(f.n_failed, 0);
-        ck_assert_int_eq(f.meta->state, SESSION_ARMED);
-        ck_assert_uint_eq(f.meta->warnings.n, 2);
-        ck_assert_ptr_nonnull(strstr(f.meta->warnings.items[1], "stays hooked"));
+CASE_TEST(one_that_waits_goes_on_if_its_calls_stay_hooked) {
+        enter(f, SESSION_RECORDING, 1);
+        f->kernel->fault = FAKE_FAIL;
+        f->kernel->fault_at = f->kernel->n_steps + 1;
+        enter(f, SESSION_ARMED, 0);
+        ck_assert_uint_eq(f->n_failed, 0);
+        ck_assert_int_eq(f->meta->state, SESSION_ARMED);
+        ck_assert_uint_eq(f->meta->warnings.n, 2);
+        ck_assert_ptr_nonnull(strstr(f->meta->warnings.items[1], "stays hooked"));
 }

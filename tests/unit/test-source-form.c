@@ -14,15 +14,13 @@ static void expect(const Scratch *s, const char *data, size_t n, SourceForm form
         ck_assert_int_eq(lseek(fd, 0, SEEK_CUR), 0);
 }
 
-TEST(what_a_file_begins_with_tells_its_form) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-
-        expect(&s, DAT_MAGIC "6", DAT_MAGIC_BYTES + 2, SOURCE_DAT);
-        expect(&s, DAT_MAGIC, DAT_MAGIC_BYTES, SOURCE_DAT);
-        expect(&s, DAT_MAGIC, DAT_MAGIC_BYTES - 1, SOURCE_TEXT);
-        expect(&s, "# tracer: function_graph\n", 25, SOURCE_TEXT);
-        expect(&s, "", 0, SOURCE_TEXT);
-        ck_assert_int_eq(source_form_of(s.fd), SOURCE_SESSION);
+SCRATCH_TEST(what_a_file_begins_with_tells_its_form) {
+        expect(s, DAT_MAGIC "6", DAT_MAGIC_BYTES + 2, SOURCE_DAT);
+        expect(s, DAT_MAGIC, DAT_MAGIC_BYTES, SOURCE_DAT);
+        expect(s, DAT_MAGIC, DAT_MAGIC_BYTES - 1, SOURCE_TEXT);
+        expect(s, "# tracer: function_graph\n", 25, SOURCE_TEXT);
+        expect(s, "", 0, SOURCE_TEXT);
+        ck_assert_int_eq(source_form_of(s->fd), SOURCE_SESSION);
 }
 
 TEST(what_can_be_read_once_is_a_text) {

@@ -2,9 +2,7 @@
 
 #include <fcntl.h>
 
-#include "cli/options/options.h"
 #include "cli/source/source.h"
-#include "store/store.h"
 #include "unit.h"
 
 #define ID "0123456789abcdef"

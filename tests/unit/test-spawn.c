@@ -2,11 +2,8 @@
 
 /* Children that come into being while somebody closes what acts when it is closed. */
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <sys/wait.h>
 
 #include "daemon/process/spawn.h"
 #include "scratch.h"
@@ -55,7 +52,7 @@ TEST(a_worker_has_what_it_is_given_and_nothing_else) {
         static const char *const words[] = {
                 "/bin/sh", "-c", "cat <&2; for i in /proc/self/fd/*; do echo ${i##*/}; done", NULL
         };
-        int in[2], out[2], other = open("/dev/null", O_RDONLY), status;
+        int in[2], out[2], other = open("/dev/null", O_RDONLY);
         char text[128] = "";
         size_t n = 0;
         ssize_t k;
@@ -70,8 +67,7 @@ TEST(a_worker_has_what_it_is_given_and_nothing_else) {
         (void) close(out[1]);
         while ((k = read(out[0], text + n, sizeof(text) - 1 - n)) > 0)
                 n += (size_t) k;
-        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-        ck_assert_int_eq(status, 0);
+        ck_assert_int_eq(unit_wait(pid), 0);
         ck_assert_msg(startswith(text, "in\n0\n1\n2\n"), "it has:\n%s", text);
         /* One more is the shell's own, of the directory. */
         ck_assert_uint_le(strlen(text), strlen("in\n0\n1\n2\n3\n"));

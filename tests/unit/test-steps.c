@@ -33,8 +33,7 @@ static char *play(const Page *pages, size_t n, StepsKeep keep) {
         return in_short(&p);
 }
 
-TEST(an_exit_right_after_its_entry_makes_a_leaf) {
-        RECORDING(r, layout);
+RECORDING_TEST(an_exit_right_after_its_entry_makes_a_leaf, layout) {
         _cleanup_player_ Player p;
         Page page = {};
         Step s;
@@ -42,8 +41,8 @@ TEST(an_exit_right_after_its_entry_makes_a_leaf) {
         page_begin(&page, layout, 100);
         page_enter(&page, 100, 17, F_LEAF, 1);
         page_leave(&page, 180, 17, F_LEAF, 1, 50);
-        recording_add(&r, 0, 0, &page, 1);
-        player_init(&p, &r, layout, "17 client\n", STEPS_ALL);
+        recording_add(r, 0, 0, &page, 1);
+        player_init(&p, r, layout, "17 client\n", STEPS_ALL);
         ck_assert_int_eq(steps_next(&p.steps, STREAM_NO_LIMIT, &s), 1);
         ck_assert_int_eq(s.kind, STEP_LEAF);
         ck_assert_uint_eq(s.timestamp_ns, 100);
@@ -82,8 +81,7 @@ TEST(a_leaf_may_span_two_pages_but_not_a_loss) {
         }
 }
 
-TEST(other_cpus_do_not_break_a_leaf) {
-        RECORDING(r, layout);
+RECORDING_TEST(other_cpus_do_not_break_a_leaf, layout) {
         _cleanup_player_ Player player;
         Page p[2] = {};
 
@@ -93,9 +91,9 @@ TEST(other_cpus_do_not_break_a_leaf) {
         page_begin(&p[1], layout, 150);
         page_enter(&p[1], 150, 18, F_ROOT, 0);
         page_enter(&p[1], 250, 18, F_CHILD, 1);
-        recording_add(&r, 0, 0, &p[0], 1);
-        recording_add(&r, 1, 0, &p[1], 1);
-        player_init(&player, &r, layout, "17 client\n", STEPS_ALL);
+        recording_add(r, 0, 0, &p[0], 1);
+        recording_add(r, 1, 0, &p[1], 1);
+        player_init(&player, r, layout, "17 client\n", STEPS_ALL);
         ck_assert_str_eq(in_short(&player), ".k{u{i");
 }
 
@@ -130,8 +128,7 @@ TEST(ends_alone_can_be_cut_down_to_those_of_the_roots) {
         ck_assert_str_eq(play(&p, 1, STEPS_ALL), "}i}u}k}u");
 }
 
-TEST(a_neighbour_that_comes_later_is_left_out_from_then_on) {
-        RECORDING(r, layout);
+RECORDING_TEST(a_neighbour_that_comes_later_is_left_out_from_then_on, layout) {
         _cleanup_player_ Player p;
         Page page = {};
         Step s;
@@ -144,8 +141,8 @@ TEST(a_neighbour_that_comes_later_is_left_out_from_then_on) {
         page_leave(&page, 140, 17, F_LEAF, 2, 5); /* only the neighbour hooks it */
         page_leave(&page, 150, 17, F_CHILD, 1, 5);
         page_leave(&page, 160, 17, F_ROOT, 0, 5);
-        recording_add(&r, 0, 0, &page, 1);
-        player_init(&p, &r, layout, "17 client\n", STEPS_ALL);
+        recording_add(r, 0, 0, &page, 1);
+        player_init(&p, r, layout, "17 client\n", STEPS_ALL);
         p.steps.watches_trees = true;
         ck_assert_int_eq(steps_next(&p.steps, 110, &s), 1);
         ck_assert_int_eq(steps_next(&p.steps, 110, &s), 1);

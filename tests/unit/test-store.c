@@ -2,13 +2,11 @@
 
 #include <signal.h>
 #include <sys/file.h>
-#include <sys/wait.h>
 
 #include "scratch.h"
 #include "store/store.h"
 #include "store/symbol-file.h"
 #include "tests/unit/scratch.h"
-#include "tests/unit/unit.h"
 
 #define ID "0123456789abcdef"
 
@@ -29,6 +27,7 @@ static Store *open_store(const Scratch *s) {
 #define STORE(s, w)                                                                                \
         _cleanup_scratch_ Scratch s = SCRATCH;                                                     \
         _cleanup_(store_freep) Store *w = open_store(&s)
+#define STORE_TEST(name) TEST_WITH(name, (Scratch * s, Store * w), STORE(s, w), &s, w)
 
 static void add_session(Store *s, const char *name, SessionState state, const char *symbols) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
@@ -50,51 +49,48 @@ static bool has_symbols(const Store *s, const char *hash) {
         return symbol_file_load(store_symbols_fd(s), hash, &text, NULL) == 0;
 }
 
-TEST(a_store_is_made_with_its_modes_and_read) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(a_store_is_made_with_its_modes_and_read) {
         _cleanup_(store_freep) Store *w = NULL, *r = NULL;
         struct stat st;
 
         (void) umask(022);
-        ck_assert_int_eq(store_open(&r, store_in(&s)), -ENOENT);
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
-        ck_assert_str_eq(store_path(w), store_in(&s));
+        ck_assert_int_eq(store_open(&r, store_in(s)), -ENOENT);
+        ck_assert_int_eq(store_open_for_writing(&w, store_in(s), NULL), 0);
+        ck_assert_str_eq(store_path(w), store_in(s));
         ck_assert_int_eq(fstat(store_fd(w), &st), 0);
         ck_assert_uint_eq(st.st_mode & 07777, 0750);
         ck_assert_int_eq(fstat(store_sessions_fd(w), &st), 0);
         ck_assert_uint_eq(st.st_mode & 07777, 0750);
-        ck_assert_int_eq(store_open(&r, store_in(&s)), 0);
+        ck_assert_int_eq(store_open(&r, store_in(s)), 0);
         ck_assert_int_ge(store_symbols_fd(r), 0);
 }
 
-TEST(a_holder_that_cannot_be_read_is_unknown) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(a_holder_that_cannot_be_read_is_unknown) {
         Store *w = NULL, *other = NULL;
         pid_t holder = 42;
         int fd;
 
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+        ck_assert_int_eq(store_open_for_writing(&w, store_in(s), NULL), 0);
         fd = openat(store_fd(w), "lock", O_WRONLY | O_TRUNC | O_CLOEXEC);
         ck_assert_int_eq(write_full(fd, "99999999999999999999", 20), 0);
         safe_close(fd);
-        ck_assert_int_eq(store_open_for_writing(&other, store_in(&s), &holder), STORE_E_LOCKED);
+        ck_assert_int_eq(store_open_for_writing(&other, store_in(s), &holder), STORE_E_LOCKED);
         ck_assert_int_eq(holder, 0);
         store_free(w);
 }
 
-TEST(who_asks_for_the_owner_is_told_and_is_not_in_the_way) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(who_asks_for_the_owner_is_told_and_is_not_in_the_way) {
         _cleanup_(store_freep) Store *r = NULL;
         Store *w = NULL;
         pid_t owner = 42;
 
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
-        ck_assert_int_eq(store_open(&r, store_in(&s)), 0);
+        ck_assert_int_eq(store_open_for_writing(&w, store_in(s), NULL), 0);
+        ck_assert_int_eq(store_open(&r, store_in(s)), 0);
         ck_assert_int_eq(store_is_owned(r, &owner), 1);
         ck_assert_int_eq(owner, getpid());
         store_free(w);
         ck_assert_int_eq(store_is_owned(r, NULL), 0);
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+        ck_assert_int_eq(store_open_for_writing(&w, store_in(s), NULL), 0);
         store_free(w);
 }
 
@@ -131,8 +127,7 @@ static int remove_session(Store *s, const char *name) {
         return store_drop_symbols(s, &used);
 }
 
-TEST(removal_takes_the_session_and_its_symbols_alone) {
-        STORE(s, w);
+STORE_TEST(removal_takes_the_session_and_its_symbols_alone) {
         SessionDir *d = NULL;
         char shared[SYMBOL_HASH_CHARS + 1], own[SYMBOL_HASH_CHARS + 1];
 
@@ -155,8 +150,7 @@ TEST(removal_takes_the_session_and_its_symbols_alone) {
         ck_assert_int_eq(faccessat(store_symbols_fd(w), "README", F_OK, 0), 0);
 }
 
-TEST(later_maps_and_lists_of_modules_go_with_their_last_session) {
-        STORE(s, w);
+STORE_TEST(later_maps_and_lists_of_modules_go_with_their_last_session) {
         enum { FIRST, MODULES, LATER, LATER_MODULES, N };
         char hashes[N][SYMBOL_HASH_CHARS + 1];
         static const char *const names[] = { "a", "b" };
@@ -185,8 +179,7 @@ TEST(later_maps_and_lists_of_modules_go_with_their_last_session) {
                 ck_assert(!has_symbols(w, hashes[k]));
 }
 
-TEST(symbols_are_kept_while_a_session_may_still_name_them) {
-        STORE(s, w);
+STORE_TEST(symbols_are_kept_while_a_session_may_still_name_them) {
         char hash[SYMBOL_HASH_CHARS + 1];
 
         ck_assert_int_eq(symbol_file_store(store_symbols_fd(w), "x", 1, hash), 0);
@@ -277,20 +270,19 @@ TEST(what_had_not_settled_when_its_maker_died_is_removed) {
         ck_assert_int_eq(remove_session(s, "a-snap-1"), -ENOENT);
 }
 
-TEST(a_store_without_symbols_is_still_read) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(a_store_without_symbols_is_still_read) {
         _cleanup_(store_freep) Store *w = NULL, *r = NULL;
         _cleanup_(session_dir_freep) SessionDir *d = NULL;
 
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+        ck_assert_int_eq(store_open_for_writing(&w, store_in(s), NULL), 0);
         add_session(w, "a", SESSION_SEALED, NULL);
         ck_assert_int_eq(tree_remove(store_fd(w), "symbols"), 0);
-        ck_assert_int_eq(store_open(&r, store_in(&s)), 0);
+        ck_assert_int_eq(store_open(&r, store_in(s)), 0);
         ck_assert_int_eq(store_symbols_fd(r), -EBADF);
         ck_assert_int_eq(store_open_session(r, "a", &d), 0);
         ck_assert_int_eq(symlinkat("/etc", store_fd(w), "symbols"), 0);
         r = store_free(r);
-        ck_assert_int_eq(store_open(&r, store_in(&s)), 0);
+        ck_assert_int_eq(store_open(&r, store_in(s)), 0);
         ck_assert_int_eq(store_symbols_fd(r), -ENOTDIR);
 }
 
@@ -328,18 +320,17 @@ static void end(pid_t pid) {
                 (void) usleep(1000);
 }
 
-TEST(it_is_for_its_owner_alone) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(it_is_for_its_owner_alone) {
         struct stat st;
 
         for (int i = 0; i < 2; i++) {
                 int fd;
 
-                ck_assert_int_eq(lock_take(&fd, s.fd, NULL), 0);
-                ck_assert_int_eq(fstatat(s.fd, "lock", &st, 0), 0);
+                ck_assert_int_eq(lock_take(&fd, s->fd, NULL), 0);
+                ck_assert_int_eq(fstatat(s->fd, "lock", &st, 0), 0);
                 ck_assert_uint_eq(st.st_mode & 0777, 0600);
                 (void) close(fd);
-                ck_assert_int_eq(fchmodat(s.fd, "lock", 0640, 0), 0);
+                ck_assert_int_eq(fchmodat(s->fd, "lock", 0640, 0), 0);
         }
 }
 
@@ -360,34 +351,31 @@ TEST(who_lives_and_has_it_is_named) {
         }
 }
 
-TEST(one_that_its_holder_removes_is_not_taken) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
+SCRATCH_TEST(one_that_its_holder_removes_is_not_taken) {
         int first, second;
 
-        ck_assert_int_eq(lock_take(&first, s.fd, NULL), 0);
-        ck_assert_int_eq(unlinkat(s.fd, "lock", 0), 0);
-        ck_assert_int_eq(lock_take(&second, s.fd, NULL), 0);
-        ck_assert_int_eq(faccessat(s.fd, "lock", F_OK, 0), 0);
+        ck_assert_int_eq(lock_take(&first, s->fd, NULL), 0);
+        ck_assert_int_eq(unlinkat(s->fd, "lock", 0), 0);
+        ck_assert_int_eq(lock_take(&second, s->fd, NULL), 0);
+        ck_assert_int_eq(faccessat(s->fd, "lock", F_OK, 0), 0);
         (void) close(first);
         (void) close(second);
 }
 
-TEST(who_may_not_open_it_is_told_that) {
-        _cleanup_scratch_ Scratch s = SCRATCH;
-        int fd, status;
+SCRATCH_TEST(who_may_not_open_it_is_told_that) {
+        int fd;
         pid_t pid, owner;
 
         if (geteuid() != 0)
                 return;
-        ck_assert_int_eq(fchmod(s.fd, 0755), 0);
-        ck_assert_int_eq(lock_take(&fd, s.fd, NULL), 0);
+        ck_assert_int_eq(fchmod(s->fd, 0755), 0);
+        ck_assert_int_eq(lock_take(&fd, s->fd, NULL), 0);
         pid = fork();
         if (pid == 0) {
                 if (setgid(65534) < 0 || setuid(65534) < 0)
                         _exit(9);
-                _exit(lock_look(s.fd, &owner) == -EACCES ? 0 : 1);
+                _exit(lock_look(s->fd, &owner) == -EACCES ? 0 : 1);
         }
-        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-        ck_assert_int_eq(status, 0);
+        ck_assert_int_eq(unit_wait(pid), 0);
         (void) close(fd);
 }

@@ -37,18 +37,17 @@ static void expect_none(Stream *s, uint64_t until_ns) {
         ck_assert_int_eq(stream_next(s, until_ns, &e), 0);
 }
 
-TEST(the_earliest_comes_first_and_of_equals_the_lowest_cpu) {
-        RECORDING(r, layout);
+RECORDING_TEST(the_earliest_comes_first_and_of_equals_the_lowest_cpu, layout) {
         _cleanup_(stream_freep) Stream *s = NULL;
         Formats f = formats();
 
-        add_event(&r, 2, 0, 100);
-        add_event(&r, 2, 1, 300);
-        add_event(&r, 0, 0, 200);
-        add_event(&r, 0, 1, 300);
-        add_event(&r, 10, 0, 50);
-        add_event(&r, 10, 1, 300);
-        ck_assert_int_eq(stream_open(&s, r.dir, &f), 0);
+        add_event(r, 2, 0, 100);
+        add_event(r, 2, 1, 300);
+        add_event(r, 0, 0, 200);
+        add_event(r, 0, 1, 300);
+        add_event(r, 10, 0, 50);
+        add_event(r, 10, 1, 300);
+        ck_assert_int_eq(stream_open(&s, r->dir, &f), 0);
         expect(s, STREAM_NO_LIMIT, 50, 10);
         expect(s, STREAM_NO_LIMIT, 100, 2);
         expect(s, STREAM_NO_LIMIT, 200, 0);
@@ -61,7 +60,7 @@ TEST(the_earliest_comes_first_and_of_equals_the_lowest_cpu) {
 
 TEST(any_mixture_comes_out_sorted) {
         enum { N_CPUS = 9, N_EVENTS = 60 };
-        unsigned seed = (unsigned) getpid();
+        unsigned seed = unit_seed();
         RECORDING(r, layout);
         _cleanup_(stream_freep) Stream *s = NULL;
         Formats f = formats();
@@ -69,7 +68,6 @@ TEST(any_mixture_comes_out_sorted) {
         const Event *e;
         size_t n = 0;
 
-        printf("# seed %u\n", seed);
         for (uint32_t cpu = 0; cpu < N_CPUS; cpu++) {
                 uint64_t at_ns = 0;
                 Page p = {};
@@ -89,16 +87,15 @@ TEST(any_mixture_comes_out_sorted) {
         ck_assert_uint_eq(n, N_CPUS * N_EVENTS);
 }
 
-TEST(the_neighbour_on_the_same_cpu_can_be_seen_and_taken) {
-        RECORDING(r, layout);
+RECORDING_TEST(the_neighbour_on_the_same_cpu_can_be_seen_and_taken, layout) {
         _cleanup_(stream_freep) Stream *s = NULL;
         Formats f = formats();
 
-        add_event(&r, 0, 0, 100);
-        add_event(&r, 0, 1, 300);
-        add_event(&r, 0, 2, 400);
-        add_event(&r, 1, 0, 200);
-        ck_assert_int_eq(stream_open(&s, r.dir, &f), 0);
+        add_event(r, 0, 0, 100);
+        add_event(r, 0, 1, 300);
+        add_event(r, 0, 2, 400);
+        add_event(r, 1, 0, 200);
+        ck_assert_int_eq(stream_open(&s, r->dir, &f), 0);
         ck_assert_ptr_null(stream_peek_same_cpu(s));
         expect(s, STREAM_NO_LIMIT, 100, 0);
         ck_assert_uint_eq(stream_peek_same_cpu(s)->timestamp_ns, 300);
@@ -109,23 +106,22 @@ TEST(the_neighbour_on_the_same_cpu_can_be_seen_and_taken) {
         expect_none(s, STREAM_NO_LIMIT);
 }
 
-TEST(nothing_comes_out_before_its_time) {
-        RECORDING(r, layout);
+RECORDING_TEST(nothing_comes_out_before_its_time, layout) {
         _cleanup_(stream_freep) Stream *s = NULL;
         Formats f = formats();
 
-        add_event(&r, 1, 0, 100);
-        add_event(&r, 1, 1, 300);
-        ck_assert_int_eq(stream_open(&s, r.dir, &f), 0);
+        add_event(r, 1, 0, 100);
+        add_event(r, 1, 1, 300);
+        ck_assert_int_eq(stream_open(&s, r->dir, &f), 0);
         expect_none(s, 99);
         expect(s, 100, 100, 1);
         expect_none(s, 299);
         /* A CPU that is heard of for the first time, with an earlier event. */
-        add_event(&r, 0, 0, 200);
+        add_event(r, 0, 0, 200);
         ck_assert_int_eq(stream_refresh(s), 0);
         expect(s, 300, 200, 0);
         expect(s, 300, 300, 1);
-        add_event(&r, 0, 1, 400);
+        add_event(r, 0, 1, 400);
         expect_none(s, STREAM_NO_LIMIT);
         ck_assert_int_eq(stream_refresh(s), 0);
         expect(s, STREAM_NO_LIMIT, 400, 0);

@@ -28,14 +28,13 @@ static void expect(SymbolTimeline *a, uint64_t timestamp_ns, const char *name) {
         }
 }
 
-TEST(each_time_has_its_map) {
-        RECORDING(r, &layouts[LAYOUT_6_12]);
+RECORDING_TEST(each_time_has_its_map, &layouts[LAYOUT_6_12]) {
         _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
 
-        add_map(&r, 100, "second");
-        add_map(&r, 200, "third");
-        add_map(&r, 300, "second");
-        ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
+        add_map(r, 100, "second");
+        add_map(r, 200, "third");
+        add_map(r, 300, "second");
+        ck_assert_int_eq(symbol_timeline_open(&a, r->dir, r->meta), 0);
         ck_assert(symbol_timeline_has_names(a));
         expect(a, 99, "ovl_open");
         expect(a, 100, "second");
@@ -45,65 +44,60 @@ TEST(each_time_has_its_map) {
         ck_assert(symbol_timeline_has_names(a));
 }
 
-TEST(maps_that_came_while_it_was_open_are_taken_over) {
-        RECORDING(r, &layouts[LAYOUT_6_12]);
+RECORDING_TEST(maps_that_came_while_it_was_open_are_taken_over, &layouts[LAYOUT_6_12]) {
         _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
 
-        ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
-        ck_assert_int_eq(symbol_timeline_refresh(a, r.meta), 0);
+        ck_assert_int_eq(symbol_timeline_open(&a, r->dir, r->meta), 0);
+        ck_assert_int_eq(symbol_timeline_refresh(a, r->meta), 0);
         expect(a, 100, "ovl_open");
-        add_map(&r, 100, "second");
-        ck_assert_int_eq(symbol_timeline_refresh(a, r.meta), 1);
-        ck_assert_int_eq(symbol_timeline_refresh(a, r.meta), 0);
+        add_map(r, 100, "second");
+        ck_assert_int_eq(symbol_timeline_refresh(a, r->meta), 1);
+        ck_assert_int_eq(symbol_timeline_refresh(a, r->meta), 0);
         expect(a, 100, "second");
 }
 
-TEST(a_map_that_is_missing_costs_the_names_of_its_time_alone) {
-        RECORDING(r, &layouts[LAYOUT_6_12]);
+RECORDING_TEST(a_map_that_is_missing_costs_the_names_of_its_time_alone, &layouts[LAYOUT_6_12]) {
         _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
         char name[64];
 
-        add_map(&r, 100, "second");
-        add_map(&r, 200, "third");
-        (void) snprintf(name, sizeof(name), "%s.zst", r.meta->symbol_maps.items[0].symbols);
-        ck_assert_int_eq(unlinkat(r.symbols_fd, name, 0), 0);
-        ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
+        add_map(r, 100, "second");
+        add_map(r, 200, "third");
+        (void) snprintf(name, sizeof(name), "%s.zst", r->meta->symbol_maps.items[0].symbols);
+        ck_assert_int_eq(unlinkat(r->symbols_fd, name, 0), 0);
+        ck_assert_int_eq(symbol_timeline_open(&a, r->dir, r->meta), 0);
         expect(a, 99, "ovl_open");
         expect(a, 100, NULL);
         expect(a, 200, "third");
 }
 
-TEST(a_recording_without_symbols_has_no_names) {
-        RECORDING(r, &layouts[LAYOUT_6_12]);
+RECORDING_TEST(a_recording_without_symbols_has_no_names, &layouts[LAYOUT_6_12]) {
         _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
 
-        free(TAKE_PTR(r.meta->symbols));
-        ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
+        free(TAKE_PTR(r->meta->symbols));
+        ck_assert_int_eq(symbol_timeline_open(&a, r->dir, r->meta), 0);
         ck_assert(!symbol_timeline_has_names(a));
         expect(a, 0, NULL);
 }
 
-TEST(a_map_that_is_damaged_is_empty_and_known) {
-        RECORDING(r, &layouts[LAYOUT_6_12]);
+RECORDING_TEST(a_map_that_is_damaged_is_empty_and_known, &layouts[LAYOUT_6_12]) {
         _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
         char name[SYMBOL_HASH_CHARS + 8];
 
-        add_map(&r, 100, "second");
-        (void) snprintf(name, sizeof(name), "%s.zst", r.meta->symbols);
-        ck_assert_int_eq(file_replace(r.symbols_fd, name, "no frame", 8, 0600), 0);
-        ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
+        add_map(r, 100, "second");
+        (void) snprintf(name, sizeof(name), "%s.zst", r->meta->symbols);
+        ck_assert_int_eq(file_replace(r->symbols_fd, name, "no frame", 8, 0600), 0);
+        ck_assert_int_eq(symbol_timeline_open(&a, r->dir, r->meta), 0);
         ck_assert(symbol_timeline_is_damaged(a));
         expect(a, 0, NULL);
         expect(a, 100, "second");
 }
 
-TEST(symbols_that_were_not_kept_are_no_damage) {
-        RECORDING(r, &layouts[LAYOUT_6_12]);
+RECORDING_TEST(symbols_that_were_not_kept_are_no_damage, &layouts[LAYOUT_6_12]) {
         _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
 
-        free(r.meta->symbols);
-        r.meta->symbols = NULL;
-        ck_assert_int_eq(symbol_timeline_open(&a, r.dir, r.meta), 0);
+        free(r->meta->symbols);
+        r->meta->symbols = NULL;
+        ck_assert_int_eq(symbol_timeline_open(&a, r->dir, r->meta), 0);
         ck_assert(!symbol_timeline_is_damaged(a));
         expect(a, 0, NULL);
 }

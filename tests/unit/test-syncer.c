@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <sys/syscall.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <systemd/sd-event.h>
 
-#include "base/cleanup.h"
 #include "base/io.h"
 #include "daemon/record/reader.h"
-#include "store/segment.h"
 #include "tests/unit/unit.h"
 
 #define PAGE 4096U
@@ -52,6 +48,7 @@ static void fixture_done(Fixture *f) {
 #define CASE(f, ...)                                                                               \
         _cleanup_(fixture_done) Fixture f;                                                         \
         fixture_init(&f, __VA_ARGS__)
+#define CASE_TEST(name, ...) TEST_WITH(name, (Fixture * f), CASE(f, __VA_ARGS__), &f)
 
 /* A closed segment of @n_pages, which begins at 1000. */
 static int make_segment(Fixture *f, uint64_t n_pages) {
@@ -90,86 +87,80 @@ int fdatasync(int fd) {
         return (int) syscall(SYS_fdatasync, fd);
 }
 
-TEST(what_a_disk_holds_up_is_left_also_where_nobody_has_listed_it) {
-        CASE(f, true);
-
-        (void) close(make_segment(&f, 5));
+CASE_TEST(what_a_disk_holds_up_is_left_also_where_nobody_has_listed_it, true) {
+        (void) close(make_segment(f, 5));
         __atomic_store_n(&held, 1, __ATOMIC_RELEASE);
-        syncer_add_all(f.syncer, 5);
-        syncer_end(f.syncer);
-        (void) sd_event_run(f.event, 100000);
-        ck_assert(!syncer_look(f.syncer).is_done);
-        ck_assert_uint_eq(syncer_look(f.syncer).n_left, 5);
+        syncer_add_all(f->syncer, 5);
+        syncer_end(f->syncer);
+        (void) sd_event_run(f->event, 100000);
+        ck_assert(!syncer_look(f->syncer).is_done);
+        ck_assert_uint_eq(syncer_look(f->syncer).n_left, 5);
         __atomic_store_n(&held, 0, __ATOMIC_RELEASE);
-        run_until_done(&f);
-        ck_assert_uint_eq(syncer_look(f.syncer).n_left, 0);
+        run_until_done(f);
+        ck_assert_uint_eq(syncer_look(f->syncer).n_left, 0);
 }
 
-TEST(what_is_closed_is_synced_and_the_end_is_told) {
-        CASE(f, false);
+CASE_TEST(what_is_closed_is_synced_and_the_end_is_told, false) {
         SyncerFailure failure;
 
-        syncer_add(f.syncer, make_segment(&f, 5), 0, 5);
-        ck_assert(!syncer_look(f.syncer).is_done);
-        syncer_end(f.syncer);
-        run_until_done(&f);
-        while (f.n_moved == 0)
-                ck_assert_int_ge(sd_event_run(f.event, 100000), 0);
-        ck_assert(!syncer_take_failure(f.syncer, &failure));
-        ck_assert_uint_eq(syncer_look(f.syncer).n_left, 0);
-        ck_assert_int_eq(syncer_look(f.syncer).error, 0);
+        syncer_add(f->syncer, make_segment(f, 5), 0, 5);
+        ck_assert(!syncer_look(f->syncer).is_done);
+        syncer_end(f->syncer);
+        run_until_done(f);
+        while (f->n_moved == 0)
+                ck_assert_int_ge(sd_event_run(f->event, 100000), 0);
+        ck_assert(!syncer_take_failure(f->syncer, &failure));
+        ck_assert_uint_eq(syncer_look(f->syncer).n_left, 0);
+        ck_assert_int_eq(syncer_look(f->syncer).error, 0);
 
-        syncer_end(f.syncer); /* session.json may be another */
-        run_until_done(&f);
+        syncer_end(f->syncer); /* session.json may be another */
+        run_until_done(f);
 }
 
-TEST(what_fails_is_told_once_with_all_its_pages_and_the_next_is_well) {
-        CASE(f, false);
+CASE_TEST(what_fails_is_told_once_with_all_its_pages_and_the_next_is_well, false) {
         SyncerFailure failure;
 
         __atomic_store_n(&n_failing, 1, __ATOMIC_RELEASE);
-        syncer_add(f.syncer, make_segment(&f, 5), 0, 5);
-        while (!syncer_take_failure(f.syncer, &failure))
-                ck_assert_int_ge(sd_event_run(f.event, 10000), 0);
+        syncer_add(f->syncer, make_segment(f, 5), 0, 5);
+        while (!syncer_take_failure(f->syncer, &failure))
+                ck_assert_int_ge(sd_event_run(f->event, 10000), 0);
         ck_assert_uint_eq(failure.cpu, 0);
         ck_assert_uint_eq(failure.n_pages, 5);
         ck_assert_uint_eq(failure.first_ns, 1000);
         ck_assert_int_eq(failure.error, EIO);
-        ck_assert_int_eq(syncer_look(f.syncer).error, EIO);
-        ck_assert_uint_eq(syncer_look(f.syncer).n_left, 0);
-        syncer_add(f.syncer, memfd_create("other", MFD_CLOEXEC), 0, 1);
-        syncer_end(f.syncer);
-        run_until_done(&f);
-        ck_assert(!syncer_take_failure(f.syncer, &failure));
+        ck_assert_int_eq(syncer_look(f->syncer).error, EIO);
+        ck_assert_uint_eq(syncer_look(f->syncer).n_left, 0);
+        syncer_add(f->syncer, memfd_create("other", MFD_CLOEXEC), 0, 1);
+        syncer_end(f->syncer);
+        run_until_done(f);
+        ck_assert(!syncer_take_failure(f->syncer, &failure));
 }
 
-TEST(a_file_without_pages_that_fails_is_told_without_a_place) {
-        CASE(f, false);
+CASE_TEST(a_file_without_pages_that_fails_is_told_without_a_place, false) {
         SyncerFailure failure;
 
-        syncer_end(f.syncer);
-        run_until_done(&f);
-        (void) close(openat(session_dir_fd(f.dir), "session.json", O_CREAT | O_WRONLY, 0600));
+        syncer_end(f->syncer);
+        run_until_done(f);
+        (void) close(openat(session_dir_fd(f->dir), "session.json", O_CREAT | O_WRONLY, 0600));
         __atomic_store_n(&n_failing, 1, __ATOMIC_RELEASE);
-        syncer_end(f.syncer);
-        run_until_done(&f);
-        ck_assert(syncer_take_failure(f.syncer, &failure));
+        syncer_end(f->syncer);
+        run_until_done(f);
+        ck_assert(syncer_take_failure(f->syncer, &failure));
         ck_assert_uint_eq(failure.n_pages, 0);
         ck_assert_int_eq(failure.error, EIO);
-        ck_assert(!syncer_take_failure(f.syncer, &failure));
+        ck_assert(!syncer_take_failure(f->syncer, &failure));
 }
 
-TEST(what_has_no_name_any_more_is_passed_over) {
-        CASE(f, false);
+CASE_TEST(what_has_no_name_any_more_is_passed_over, false) {
         SyncerFailure failure;
         int fd;
 
-        fd = make_segment(&f, 5);
-        ck_assert_int_eq(unlinkat(session_dir_fd(f.dir), "cpu0/00000000.seg", 0), 0);
+        fd = make_segment(f, 5);
+        ck_assert_int_eq(unlinkat(session_dir_fd(f->dir), "cpu0/00000000.seg", 0), 0);
         __atomic_store_n(&n_failing, 1, __ATOMIC_RELEASE);
-        syncer_add(f.syncer, fd, 0, 5);
-        syncer_end(f.syncer);
-        run_until_done(&f);
-        ck_assert(!syncer_take_failure(f.syncer, &failure));
+        syncer_add(f->syncer, fd, 0, 5);
+        syncer_end(f->syncer);
+        run_until_done(f);
+        ck_assert(!syncer_take_failure(f->syncer, &failure));
         __atomic_store_n(&n_failing, 0, __ATOMIC_RELEASE);
 }

@@ -2,7 +2,6 @@
 
 /* Plain files stand for tracefs. */
 
-#include "base/io.h"
 #include "daemon/watch/tamper.h"
 #include "scratch.h"
 
@@ -97,6 +96,7 @@ static void fixture_done(Fixture *f) {
 #define CASE(f)                                                                                    \
         _cleanup_(fixture_done) Fixture f;                                                         \
         fixture_init(&f)
+#define CASE_TEST(name) TEST_WITH(name, (Fixture * f), CASE(f), &f)
 
 static void look(Fixture *f, bool is_last, const char *expected) {
         _cleanup_free_ char *text = NULL;
@@ -112,27 +112,24 @@ static void expect(Fixture *f, const char *expected) {
         look(f, false, expected);
 }
 
-TEST(what_is_as_it_was_says_nothing) {
-        CASE(f);
-
-        expect(&f, "");
-        put(&f, "max_graph_depth", "0\n");
-        put(&f, "current_tracer", "function_graph\n");
-        expect(&f, "");
-        look(&f, true, "");
+static void change(Fixture *f, const char *file, const char *text, const char *expected) {
+        put(f, file, text);
+        expect(f, expected);
 }
 
-TEST(a_change_begins_behind_the_last_look_that_found_all_well_and_ends_once) {
-        CASE(f);
+CASE_TEST(what_is_as_it_was_says_nothing) {
+        expect(f, "");
+        put(f, "max_graph_depth", "0\n");
+        change(f, "current_tracer", "function_graph\n", "");
+        look(f, true, "");
+}
 
-        put(&f, "tracing_on", "0\n");
-        expect(&f, "tracing_off since 0");
-        expect(&f, "");
-        put(&f, "tracing_on", "1\n");
-        expect(&f, "tracing_off is over");
-        expect(&f, "");
-        put(&f, "tracing_on", "0\n");
-        expect(&f, "tracing_off since 4");
+CASE_TEST(a_change_begins_behind_the_last_look_that_found_all_well_and_ends_once) {
+        change(f, "tracing_on", "0\n", "tracing_off since 0");
+        expect(f, "");
+        change(f, "tracing_on", "1\n", "tracing_off is over");
+        expect(f, "");
+        change(f, "tracing_on", "0\n", "tracing_off since 4");
 }
 
 TEST(each_file_has_its_cause) {
@@ -164,99 +161,72 @@ TEST(each_file_has_its_cause) {
         }
 }
 
-TEST(one_cause_of_two_files_ends_with_the_second) {
-        CASE(f);
-
-        put(&f, "max_graph_depth", "3\n");
-        put(&f, "set_ftrace_pid", "17\n");
-        expect(&f, "filter_changed since 0, filter_changed since 0");
-        put(&f, "max_graph_depth", "0\n");
-        expect(&f, "");
-        put(&f, "set_ftrace_pid", "no pid\n");
-        expect(&f, "filter_changed is over");
+CASE_TEST(one_cause_of_two_files_ends_with_the_second) {
+        put(f, "max_graph_depth", "3\n");
+        change(f, "set_ftrace_pid", "17\n", "filter_changed since 0, filter_changed since 0");
+        change(f, "max_graph_depth", "0\n", "");
+        change(f, "set_ftrace_pid", "no pid\n", "filter_changed is over");
 }
 
-TEST(a_list_of_processes_changes_as_they_come_and_go) {
-        CASE(f);
-
-        tamper_end(&f.tamper);
-        put(&f, "set_ftrace_pid", "17\n");
-        watch(&f);
-        put(&f, "set_ftrace_pid", "17\n18\n");
-        put(&f, "set_ftrace_notrace_pid", "19\n");
-        expect(&f, "");
+CASE_TEST(a_list_of_processes_changes_as_they_come_and_go) {
+        tamper_end(&f->tamper);
+        put(f, "set_ftrace_pid", "17\n");
+        watch(f);
+        put(f, "set_ftrace_pid", "17\n18\n");
+        change(f, "set_ftrace_notrace_pid", "19\n", "");
 }
 
-TEST(roots_of_other_sessions_are_no_tampering) {
-        CASE(f);
-
-        ck_assert_int_eq(strv_add(&f.roots, "tcp_sendmsg"), 0);
-        put(&f, "set_graph_function", "tcp_sendmsg\nudp_sendmsg\n");
-        expect(&f, "");
-        put(&f, "set_graph_function", "#### all functions enabled ####\n");
-        f.is_busy = true;
-        expect(&f, "");
-        f.is_busy = false;
-        expect(&f, "filter_changed since 1");
-        put(&f, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");
-        expect(&f, "filter_changed is over");
+CASE_TEST(roots_of_other_sessions_are_no_tampering) {
+        ck_assert_int_eq(strv_add(&f->roots, "tcp_sendmsg"), 0);
+        change(f, "set_graph_function", "tcp_sendmsg\nudp_sendmsg\n", "");
+        put(f, "set_graph_function", "#### all functions enabled ####\n");
+        f->is_busy = true;
+        expect(f, "");
+        f->is_busy = false;
+        expect(f, "filter_changed since 1");
+        change(f, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n", "filter_changed is over");
         /* A root whose module has gone leaves its address. */
-        put(&f, "set_graph_function", "udp_sendmsg\n0xffffffffc05250a0\n");
-        expect(&f, "");
+        change(f, "set_graph_function", "udp_sendmsg\n0xffffffffc05250a0\n", "");
 }
 
-TEST(a_module_that_goes_with_what_is_not_traced_is_no_tampering) {
-        CASE(f);
-
-        put(&f, "set_graph_notrace", "0xffffffffc05250a0\nkfree\n");
-        expect(&f, "");
-        put(&f, "set_graph_notrace", "0xffffffffc05250a0\nkfree\nkmalloc\n");
-        expect(&f, "filter_changed since 1");
-        put(&f, "set_graph_notrace", "nft_do_chain [nf_tables]\nkfree\n");
-        expect(&f, "filter_changed is over");
-        put(&f, "set_graph_notrace", "kfree\n");
-        expect(&f, "filter_changed since 3");
+CASE_TEST(a_module_that_goes_with_what_is_not_traced_is_no_tampering) {
+        change(f, "set_graph_notrace", "0xffffffffc05250a0\nkfree\n", "");
+        change(f, "set_graph_notrace", "0xffffffffc05250a0\nkfree\nkmalloc\n",
+               "filter_changed since 1");
+        change(f, "set_graph_notrace", "nft_do_chain [nf_tables]\nkfree\n",
+               "filter_changed is over");
+        change(f, "set_graph_notrace", "kfree\n", "filter_changed since 3");
 }
 
-TEST(while_we_write_what_is_hooked_all_else_is_watched) {
-        CASE(f);
-
-        expect(&f, "");
-        tamper_hold_hooks(&f.tamper);
-        put(&f, "set_ftrace_filter", "udp_sendmsg\n");
-        put(&f, "tracing_on", "0\n");
-        expect(&f, "tracing_off since 1");
-        put(&f, "set_ftrace_filter", "udp_sendmsg\nip_make_skb\n");
-        put(&f, "tracing_on", "1\n");
-        tamper_release_hooks(&f.tamper, f.at_ns);
-        expect(&f, "tracing_off is over");
-        put(&f, "set_ftrace_filter", "udp_sendmsg\n");
-        expect(&f, "filter_changed since 3");
-        tamper_hold_hooks(&f.tamper);
-        tamper_release_hooks(&f.tamper, f.at_ns);
-        expect(&f, "filter_changed is over");
+CASE_TEST(while_we_write_what_is_hooked_all_else_is_watched) {
+        expect(f, "");
+        tamper_hold_hooks(&f->tamper);
+        put(f, "set_ftrace_filter", "udp_sendmsg\n");
+        change(f, "tracing_on", "0\n", "tracing_off since 1");
+        put(f, "set_ftrace_filter", "udp_sendmsg\nip_make_skb\n");
+        put(f, "tracing_on", "1\n");
+        tamper_release_hooks(&f->tamper, f->at_ns);
+        expect(f, "tracing_off is over");
+        change(f, "set_ftrace_filter", "udp_sendmsg\n", "filter_changed since 3");
+        tamper_hold_hooks(&f->tamper);
+        tamper_release_hooks(&f->tamper, f->at_ns);
+        expect(f, "filter_changed is over");
 }
 
-TEST(what_is_known_of_a_list_need_not_be_read) {
-        CASE(f);
-
-        f.hooked = "udp_sendmsg\nip_make_skb";
-        put(&f, "set_ftrace_filter", "ip_make_skb\n");
-        expect(&f, "");
-        expect(&f, "filter_changed since 0");
-        put(&f, "set_ftrace_filter", "ip_make_skb\nudp_sendmsg\n");
-        expect(&f, "filter_changed is over");
+CASE_TEST(what_is_known_of_a_list_need_not_be_read) {
+        f->hooked = "udp_sendmsg\nip_make_skb";
+        change(f, "set_ftrace_filter", "ip_make_skb\n", "");
+        expect(f, "filter_changed since 0");
+        change(f, "set_ftrace_filter", "ip_make_skb\nudp_sendmsg\n", "filter_changed is over");
 }
 
-TEST(a_long_list_is_compared_at_the_end) {
-        CASE(f);
+CASE_TEST(a_long_list_is_compared_at_the_end) {
         char hooked[100000];
 
         for (size_t i = 0; i + 5 < sizeof(hooked); i += 5)
                 (void) snprintf(hooked + i, 6, "%04zu\n", i / 5 % 10000);
-        f.hooked = hooked;
-        put(&f, "set_ftrace_filter", "udp_sendmsg\n");
-        expect(&f, "");
-        expect(&f, "");
-        look(&f, true, "filter_changed since 0");
+        f->hooked = hooked;
+        change(f, "set_ftrace_filter", "udp_sendmsg\n", "");
+        expect(f, "");
+        look(f, true, "filter_changed since 0");
 }

@@ -2,7 +2,6 @@
 
 /* What a text has lost on its way does not make other calls of it. */
 
-#include "base/buf.h"
 #include "text-file.h"
 
 /* "0:a{ 1:b 890; 0:}a 900; " of the first trace; the caller frees it. */

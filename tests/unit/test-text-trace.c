@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "base/buf.h"
 #include "text-file.h"
 
 /* A text, the steps that it becomes, "+f 0" and "-f 0 1000" with depth and duration, and what is remarked. */

@@ -5,7 +5,6 @@
 #include "cli/files/files.h"
 #include "page-builder.h"
 #include "pages/dat-private.h"
-#include "pages/page-source.h"
 #include "store/symbol-file.h"
 
 typedef struct Dat {
@@ -55,15 +54,14 @@ TEST(pages_that_cannot_be_read_are_left_out) {
         ck_assert_mem_eq(d.data + d.n - 4096, p[2].bytes, 4096);
 }
 
-TEST(a_recording_without_formats_is_refused_with_the_reason) {
-        RECORDING(r, &layouts[LAYOUT_6_1]);
+RECORDING_TEST(a_recording_without_formats_is_refused_with_the_reason, &layouts[LAYOUT_6_1]) {
         _cleanup_free_ char *problem = NULL;
         _cleanup_tracedat_result_ TracedatResult result = {};
 
         ck_assert_int_eq(
-                unlinkat(session_dir_fd(r.dir), "tracing/events/ftrace/funcgraph_exit/format", 0),
+                unlinkat(session_dir_fd(r->dir), "tracing/events/ftrace/funcgraph_exit/format", 0),
                 0);
-        ck_assert_int_eq(tracedat_write(&result, r.dir, r.meta,
+        ck_assert_int_eq(tracedat_write(&result, r->dir, r->meta,
                                         &(TracedatSpec){ .version = 6, .window = &all }, -EBADF,
                                         &problem),
                          TRACEDAT_E_UNREADABLE);

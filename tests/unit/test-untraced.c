@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "daemon/admission/admission.h"
 #include "fake-kernel.h"
 
 static void expect(const FakeKernel *k, const char *name, const char *wanted) {

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 
-#include "base/io.h"
-#include "base/unit.h"
-#include "retention/boot-clock.h"
 #include "retention/footprint.h"
 #include "retention/vacuum.h"
 #include "tests/unit/scratch.h"
-#include "tests/unit/unit.h"
 
 #define PAGE 4096U
 
@@ -33,6 +25,16 @@ static void teardown(void) {
         store = store_free(store);
         scratch_done(&scratch);
 }
+
+/* A test with a store; it is made anew for each case of the others. */
+#define STORE_TEST(name)                                                                           \
+        static void name##_in(void);                                                               \
+        TEST(name) {                                                                               \
+                setup();                                                                           \
+                name##_in();                                                                       \
+                teardown();                                                                        \
+        }                                                                                          \
+        static void name##_in(void)
 
 /* --- a vacuum of a store that nobody else has, as the daemon's goes over its own -------------------- */
 
@@ -146,16 +148,18 @@ static void add(const char *name, uint64_t ended_ns, bool pinned) {
         ck_assert_int_eq(segment_writer_close(w, NULL, NULL), 0);
 }
 
-/* The names that are left, joined, after a vacuum; the caller frees. */
-static char *left_after(const RetainLimits *limits, Vacuum *v) {
+/* The names that are left after a vacuum, joined; @ret: the vacuum, unless NULL. */
+static void expect_left(const char *wanted, const RetainLimits *limits, Vacuum *ret) {
         _cleanup_strv_ Strv names = {};
-        char *text;
+        _cleanup_free_ char *text = NULL;
+        _cleanup_vacuum_ Vacuum v = {};
 
-        ck_assert_int_eq(vacuum_run(v, limits, true), 0);
+        ck_assert_int_eq(vacuum_run(&v, limits, true), 0);
         ck_assert_int_eq(store_list(store, &names), 0);
         text = strv_join(&names, " ");
-        ck_assert_ptr_nonnull(text);
-        return text;
+        ck_assert_str_eq(text, wanted);
+        if (ret)
+                *ret = TAKE(v, (Vacuum){});
 }
 
 static const RetainLimits everything = { .max_use_bytes = 1 };
@@ -169,13 +173,11 @@ static void expect_reason(const Vacuum *v, const char *name, const char *reason)
         ck_abort_msg("%s is not an item", name);
 }
 
-TEST(what_is_pinned_read_live_or_not_ours_stays) {
+STORE_TEST(what_is_pinned_read_live_or_not_ours_stays) {
         _cleanup_(session_dir_freep) SessionDir *reader = NULL;
-        _cleanup_free_ char *left = NULL;
         _cleanup_close_ int lock_fd = -EBADF;
         _cleanup_vacuum_ Vacuum v = {};
 
-        setup();
         add("ended", 5, false);
         add("live", 0, false);
         add("pinned", 4, true);
@@ -185,14 +187,12 @@ TEST(what_is_pinned_read_live_or_not_ours_stays) {
         lock_fd = keep_lock(reader);
         ck_assert_int_ge(lock_fd, 0);
         scratch_write(store_sessions_fd(store), "with-notes/cpu12/notes.txt", "mine", 4);
-        left = left_after(&everything, &v);
-        ck_assert_str_eq(left, "live pinned read with-notes");
+        expect_left("live pinned read with-notes", &everything, &v);
         ck_assert_uint_ge(v.freed_bytes, 10 * PAGE);
         expect_reason(&v, "pinned", "it is pinned");
         expect_reason(&v, "read", "somebody reads it");
         expect_reason(&v, "live", "it records");
         expect_reason(&v, "with-notes", "it holds a file that ftraced did not make");
-        teardown();
 }
 
 static void *let_go_soon(void *userdata) {
@@ -201,13 +201,12 @@ static void *let_go_soon(void *userdata) {
         return NULL;
 }
 
-TEST(a_reader_that_comes_while_somebody_looks_holds_it) {
+STORE_TEST(a_reader_that_comes_while_somebody_looks_holds_it) {
         _cleanup_(session_dir_freep) SessionDir *reader = NULL;
         _cleanup_close_ int lock_fd = -EBADF;
         pthread_t thread;
         int looker_fd;
 
-        setup();
         add("a", 5, false);
         ck_assert_int_eq(store_open_session(store, "a", &reader), 0);
         looker_fd = dir_open(session_dir_fd(reader), ".");
@@ -216,32 +215,25 @@ TEST(a_reader_that_comes_while_somebody_looks_holds_it) {
         lock_fd = keep_lock(reader);
         ck_assert_int_ge(lock_fd, 0);
         ck_assert_int_eq(pthread_join(thread, NULL), 0);
-        teardown();
 }
 
-TEST(a_copy_of_the_lock_holds_as_well) {
+STORE_TEST(a_copy_of_the_lock_holds_as_well) {
         _cleanup_(session_dir_freep) SessionDir *reader = NULL;
-        _cleanup_free_ char *left = NULL;
-        _cleanup_vacuum_ Vacuum v = {};
         int fd, copy;
 
-        setup();
         add("a", 5, false);
         ck_assert_int_eq(store_open_session(store, "a", &reader), 0);
         fd = keep_lock(reader);
         copy = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* as fork() makes */
         safe_close(fd);
-        left = left_after(&everything, &v);
-        ck_assert_str_eq(left, "a");
+        expect_left("a", &everything, NULL);
         (void) close(copy);
-        teardown();
 }
 
-TEST(everything_counts_but_what_is_kept_for_the_end) {
+STORE_TEST(everything_counts_but_what_is_kept_for_the_end) {
         _cleanup_(session_dir_freep) SessionDir *d = NULL;
         Footprint before, after;
 
-        setup();
         add("a", 5, false);
         ck_assert_int_eq(store_open_session(store, "a", &d), 0);
         before = footprint_measure(d);
@@ -264,30 +256,24 @@ TEST(everything_counts_but_what_is_kept_for_the_end) {
                                 "cpu12/000000ac.seg", 0),
                          0);
         ck_assert_uint_eq(footprint_measure(d).segment_bytes, 2 * before.segment_bytes);
-        teardown();
 }
 
-TEST(a_session_that_cannot_be_read_is_left_alone) {
-        _cleanup_free_ char *left = NULL;
+STORE_TEST(a_session_that_cannot_be_read_is_left_alone) {
         _cleanup_vacuum_ Vacuum v = {};
 
-        setup();
         add("a", 5, false);
         scratch_write(store_sessions_fd(store), "a/session.json", "{}", 2);
-        left = left_after(&everything, &v);
-        ck_assert_str_eq(left, "a");
+        expect_left("a", &everything, &v);
         ck_assert_uint_eq(v.n, 1);
         ck_assert_int_eq(v.items[0].keep, KEEP_UNKNOWN);
         ck_assert_int_eq(v.items[0].verdict, RETAIN_KEEP);
         ck_assert_str_eq(vacuum_item_reason(&v.items[0]), "this ftraced cannot read its session.json");
-        teardown();
 }
 
-TEST(the_next_one_to_become_too_old_is_known) {
+STORE_TEST(the_next_one_to_become_too_old_is_known) {
         _cleanup_vacuum_ Vacuum v = {};
         RetainLimits none = {};
 
-        setup();
         add("a", 500, false);
         add("b", 400, false);
         add("pinned", 300, true);
@@ -295,7 +281,6 @@ TEST(the_next_one_to_become_too_old_is_known) {
         ck_assert_int_eq(vacuum_run(&v, &none, false), 0);
         ck_assert_uint_eq(vacuum_next_ns(&v, &(RetainLimits){ .max_age_ns = 100 }), 500);
         ck_assert_uint_eq(vacuum_next_ns(&v, &none), UINT64_MAX);
-        teardown();
 }
 
 TEST(nothing_goes_for_its_age_in_a_boot_in_which_the_clock_was_set) {
@@ -304,8 +289,7 @@ TEST(nothing_goes_for_its_age_in_a_boot_in_which_the_clock_was_set) {
         for (size_t i = 0; i < ELEMENTSOF(set_s); i++) {
                 char boot_id[BOOT_ID_CHARS + 1], line[BOOT_ID_CHARS + 32];
                 bool is_far = set_s[i] > 86400 || set_s[i] < -86400;
-                _cleanup_free_ char *left = NULL, *full = NULL, *kept = NULL, *none = NULL;
-                _cleanup_vacuum_ Vacuum v = {}, w = {}, x = {}, y = {};
+                _cleanup_vacuum_ Vacuum v = {};
                 uint64_t then = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME);
                 int n;
 
@@ -315,8 +299,8 @@ TEST(nothing_goes_for_its_age_in_a_boot_in_which_the_clock_was_set) {
                 n = snprintf(line, sizeof(line), "%s %" PRIu64 "\n", boot_id, then);
                 scratch_write(store_fd(store), "clock", line, (size_t) n);
                 add("a", 5, false);
-                left = left_after(&(RetainLimits){ .max_age_ns = 3600 * NSEC_PER_SEC }, &v);
-                ck_assert_str_eq(left, is_far ? "a" : "");
+                expect_left(is_far ? "a" : "", &(RetainLimits){ .max_age_ns = 3600 * NSEC_PER_SEC },
+                            &v);
                 if (is_far)
                         ck_assert_uint_eq(vacuum_next_ns(&v, &(RetainLimits){ .max_age_ns = 1 }),
                                           UINT64_MAX);
@@ -325,17 +309,14 @@ TEST(nothing_goes_for_its_age_in_a_boot_in_which_the_clock_was_set) {
                                       "the clock was set by more than a day: nothing goes "
                                       "for its age until the host boots");
                 /* "Kept as" is a promise in any boot; not longer than ages may be. */
-                kept = left_after(&(RetainLimits){ .max_use_bytes = 1, .min_age_ns = UINT64_MAX },
-                                  &w);
-                ck_assert_str_eq(kept, is_far ? "a" : "");
-                none = left_after(&(RetainLimits){ .max_use_bytes = 1,
-                                                   .max_age_ns = 1,
-                                                   .min_age_ns = UINT64_MAX },
-                                  &x);
-                ck_assert_str_eq(none, "");
+                expect_left(is_far ? "a" : "",
+                            &(RetainLimits){ .max_use_bytes = 1, .min_age_ns = UINT64_MAX }, NULL);
+                expect_left("",
+                            &(RetainLimits){
+                                    .max_use_bytes = 1, .max_age_ns = 1, .min_age_ns = UINT64_MAX },
+                            NULL);
                 add("b", 5, false);
-                full = left_after(&(RetainLimits){ .max_use_bytes = 1 }, &y);
-                ck_assert_str_eq(full, "");
+                expect_left("", &everything, NULL);
                 teardown();
         }
 }
@@ -373,14 +354,13 @@ TEST(an_age_is_since_it_was_kept_or_ended) {
         ck_assert_uint_eq(session_meta_kept_ns(m), UINT64_MAX);
 }
 
-TEST(what_goes_next_is_foreseen_with_what_is_still_to_come) {
+STORE_TEST(what_goes_next_is_foreseen_with_what_is_still_to_come) {
         _cleanup_vacuum_ Vacuum v = {};
         RetainLimits l = { .max_use_bytes = 100, .min_age_ns = 1ULL << 60, .keep_newest = true };
         uint64_t now = now_ns(CLOCK_REALTIME);
         _cleanup_outlook_ Outlook one = {}, two = {};
         _cleanup_free_ char *text = NULL;
 
-        setup();
         ck_assert_int_eq(
                 vacuum_add(&v,
                            &(RetainItem){ .name = (char *) "b", .n_bytes = 30, .kept_ns = now }),
@@ -408,7 +388,6 @@ TEST(what_goes_next_is_foreseen_with_what_is_still_to_come) {
         ck_assert_int_eq(outlook_describe(&text, &two), 0);
         ck_assert_ptr_nonnull(strstr(text, "all recordings take 80B and those that record "
                                            "may take 40B more, of 100B (MaxUse=)"));
-        teardown();
 }
 
 TEST(what_ftraced_did_not_make_is_foreign) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "base/array.h"
 #include "cli/files/files.h"
 #include "page-builder.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "analyze/breakdown.h"
-#include "analyze/pairing.h"
 #include "causes/waits.h"
 #include "fed.h"
 
@@ -30,7 +29,6 @@ static void fed_done(Fed *f) {
         waits_free(f->waits);
         pairing_free(f->pairing);
 }
-#define _cleanup_fed_ _cleanup_(fed_done)
 
 static void feed(Fed *f, Step s, int32_t pid, const char *comm, uint64_t at_ns) {
         s.pid = pid;
@@ -63,10 +61,21 @@ static void come_back(Fed *f, int32_t pid, const char *comm, uint64_t at_ns) {
               pid, comm, at_ns);
 }
 
-static void finish(Fed *f) {
+/* There was one wait. */
+static const WaitsRow *only_wait(Fed *f) {
+        const WaitsRow *const *rows;
+        size_t n;
+
+        ck_assert_int_eq(pairing_finish(f->pairing), 0);
+        rows = waits_rows(f->waits, &n);
+        ck_assert_uint_eq(n, 1);
+        return rows[0];
+}
+
+static const WaitsRow *finish(Fed *f) {
         feed(f, step_leave(&schedule, 1, 900), 17, "server", 2000);
         feed(f, step_leave(&recv, 0, 1100), 17, "server", 2100);
-        ck_assert_int_eq(pairing_finish(f->pairing), 0);
+        return only_wait(f);
 }
 
 static const BreakdownRow *row_of(Fed *f, const Function *function) {
@@ -80,31 +89,27 @@ static const BreakdownRow *row_of(Fed *f, const Function *function) {
         ck_abort_msg("no row of %s", function->label);
 }
 
-TEST(a_wait_names_who_woke_it_from_where_and_how_long_that_took) {
-        _cleanup_fed_ Fed f = fed();
-        const WaitsRow *const *rows;
-        size_t n;
+FED_TEST(a_wait_names_who_woke_it_from_where_and_how_long_that_took) {
+        const WaitsRow *row;
 
-        receive(&f, 'S');
-        feed(&f, step_enter(&ready, 0), 18, "client", 1400);
-        feed(&f, step_enter(&wake, 1), 18, "client", 1450);
-        event(&f, "sched_waking: comm=server pid=17 prio=120 target_cpu=001", 18, "client", 1500);
-        event(&f, "sched_wakeup: comm=server pid=17 prio=120 target_cpu=001", 0, "<idle>", 1600);
-        come_back(&f, 0, "<idle>", 1900);
-        finish(&f);
-        ck_assert(f.pairing->has_sched);
-        rows = waits_rows(f.waits, &n);
-        ck_assert_uint_eq(n, 1);
-        ck_assert_ptr_eq(rows[0]->function, &recv);
-        ck_assert_str_eq(rows[0]->waker.comm, "client");
-        ck_assert_int_eq(rows[0]->waker.pid, 18);
-        ck_assert_ptr_eq(rows[0]->waker.function, &ready);
-        ck_assert_uint_eq(rows[0]->away.sum, 700);
-        ck_assert_uint_eq(rows[0]->latency.sum, 400);
-        ck_assert(!rows[0]->is_forced);
-        ck_assert_uint_eq(row_of(&f, &recv)->blocked_ns, 700);
-        ck_assert_uint_eq(row_of(&f, &schedule)->self_blocked_ns, 700);
-        ck_assert_uint_eq(row_of(&f, &recv)->self_blocked_ns, 0);
+        receive(f, 'S');
+        feed(f, step_enter(&ready, 0), 18, "client", 1400);
+        feed(f, step_enter(&wake, 1), 18, "client", 1450);
+        event(f, "sched_waking: comm=server pid=17 prio=120 target_cpu=001", 18, "client", 1500);
+        event(f, "sched_wakeup: comm=server pid=17 prio=120 target_cpu=001", 0, "<idle>", 1600);
+        come_back(f, 0, "<idle>", 1900);
+        row = finish(f);
+        ck_assert(f->pairing->has_sched);
+        ck_assert_ptr_eq(row->function, &recv);
+        ck_assert_str_eq(row->waker.comm, "client");
+        ck_assert_int_eq(row->waker.pid, 18);
+        ck_assert_ptr_eq(row->waker.function, &ready);
+        ck_assert_uint_eq(row->away.sum, 700);
+        ck_assert_uint_eq(row->latency.sum, 400);
+        ck_assert(!row->is_forced);
+        ck_assert_uint_eq(row_of(f, &recv)->blocked_ns, 700);
+        ck_assert_uint_eq(row_of(f, &schedule)->self_blocked_ns, 700);
+        ck_assert_uint_eq(row_of(f, &recv)->self_blocked_ns, 0);
 }
 
 static int note_idle(void *userdata, const Call *call) {
@@ -138,12 +143,10 @@ TEST(a_call_is_idle_that_waited_for_input_most_of_its_time_until_it_was_woken) {
 }
 
 /* A filter that leaves the client out, and passes events on only when it has seen all. */
-TEST(who_wakes_is_known_by_calls_that_are_left_out) {
-        _cleanup_fed_ Fed f = fed();
+FED_TEST(who_wakes_is_known_by_calls_that_are_left_out) {
         _cleanup_(pairing_freep) Pairing *whole = NULL;
-        const WaitsRow *const *rows;
+        const WaitsRow *row;
         Step wakings[3];
-        size_t n;
 
         ck_assert_int_eq(pairing_new(&whole), 0);
         whole->is_whole = true;
@@ -167,49 +170,39 @@ TEST(who_wakes_is_known_by_calls_that_are_left_out) {
                                 ck_assert_int_eq(pairing_see(whole, &wakings[i]), 0);
                 }
         }
-        f.pairing->all = whole;
-        receive(&f, 'S');
-        ck_assert(pairing_waker(f.pairing, &wakings[0]).in_softirq);
-        ck_assert_int_eq(pairing_step(f.pairing, &wakings[1]), 0);
-        come_back(&f, 0, "<idle>", 1900);
-        finish(&f);
-        rows = waits_rows(f.waits, &n);
-        ck_assert_uint_eq(n, 1);
-        ck_assert_str_eq(rows[0]->waker.comm, "client");
-        ck_assert_ptr_eq(rows[0]->waker.function, &ready);
-        ck_assert(!rows[0]->waker.is_irq && !rows[0]->waker.in_softirq);
-        ck_assert(pairing_waker(f.pairing, &wakings[2]).in_softirq);
+        f->pairing->all = whole;
+        receive(f, 'S');
+        ck_assert(pairing_waker(f->pairing, &wakings[0]).in_softirq);
+        ck_assert_int_eq(pairing_step(f->pairing, &wakings[1]), 0);
+        come_back(f, 0, "<idle>", 1900);
+        row = finish(f);
+        ck_assert_str_eq(row->waker.comm, "client");
+        ck_assert_ptr_eq(row->waker.function, &ready);
+        ck_assert(!row->waker.is_irq && !row->waker.in_softirq);
+        ck_assert(pairing_waker(f->pairing, &wakings[2]).in_softirq);
 }
 
-TEST(who_is_preempted_is_not_woken) {
-        _cleanup_fed_ Fed f = fed();
-        const WaitsRow *const *rows;
-        size_t n;
+FED_TEST(who_is_preempted_is_not_woken) {
+        const WaitsRow *row;
 
-        receive(&f, 'R');
-        come_back(&f, 18, "client", 1300);
-        finish(&f);
-        rows = waits_rows(f.waits, &n);
-        ck_assert_uint_eq(n, 1);
-        ck_assert(rows[0]->is_forced && !rows[0]->is_woken);
-        ck_assert_uint_eq(rows[0]->away.sum, 100);
+        receive(f, 'R');
+        come_back(f, 18, "client", 1300);
+        row = finish(f);
+        ck_assert(row->is_forced && !row->is_woken);
+        ck_assert_uint_eq(row->away.sum, 100);
 }
 
-TEST(an_interrupt_wakes_in_nobodys_name) {
-        _cleanup_fed_ Fed f = fed();
-        const WaitsRow *const *rows;
+FED_TEST(an_interrupt_wakes_in_nobodys_name) {
+        const WaitsRow *row;
         Step s = { .kind = STEP_OTHER,
                    .text = "sched_waking: comm=server pid=17 prio=120 target_cpu=001",
                    .flags = 0x08 };
-        size_t n;
 
-        receive(&f, 'S');
-        feed(&f, s, 99, "bystander", 1500);
-        come_back(&f, 18, "client", 1600);
-        finish(&f);
-        rows = waits_rows(f.waits, &n);
-        ck_assert_uint_eq(n, 1);
-        ck_assert(rows[0]->is_woken && rows[0]->waker.is_irq);
+        receive(f, 'S');
+        feed(f, s, 99, "bystander", 1500);
+        come_back(f, 18, "client", 1600);
+        row = finish(f);
+        ck_assert(row->is_woken && row->waker.is_irq);
 }
 
 static void described(const Waker *w, const char *text) {
@@ -221,24 +214,20 @@ static void described(const Waker *w, const char *text) {
 }
 
 /* On lo it is the sender's own; a packet that comes meanwhile for another task looks the same. */
-TEST(a_softirq_wakes_while_a_task_ran_whose_it_may_be) {
-        _cleanup_fed_ Fed f = fed();
-        const WaitsRow *const *rows;
+FED_TEST(a_softirq_wakes_while_a_task_ran_whose_it_may_be) {
+        const WaitsRow *row;
         Step s = { .kind = STEP_OTHER,
                    .text = "sched_waking: comm=server pid=17 prio=120 target_cpu=001",
                    .flags = 0x10 };
-        size_t n;
 
-        receive(&f, 'S');
-        feed(&f, s, 346, "frontend", 1500);
-        come_back(&f, 18, "client", 1600);
-        finish(&f);
-        rows = waits_rows(f.waits, &n);
-        ck_assert_uint_eq(n, 1);
-        ck_assert(!rows[0]->waker.is_irq && rows[0]->waker.in_softirq);
-        ck_assert_ptr_eq(rows[0]->waker.receiver, &recv);
-        ck_assert_ptr_null(rows[0]->waker.what);
-        described(&rows[0]->waker, "in a softirq while frontend-346 ran");
+        receive(f, 'S');
+        feed(f, s, 346, "frontend", 1500);
+        come_back(f, 18, "client", 1600);
+        row = finish(f);
+        ck_assert(!row->waker.is_irq && row->waker.in_softirq);
+        ck_assert_ptr_eq(row->waker.receiver, &recv);
+        ck_assert_ptr_null(row->waker.what);
+        described(&row->waker, "in a softirq while frontend-346 ran");
 }
 
 /* What the waiting function tells is of what no task did; what the waker's tell comes before that. */
@@ -265,8 +254,6 @@ TEST(it_is_said_what_an_interrupt_was_about_if_a_function_tells) {
                 char waits[64] = "", wakes[64] = "";
                 Function waiting = { .label = waits }, waking = { .label = wakes };
                 _cleanup_fed_ Fed f = fed();
-                const WaitsRow *const *rows;
-                size_t n;
 
                 waiting.n_label = waiting.n_name = strlen(strcpy(waits, cases[i].waits));
                 waking.n_label = waking.n_name = strlen(strcpy(wakes, cases[i].wakes ?: ""));
@@ -283,10 +270,7 @@ TEST(it_is_said_what_an_interrupt_was_about_if_a_function_tells) {
                              .flags = cases[i].flags },
                      9, "other", 1500);
                 come_back(&f, 0, "<idle>", 1900);
-                ck_assert_int_eq(pairing_finish(f.pairing), 0);
-                rows = waits_rows(f.waits, &n);
-                ck_assert_uint_eq(n, 1);
-                described(&rows[0]->waker, cases[i].text);
+                described(&only_wait(&f)->waker, cases[i].text);
         }
 }
 
@@ -325,10 +309,9 @@ static void says(const WaitsRow *row, const char *text) {
                       "%.*s", (int) out.n_data, out.data);
 }
 
-TEST(who_is_off_the_cpu_between_calls_is_told_for_whom) {
-        _cleanup_fed_ Fed f = fed();
+FED_TEST(who_is_off_the_cpu_between_calls_is_told_for_whom) {
         size_t n;
-        const WaitsRow *row = between(&f, 'R', 100, false, &n);
+        const WaitsRow *row = between(f, 'R', 100, false, &n);
 
         ck_assert_uint_eq(n, 1);
         ck_assert(row && row->is_between && row->is_forced);
@@ -336,14 +319,13 @@ TEST(who_is_off_the_cpu_between_calls_is_told_for_whom) {
         ck_assert_uint_eq(row->idle_ns, 300);
         says(row, "t17-17 was off the CPU 3 times between its calls, behind udp_recvmsg, 2.70 us in all "
                   "and 0.900 us at most: t18-18 had the CPU longest");
-        ck_assert_ptr_null(waits_between(f.waits, 18, NULL));
-        ck_assert_ptr_null(waits_between(f.waits, -1, "schedule"));
+        ck_assert_ptr_null(waits_between(f->waits, 18, NULL));
+        ck_assert_ptr_null(waits_between(f->waits, -1, "schedule"));
 }
 
-TEST(perhaps_it_was_throttled_if_nobody_else_ran) {
-        _cleanup_fed_ Fed f = fed();
+FED_TEST(perhaps_it_was_throttled_if_nobody_else_ran) {
         size_t n;
-        const WaitsRow *row = between(&f, 'R', 890, false, &n);
+        const WaitsRow *row = between(f, 'R', 890, false, &n);
 
         ck_assert_uint_eq(n, 1);
         ck_assert(row && row->waker.pid == 0);
@@ -365,10 +347,8 @@ TEST(who_waits_between_calls_or_where_events_were_lost_is_not_told_of) {
 TEST(who_had_a_cpu_longest_is_found_from_any_moment_on) {
         _cleanup_(sched_cpus_done) SchedCpus cpus = {};
         uint64_t begins[201];
-        const char *given = getenv("FTRACED_SEED");
-        unsigned seed = given ? (unsigned) strtoul(given, NULL, 10) : (unsigned) getpid();
+        unsigned seed = unit_seed();
 
-        printf("# FTRACED_SEED=%u\n", seed);
         begins[0] = 1000;
         for (int32_t i = 0; i < 200; i++) {
                 SchedEvent e = { .kind = SCHED_SWITCH, .pid = i + 1 };

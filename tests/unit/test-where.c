@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "base/buf.h"
 #include "cli/views/views.h"
 #include "unit.h"
 

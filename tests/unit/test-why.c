@@ -40,7 +40,6 @@ static void fed_done(Fed *f) {
         pairing_free(f->pairings[0]);
         pairing_free(f->pairings[1]);
 }
-#define _cleanup_fed_ _cleanup_(fed_done)
 
 static uint64_t draw(Fed *f, uint64_t below) {
         f->random = f->random * UINT64_C(6364136223846793005) + 1442695040888963407;
@@ -222,10 +221,9 @@ static void half_of_all_queue_long(Fed *f, int i, Shape *s) {
         (void) f;
         s->own_ns[4] *= i % 2 ? 60 : 1;
 }
-TEST(two_humps_are_told_as_two) {
-        _cleanup_fed_ Fed f = fed();
+FED_TEST(two_humps_are_told_as_two) {
         _cleanup_(why_freep) Why *w =
-                explain_calls(&f, 400, half_of_all_queue_long, COHORTS_BY_SLOWEST);
+                explain_calls(f, 400, half_of_all_queue_long, COHORTS_BY_SLOWEST);
 
         ck_assert_int_eq(w->spec.by, COHORTS_BY_HUMP);
         ck_assert_uint_eq(w->n_slow, 200);
@@ -299,10 +297,9 @@ static void all_are_slower_and_few_very_slow(Fed *f, int i, Shape *s) {
         s->own_ns[1] += is_slow(i) ? 1000000 + draw(f, 9000000) : 0;
 }
 
-TEST(a_few_very_slow_calls_do_not_hide_that_all_are_a_little_slower) {
-        _cleanup_fed_ Fed f = fed();
+FED_TEST(a_few_very_slow_calls_do_not_hide_that_all_are_a_little_slower) {
         _cleanup_(why_freep) Why *w =
-                explain_calls(&f, 600, all_are_slower_and_few_very_slow, COHORTS_BY_SOURCE);
+                explain_calls(f, 600, all_are_slower_and_few_very_slow, COHORTS_BY_SOURCE);
 
         ck_assert_double_le(w->p, WHY_P_MAX);
         ck_assert_uint_gt(w->slow_median_ns, w->usual_median_ns + 150);
@@ -476,10 +473,9 @@ static void great_lengths_are_slow(Fed *f, int i, Shape *s) {
         s->own_ns[1] += 20000;
 }
 
-TEST(an_argument_of_slow_calls_is_named_with_its_bound) {
-        _cleanup_fed_ Fed f = fed();
+FED_TEST(an_argument_of_slow_calls_is_named_with_its_bound) {
         _cleanup_(why_freep) Why *w =
-                explain_calls(&f, 2000, great_lengths_are_slow, COHORTS_BY_SLOWEST);
+                explain_calls(f, 2000, great_lengths_are_slow, COHORTS_BY_SLOWEST);
         const WhyValue *v = w->value;
 
         ck_assert_ptr_eq(w->cause->node->function, &functions[1]);
@@ -499,10 +495,9 @@ static void routes_that_fail_are_slow(Fed *f, int i, Shape *s) {
         s->error = is_slow(i) ? (uint64_t) -105 : draw(f, 2000);
 }
 
-TEST(an_error_that_slow_calls_return_is_named_by_its_name) {
-        _cleanup_fed_ Fed f = fed();
+FED_TEST(an_error_that_slow_calls_return_is_named_by_its_name) {
         _cleanup_(why_freep) Why *w =
-                explain_calls(&f, 2000, routes_that_fail_are_slow, COHORTS_BY_SLOWEST);
+                explain_calls(f, 2000, routes_that_fail_are_slow, COHORTS_BY_SLOWEST);
 
         ck_assert_ptr_eq(w->cause->node->function, &functions[2]);
         ck_assert(says(w, "; 100 % of them have ret = -105 (ENOBUFS), 0 % of the usual ones."));
@@ -555,9 +550,8 @@ static void all_are_the_same(Fed *f, int i, Shape *s) {
         *s = (Shape){ .times = { 1, 1, 1, 1, 1, 1 }, .own_ns = { 9, 9, 9, 9, 9, 9 } };
 }
 
-TEST(calls_that_all_take_the_same_are_not_compared_with_nothing) {
-        _cleanup_fed_ Fed f = fed();
-        _cleanup_(why_freep) Why *w = explain_calls(&f, 100, all_are_the_same, COHORTS_BY_SLOWEST);
+FED_TEST(calls_that_all_take_the_same_are_not_compared_with_nothing) {
+        _cleanup_(why_freep) Why *w = explain_calls(f, 100, all_are_the_same, COHORTS_BY_SLOWEST);
 
         ck_assert_uint_eq(w->n_causes, 0);
         ck_assert(says(w, "send: the slowest 8 % take "));

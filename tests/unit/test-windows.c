@@ -20,7 +20,6 @@
 #include "export/exporter.h"
 #include "span-check.h"
 #include "text-file.h"
-#include "unit.h"
 
 #define N_WINDOWS 600
 #define N_NAMES 64

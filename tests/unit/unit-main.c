@@ -11,7 +11,6 @@
  */
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "unit.h"

@@ -5,7 +5,9 @@
 
 #include <check.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Of this machine.  Pages, records and files that tests build are little-endian unless said. */
@@ -24,6 +26,24 @@ static inline void mark_line_once(const char *file, int line) {
 
 #define _mark_point(file, line) mark_line_once(file, line)
 
+/* What a test with random numbers begins with, and tells: $FTRACED_SEED makes it the same again. */
+static inline unsigned unit_seed(void) {
+        const char *given = getenv("FTRACED_SEED");
+        unsigned seed = given ? (unsigned) strtoul(given, NULL, 10) : (unsigned) getpid() * 1000;
+
+        printf("# FTRACED_SEED=%u\n", seed);
+        (void) fflush(stdout);
+        return seed;
+}
+
+/* How a child ended: its exit status, or 128 and the signal. */
+static inline int unit_wait(pid_t pid) {
+        int status;
+
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 /* As long as @condition holds, and at most a minute. */
 #define WAIT_WHILE(condition)                                                                      \
         for (unsigned n_waits = 0; condition; n_waits++) {                                         \
@@ -41,3 +61,12 @@ void unit_add(const TTest *test);
                 unit_add(&name##_test);                                                            \
         }                                                                                          \
         static void name##_run(int unused)
+
+/* The same of what @setup declares and its cleanup undoes: the test gets the arguments behind as @parameters. */
+#define TEST_WITH(name, parameters, setup, ...)                                                    \
+        static void name##_with parameters;                                                        \
+        TEST(name) {                                                                               \
+                setup;                                                                             \
+                name##_with(__VA_ARGS__);                                                          \
+        }                                                                                          \
+        static void name##_with parameters

@@ -13,7 +13,6 @@
  *      given(TASK, 7);                   an entry probe's event: the first argument is 7
  */
 
-#include "calls/steps.h"
 #include "kernel-format.h"
 #include "player.h"
 
