@@ -261,9 +261,8 @@ bool fake_survive(FakeKernel *k, FakeFault fault, unsigned at, void (*story)(Fak
 }
 
 SessionMeta *fake_meta(const char *name, const char *functions) {
-        SessionMeta *m = NULL;
+        SessionMeta *m = MADE(SessionMeta, session_meta_new);
 
-        ck_assert_int_eq(session_meta_new(&m), 0);
         free(m->name);
         m->name = strdup(name);
         ck_assert_int_eq(strv_split(&m->spec.functions, functions, " "), 0);

@@ -200,10 +200,9 @@ static void run_elsewhere_and_leave(void *userdata) {
 }
 
 CASE_TEST(a_task_leaves_after_it_has_run_one_of_somebody_else_s_itself) {
-        Background *closed;
+        Background *closed = MADE(Background, background_new, event);
         Job *j = JOB('a', 'b');
 
-        ck_assert_int_eq(background_new(&closed, event), 0);
         background_run(a, run_elsewhere_and_leave, job_init(j, closed, 0));
         ck_assert_str_eq(story, "a");
         (void) sem_post(&j->may_return);
@@ -218,11 +217,10 @@ static void ask_for_a(void *userdata) {
 }
 
 CASE_TEST(a_task_of_somebody_else_s_sees_that_one_is_under_way) {
-        Background *other;
+        Background *other = MADE(Background, background_new, event);
         Job *j = JOB('a', 'b');
         bool is_busy = false;
 
-        ck_assert_int_eq(background_new(&other, event), 0);
         background_open(other);
         background_run(a, job_run, job_init(j, a, 0));
         background_run(other, ask_for_a, &is_busy);

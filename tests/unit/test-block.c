@@ -5,9 +5,8 @@
 #include "segment-map.h"
 
 static BlockCodec *codec_of(uint32_t page_bytes) {
-        BlockCodec *c;
+        BlockCodec *c = MADE(BlockCodec, block_codec_new, page_bytes, false);
 
-        ck_assert_int_eq(block_codec_new(&c, page_bytes, false), 0);
         return c;
 }
 
@@ -213,9 +212,8 @@ TEST(more_tasks_and_functions_come_back_than_are_remembered) {
 
 TEST(pages_of_the_other_byte_order_come_back) {
         _cleanup_(segment_freep) Segment *s = recorded("udp_sendmsg-new", 0);
-        _cleanup_(block_codec_freep) BlockCodec *c = NULL;
+        _cleanup_(block_codec_freep) BlockCodec *c = MADE(BlockCodec, block_codec_new, 4096, true);
 
-        ck_assert_int_eq(block_codec_new(&c, 4096, true), 0);
         add_format(c, "udp_sendmsg-new", "funcgraph_entry");
         (void) there_and_back(c, 4096, segment_page(s, 0), s->header.n_pages);
 }

@@ -8,14 +8,12 @@
 
 TEST(text_gathers_in_order) {
         _cleanup_buf_ Buf b = BUF_INIT;
-        _cleanup_free_ char *s = NULL;
 
         buf_adds(&b, "a");
         buf_printf(&b, "%d-%s", 17, "x");
         buf_pad(&b, 3, ' ');
         buf_add(&b, "end", 3);
-        ck_assert_int_eq(buf_take_string(&b, &s), 0);
-        ck_assert_str_eq(s, "a17-x   end");
+        EXPECT_TEXT(b, "a17-x   end");
         ck_assert_uint_eq(b.n_data, 0);
 }
 
@@ -49,11 +47,9 @@ TEST(the_first_error_sticks) {
 
 static void becomes(PlainStyle style, const char *s, size_t n, const char *wanted) {
         _cleanup_buf_ Buf out = BUF_INIT;
-        _cleanup_free_ char *text = NULL;
 
         buf_add_plain(&out, s, n, style);
-        ck_assert_int_eq(buf_take_string(&out, &text), 0);
-        ck_assert_str_eq(text, wanted);
+        EXPECT_TEXT(out, wanted);
 }
 
 #define BECOMES(style, s, wanted) becomes(style, s, sizeof(s) - 1, wanted)

@@ -6,9 +6,8 @@
 #include "unit.h"
 
 static SessionMeta *new_meta(void) {
-        SessionMeta *m;
+        SessionMeta *m = MADE(SessionMeta, session_meta_new);
 
-        ck_assert_int_eq(session_meta_new(&m), 0);
         return m;
 }
 

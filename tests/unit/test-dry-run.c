@@ -14,7 +14,6 @@ static char *script(FakeKernel *k, Controller *c, SessionMeta *m) {
         _cleanup_plan_ Plan plan = {};
         _cleanup_buf_ Buf out = BUF_INIT;
         unsigned n_steps = k->n_steps;
-        char *text = NULL;
         size_t n_arm = 0;
         int r;
 
@@ -29,8 +28,7 @@ static char *script(FakeKernel *k, Controller *c, SessionMeta *m) {
                                     .warnings = &m->warnings,
                                     .n_arm = n_arm,
                                     .waits = controller_waits_for_start(&m->spec) });
-        ck_assert_int_eq(buf_take_string(&out, &text), 0);
-        return text;
+        return TEXT_OF(out);
 }
 
 static void refuse(Controller *c, SessionMeta *m, RefusalKind kind, const char *part) {

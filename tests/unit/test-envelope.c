@@ -51,7 +51,6 @@ static void expect_steps(const char *what, const char *text) {
 /* Each line with @before and @behind; the caller frees it. */
 static char *wrap(const char *text, const char *before, const char *behind) {
         _cleanup_buf_ Buf out = BUF_INIT;
-        char *ret;
 
         while (*text) {
                 const char *end = strchrnul(text, '\n');
@@ -62,13 +61,11 @@ static char *wrap(const char *text, const char *before, const char *behind) {
                 buf_adds(&out, "\n");
                 text = *end ? end + 1 : end;
         }
-        ck_assert_int_eq(buf_take_string(&out, &ret), 0);
-        return ret;
+        return TEXT_OF(out);
 }
 
 static char *encode(const char *text, const char *const pairs[][2], size_t n_pairs) {
         _cleanup_buf_ Buf out = BUF_INIT;
-        char *ret;
 
         while (*text) {
                 size_t i = 0;
@@ -79,8 +76,7 @@ static char *encode(const char *text, const char *const pairs[][2], size_t n_pai
                         i < n_pairs ? strlen(pairs[i][1]) : 1);
                 text += i < n_pairs ? strlen(pairs[i][0]) : 1;
         }
-        ck_assert_int_eq(buf_take_string(&out, &ret), 0);
-        return ret;
+        return TEXT_OF(out);
 }
 
 static char *plain_text(void) {

@@ -6,11 +6,9 @@
 static void becomes(void (*escape)(Buf *, const char *, size_t), const char *s, size_t n,
                     const char *wanted) {
         _cleanup_buf_ Buf out = BUF_INIT;
-        _cleanup_free_ char *text = NULL;
 
         escape(&out, s, n);
-        ck_assert_int_eq(buf_take_string(&out, &text), 0);
-        ck_assert_str_eq(text, wanted);
+        EXPECT_TEXT(out, wanted);
 }
 
 #define BECOMES(escape, s, wanted) becomes(escape, s, sizeof(s) - 1, wanted)
@@ -103,13 +101,11 @@ TEST(no_language_lets_through_what_a_terminal_obeys) {
 
 TEST(numbers_are_exact) {
         _cleanup_buf_ Buf out = BUF_INIT;
-        _cleanup_free_ char *text = NULL;
 
         escape_u64(&out, UINT64_MAX);
         buf_adds(&out, " ");
         escape_u64(&out, 0);
         buf_adds(&out, " ");
         escape_i64(&out, INT64_MIN);
-        ck_assert_int_eq(buf_take_string(&out, &text), 0);
-        ck_assert_str_eq(text, "18446744073709551615 0 -9223372036854775808");
+        EXPECT_TEXT(out, "18446744073709551615 0 -9223372036854775808");
 }

@@ -14,10 +14,9 @@ static const ExportInfo info = {
 /* A text that the caller frees; perhaps with NULs in it, but ended by one. */
 static char *export(const Exporter *exporter, const Step *steps, size_t n) {
         _cleanup_buf_ Buf out = BUF_INIT;
-        _cleanup_(export_freep) Export *e = NULL;
+        _cleanup_(export_freep) Export *e = MADE(Export, export_new, exporter, &info, &out);
         char *text;
 
-        ck_assert_int_eq(export_new(&e, exporter, &info, &out), 0);
         for (size_t i = 0; i < n; i++)
                 ck_assert_int_eq(export_step(e, &steps[i]), 0);
         ck_assert_int_eq(export_finish(e), 0);
@@ -157,10 +156,9 @@ TEST(another_recording_knows_nothing_of_the_first_ones_requests) {
         const Step says = step_says("traceparent=00-" TRACE_A "-b7ad6b7169203331-01", 100);
         const Step leaf = at(step_leaf(&step_root, 0, 5), 200);
         _cleanup_buf_ Buf out = BUF_INIT;
-        _cleanup_(export_freep) Export *e = NULL;
+        _cleanup_(export_freep) Export *e = MADE(Export, export_new, &exporter_tsv, &info, &out);
         _cleanup_free_ char *text = NULL;
 
-        ck_assert_int_eq(export_new(&e, &exporter_tsv, &info, &out), 0);
         ck_assert_int_eq(export_step(e, &says), 0);
         ck_assert_int_eq(export_step(e, &leaf), 0);
         ck_assert_int_eq(export_next(e, &info), 0);

@@ -69,10 +69,9 @@ SCRATCH_TEST(both_descriptors_of_a_cpu_are_sent_together_and_never_polled) {
 }
 
 TEST(without_a_manager_nothing_is_said_and_nothing_fails) {
-        _cleanup_(fdstore_freep) FdStore *f = NULL;
+        _cleanup_(fdstore_freep) FdStore *f = MADE(FdStore, fdstore_new, true);
         int raw_fd, pipe_fd;
 
-        ck_assert_int_eq(fdstore_new(&f, true), 0);
         ck_assert(!fdstore_is_there(f));
         ck_assert_int_eq(fdstore_put(f, ID, 0, 0, 1), 0);
         ck_assert_int_eq(fdstore_barrier(f), 0);

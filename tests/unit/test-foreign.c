@@ -83,9 +83,8 @@ static const char *print_words(Foreign *f, uint16_t id, const uint32_t *words, s
 }
 
 static Foreign *knowing_of(const char *system, const char *format, bool big_endian) {
-        Foreign *f = NULL;
+        Foreign *f = MADE(Foreign, foreign_new, big_endian);
 
-        ck_assert_int_eq(foreign_new(&f, big_endian), 0);
         ck_assert_int_eq(foreign_add(f, system, format), 0);
         return f;
 }
@@ -437,9 +436,8 @@ TEST(a_string_of_the_kernel_is_found_in_either_byte_order) {
                  big[] = { htobe64(UINT64_C(7) << 48), htobe64(0xa0) };
 
         for (int is_big = 0; is_big < 2; is_big++) {
-                _cleanup_(foreign_freep) Foreign *f = NULL;
+                _cleanup_(foreign_freep) Foreign *f = MADE(Foreign, foreign_new, is_big);
 
-                ck_assert_int_eq(foreign_new(&f, is_big), 0);
                 ck_assert_int_eq(
                         foreign_add(f, "rcu",
                                     TRACER_PRINT("rcu_utilization", FIELD("const char * s", 8),

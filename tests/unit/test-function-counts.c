@@ -24,9 +24,8 @@ static FunctionCountsConfig config_of(const Layout *layout) {
 }
 
 static Symbols *new_symbols(void) {
-        Symbols *s;
+        Symbols *s = MADE(Symbols, symbols_new, strdup(text_of_symbols), strlen(text_of_symbols));
 
-        ck_assert_int_eq(symbols_new(&s, strdup(text_of_symbols), strlen(text_of_symbols)), 0);
         return s;
 }
 
@@ -34,14 +33,12 @@ static char *count(FunctionCountsConfig *config, const Page *page) {
         _cleanup_(symbols_freep) Symbols *symbols = new_symbols();
         _cleanup_(function_counts_freep) FunctionCounts *t = NULL;
         _cleanup_buf_ Buf out = BUF_INIT;
-        char *text;
 
         config->symbols = symbols;
         ck_assert_int_eq(function_counts_new(&t, config), 0);
         ck_assert_int_eq(function_counts_add_page(t, page->bytes, sizeof(page->bytes)), 0);
         ck_assert_int_eq(function_counts_name(t, &out), 0);
-        ck_assert_int_eq(buf_take_string(&out, &text), 0);
-        return text;
+        return TEXT_OF(out);
 }
 
 static void fill(Page *p, const Layout *layout) {

@@ -13,7 +13,6 @@ static char *draw(const char *options, uint32_t n_cpus, const Step *steps, size_
         RenderContext context = { .options = RENDER_OPTIONS_DEFAULT, .n_possible_cpus = n_cpus };
         _cleanup_strv_ Strv words = {};
         _cleanup_buf_ Buf out = BUF_INIT;
-        char *text;
         void *k;
 
         context.options.header = false;
@@ -25,8 +24,7 @@ static char *draw(const char *options, uint32_t n_cpus, const Step *steps, size_
         for (size_t i = 0; i < n; i++)
                 renderer_kernel.step(k, &steps[i]);
         renderer_kernel.free(k);
-        ck_assert_int_eq(buf_take_string(&out, &text), 0);
-        return text;
+        return TEXT_OF(out);
 }
 
 static void expect(const char *options, uint32_t n_cpus, const Step *steps, size_t n,

@@ -191,10 +191,9 @@ CASE_TEST(the_tree_is_hooked_with_where_tasks_wait, HEAD TREE) {
 CASE_TEST(while_the_roots_are_not_called_usual_loads_count, HEAD TREE) {
         _cleanup_lean_choice_ LeanChoice quiet = {}, work = {}, kept = {};
         LeanFunction rate = { .name = (char *) "kfree", .n_calls = 2500 };
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *m = MADE(SessionMeta, session_meta_new);
         Load load = { .is_work = false };
 
-        ck_assert_int_eq(session_meta_new(&m), 0);
         choose(&quiet, k, &(Wish){ .load = &load });
         check_words(&quiet.left_out, "kfree");
         check_words(&quiet.left_out_why, "usual");
@@ -288,11 +287,10 @@ TEST(a_function_of_many_callers_is_said_to_have_others) {
 
 CASE_TEST(what_costs_others_too_much_is_left_out_and_told_for_good, HEAD TREE) {
         _cleanup_lean_choice_ LeanChoice busy = {}, watched = {}, quiet = {};
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *m = MADE(SessionMeta, session_meta_new);
         LeanFunction rate = { .name = (char *) "kfree", .n_calls = 2500 };
         Load load = busy_with(&rate);
 
-        ck_assert_int_eq(session_meta_new(&m), 0);
         choose(&busy, k, &(Wish){ .load = &load });
         check_words(&busy.left_out, "kfree");
         check_words(&busy.left_out_in, "my_helper");

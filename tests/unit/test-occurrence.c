@@ -30,9 +30,8 @@ static Formats formats_of(const Layout *layout) {
 static Occurrence *occurrence_among(const char *symbols, const Formats *formats, const Page *page) {
         PageCount count = {};
         PageInfo info;
-        Occurrence *o;
+        Occurrence *o = MADE(Occurrence, occurrence_new, formats, strdup(symbols), strlen(symbols));
 
-        ck_assert_int_eq(occurrence_new(&o, formats, strdup(symbols), strlen(symbols)), 0);
         ck_assert_int_eq(page_parse(&info, page->bytes, BUILT_PAGE_BYTES, HOST_BIG_ENDIAN), 0);
         occurrence_add(o, &info, page->bytes, &count);
         return o;
@@ -44,11 +43,9 @@ static Occurrence *occurrence_of(const Formats *formats, const Page *page) {
 
 static void expect_symbols(Occurrence *o, const char *wanted) {
         _cleanup_buf_ Buf b = BUF_INIT;
-        _cleanup_free_ char *text = NULL;
 
         occurrence_put_symbols(o, &b);
-        ck_assert_int_eq(buf_take_string(&b, &text), 0);
-        ck_assert_str_eq(text, wanted);
+        EXPECT_TEXT(b, wanted);
 }
 
 TEST(functions_of_calls_occur_once_in_the_order_of_the_text) {

@@ -97,11 +97,9 @@ COST_TEST(one_of_thousands_is_no_floor) {
 
 static void is_described(const Overhead *o, const char *wanted) {
         _cleanup_buf_ Buf out = BUF_INIT;
-        _cleanup_free_ char *text = NULL;
 
         overhead_describe(o, &out);
-        ck_assert_int_eq(buf_take_string(&out, &text), 0);
-        ck_assert_str_eq(text, wanted);
+        EXPECT_TEXT(out, wanted);
 }
 
 /* 20 calls of 10 us each that have two calls below them, of 230 ns each for the tracer, and beside

@@ -30,13 +30,11 @@ static void name(void *userdata, Buf *out, uint64_t address, bool offset) {
 static void expect_of(size_t n_long, const char *format, const void *values, size_t n,
                       const char *wanted) {
         _cleanup_free_ uint8_t *at = malloc(n + 1); /* a sanitizer sees what reads beyond */
-        _cleanup_free_ char *text = NULL;
         _cleanup_buf_ Buf b = BUF_INIT;
 
         memcpy(at, values, n);
         printk_put(&b, format, at, n, false, n_long, name, NULL);
-        ck_assert_int_eq(buf_take_string(&b, &text), 0);
-        ck_assert_str_eq(text, wanted);
+        EXPECT_TEXT(b, wanted);
 }
 
 static void expect(const char *format, const void *values, size_t n, const char *wanted) {

@@ -58,7 +58,6 @@ static char *make_types(size_t *ret_n) {
         _cleanup_buf_ Buf b = BUF_INIT;
         Types t, m;
         uint32_t n_types;
-        char *text;
 
         types_init(&t, 0);
         add_type(&t, "int", 1, 0, 4, (uint32_t[]){ 1 << 24 | 32 }, 1); /* 1 */
@@ -100,8 +99,7 @@ static char *make_types(size_t *ret_n) {
         buf_done(&t.names);
         buf_done(&m.types);
         buf_done(&m.names);
-        ck_assert_int_eq(buf_take_string(&b, &text), 0);
-        return text;
+        return TEXT_OF(b);
 }
 
 static void expect(const char *name, const char *text) {

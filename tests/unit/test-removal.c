@@ -60,10 +60,7 @@ static void end(Fixture *f) {
         scratch_done(&f->scratch);
 }
 
-#define CASE(f)                                                                                    \
-        _cleanup_(end) Fixture f;                                                                  \
-        begin(&f)
-#define CASE_TEST(name) TEST_WITH(name, (Fixture * f), CASE(f), &f)
+#define CASE_TEST(name) TEST_WITH(name, (Fixture * f), _cleanup_(end) Fixture f; begin(&f), &f)
 
 /* A directory that holds a file. */
 static void add(Fixture *f, const char *session, const char *file) {

@@ -123,11 +123,10 @@ TEST(a_twin_has_the_same_callers) {
         const Function a_part = function_named("a.part.3"), b = function_named("b"),
                        write = function_named("SyS_write"), a_now = function_named("a"),
                        write_now = function_named("__x64_sys_write");
-        _cleanup_(call_tree_freep) CallTree *t = NULL;
+        _cleanup_(call_tree_freep) CallTree *t = MADE(CallTree, call_tree_new, NULL);
         _cleanup_(hash_done) Hash nodes = {};
         CallNode *root, *a, *a_b, *w, *w_b;
 
-        ck_assert_int_eq(call_tree_new(&t, NULL), 0);
         root = call_tree_root(t);
         a = call_tree_child(t, root, &a_part);
         a_b = call_tree_child(t, a, &b);

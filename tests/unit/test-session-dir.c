@@ -8,9 +8,8 @@
 #define ID "0123456789abcdef"
 
 static SessionDir *create(const Scratch *s) {
-        SessionDir *d;
+        SessionDir *d = MADE(SessionDir, session_dir_create, s->fd, "boot");
 
-        ck_assert_int_eq(session_dir_create(&d, s->fd, "boot"), 0);
         return d;
 }
 
@@ -20,9 +19,8 @@ static SessionDir *create(const Scratch *s) {
 #define DIR_TEST(name, d) TEST_WITH(name, (Scratch * s, SessionDir * d), DIR_CASE(s, dir), &s, dir)
 
 static SessionMeta *small_meta(void) {
-        SessionMeta *m;
+        SessionMeta *m = MADE(SessionMeta, session_meta_new);
 
-        ck_assert_int_eq(session_meta_new(&m), 0);
         m->name = strdup("boot");
         m->id = strdup(ID);
         ck_assert_int_eq(strv_add(&m->spec.functions, "vfs_read"), 0);

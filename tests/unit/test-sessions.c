@@ -59,11 +59,10 @@ static unsigned n_armed(const Fixture *f) {
 
 /* Which is refused. */
 static void start(Fixture *f, Refusal *refusal) {
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *m = MADE(SessionMeta, session_meta_new);
         SessionRequest request = {};
         Session *session;
 
-        ck_assert_int_eq(session_meta_new(&m), 0);
         ck_assert_int_eq(text_replace(&m->name, "a"), 0);
         ck_assert_int_eq(spec_copy(&m->spec, &f->spec), 0);
         m->owner_uid = 1000;

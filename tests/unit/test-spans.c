@@ -39,10 +39,8 @@ static void seen_done(Seen *seen) {
         pairing_free(seen->pairing);
 }
 
-#define SEEN(seen)                                                                                 \
-        _cleanup_(seen_done) Seen seen;                                                            \
-        seen_init(&seen)
-#define SEEN_TEST(name) TEST_WITH(name, (Seen * seen), SEEN(seen), &seen)
+#define SEEN_TEST(name)                                                                            \
+        TEST_WITH(name, (Seen * seen), _cleanup_(seen_done) Seen seen; seen_init(&seen), &seen)
 
 /* The local clock is 1000 ns behind the trace clock, and an entry's record is made a little later
  * than its clock reading. */

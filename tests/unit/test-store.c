@@ -18,9 +18,8 @@ static const char *store_in(const Scratch *s) {
 }
 
 static Store *open_store(const Scratch *s) {
-        Store *w;
+        Store *w = MADE(Store, store_open_for_writing, store_in(s), NULL);
 
-        ck_assert_int_eq(store_open_for_writing(&w, store_in(s), NULL), 0);
         return w;
 }
 
@@ -238,10 +237,9 @@ TEST(a_removal_that_was_interrupted_is_finished) {
 TEST(what_is_being_made_is_no_session_until_it_has_settled) {
         _cleanup_scratch_ Scratch scratch = SCRATCH;
         _cleanup_(session_dir_freep) SessionDir *d = NULL, *again = NULL;
-        _cleanup_(store_freep) Store *s = NULL;
+        _cleanup_(store_freep) Store *s = MADE(Store, store_open_for_writing, scratch.path, NULL);
         _cleanup_strv_ Strv names = {};
 
-        ck_assert_int_eq(store_open_for_writing(&s, scratch.path, NULL), 0);
         ck_assert_int_eq(store_make_session(s, "a", &d), 0);
         ck_assert_int_eq(store_list(s, &names), 0);
         ck_assert_uint_eq(names.n, 0);
@@ -258,10 +256,9 @@ TEST(what_is_being_made_is_no_session_until_it_has_settled) {
 TEST(what_had_not_settled_when_its_maker_died_is_removed) {
         _cleanup_scratch_ Scratch scratch = SCRATCH;
         _cleanup_(session_dir_freep) SessionDir *d = NULL;
-        _cleanup_(store_freep) Store *s = NULL;
+        _cleanup_(store_freep) Store *s = MADE(Store, store_open_for_writing, scratch.path, NULL);
         _cleanup_strv_ Strv names = {};
 
-        ck_assert_int_eq(store_open_for_writing(&s, scratch.path, NULL), 0);
         ck_assert_int_eq(store_make_session(s, "a-snap-1", &d), 0);
         s = store_free(s);
         ck_assert_int_eq(store_open_for_writing(&s, scratch.path, NULL), 0);

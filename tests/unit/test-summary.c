@@ -5,9 +5,8 @@
 
 /* Two CPUs, of which the second can be made to lose. */
 static SessionMeta *make(CpuAccount second) {
-        SessionMeta *m;
+        SessionMeta *m = MADE(SessionMeta, session_meta_new);
 
-        ck_assert_int_eq(session_meta_new(&m), 0);
         m->cpus = calloc(2, sizeof(*m->cpus));
         ck_assert_ptr_nonnull(m->cpus);
         m->n_cpus = 2;
@@ -20,11 +19,9 @@ static SessionMeta *make(CpuAccount second) {
 
 static char *lines(const SessionMeta *m) {
         _cleanup_buf_ Buf out = BUF_INIT;
-        char *text;
 
         summary_loss_lines(&out, m);
-        ck_assert_int_eq(buf_take_string(&out, &text), 0);
-        return text;
+        return TEXT_OF(out);
 }
 
 TEST(losses_are_told_with_what_would_have_helped) {

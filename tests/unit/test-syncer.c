@@ -45,10 +45,9 @@ static void fixture_done(Fixture *f) {
         ck_assert_int_eq(tree_remove(AT_FDCWD, f->path), 0);
 }
 
-#define CASE(f, ...)                                                                               \
-        _cleanup_(fixture_done) Fixture f;                                                         \
-        fixture_init(&f, __VA_ARGS__)
-#define CASE_TEST(name, ...) TEST_WITH(name, (Fixture * f), CASE(f, __VA_ARGS__), &f)
+#define CASE_TEST(name, ...)                                                                       \
+        TEST_WITH(name, (Fixture * f), _cleanup_(fixture_done) Fixture f;                          \
+                  fixture_init(&f, __VA_ARGS__), &f)
 
 /* A closed segment of @n_pages, which begins at 1000. */
 static int make_segment(Fixture *f, uint64_t n_pages) {

@@ -7,11 +7,9 @@
 
 static char *print(const Table *t, bool legend) {
         _cleanup_buf_ Buf out = BUF_INIT;
-        char *text;
 
         ck_assert_int_eq(table_print(t, &out, legend), 0);
-        ck_assert_int_eq(buf_take_string(&out, &text), 0);
-        return text;
+        return TEXT_OF(out);
 }
 
 static const struct {

@@ -13,7 +13,6 @@ static char *redraw(TextTrace *t) {
         const Renderer *r = l->kind == TEXT_GRAPH ? &renderer_kernel : &renderer_indent;
         RenderContext context = { .options = RENDER_OPTIONS_DEFAULT, .heading = l->heading };
         _cleanup_buf_ Buf out = BUF_INIT;
-        char *text;
         Step step;
         void *k;
 
@@ -24,8 +23,7 @@ static char *redraw(TextTrace *t) {
         while (text_trace_next(t, &step) > 0)
                 r->step(k, &step);
         r->free(k);
-        ck_assert_int_eq(buf_take_string(&out, &text), 0);
-        return text;
+        return TEXT_OF(out);
 }
 
 #define RULE " ------------------------------------------\n"

@@ -129,12 +129,11 @@ typedef struct Sums {
 
 static Sums sums_by(const World *w, BreakdownBy by, bool check) {
         _cleanup_(pairing_freep) Pairing *p = fed_pairing();
-        _cleanup_(breakdown_freep) Breakdown *b = NULL;
+        _cleanup_(breakdown_freep) Breakdown *b = MADE(Breakdown, breakdown_new, by, p);
         const BreakdownRow *const *rows;
         Sums s = {};
         size_t n;
 
-        ck_assert_int_eq(breakdown_new(&b, by, p), 0);
         feed_all(p, w->steps, w->n_steps);
         ck_assert_int_eq(pairing_finish(p), 0);
         rows = breakdown_rows(b, &n);
@@ -158,12 +157,11 @@ static Sums sums_by(const World *w, BreakdownBy by, bool check) {
 
 static void check_tree(const World *w, Sums wanted, bool check) {
         _cleanup_(pairing_freep) Pairing *p = fed_pairing();
-        _cleanup_(call_tree_freep) CallTree *tree = NULL;
+        _cleanup_(call_tree_freep) CallTree *tree = MADE(CallTree, call_tree_new, p);
         Sums by_function[N_FUNCTIONS] = {};
         const CallNode *root;
         uint64_t self_ns = 0;
 
-        ck_assert_int_eq(call_tree_new(&tree, p), 0);
         feed_all(p, w->steps, w->n_steps);
         ck_assert_int_eq(pairing_finish(p), 0);
         ck_assert_int_eq(call_tree_finish(tree), 0);

@@ -7,9 +7,8 @@
 #include "unit.h"
 
 static SessionMeta *meta_of(const char *left_out, const char *callers) {
-        SessionMeta *m;
+        SessionMeta *m = MADE(SessionMeta, session_meta_new);
 
-        ck_assert_int_eq(session_meta_new(&m), 0);
         m->id = strdup("0123456789abcdef");
         m->n_known = 10;
         m->n_hooked = 6;
@@ -71,15 +70,12 @@ TEST(words_claim_no_more_than_is_known) {
 }
 
 static void check_description(const SessionMeta *m, const char *expected, const char *scope) {
-        _cleanup_free_ char *text = NULL, *words = NULL;
         _cleanup_buf_ Buf out = BUF_INIT, of = BUF_INIT;
 
         unhooked_describe(&out, m);
         unhooked_describe_scope(&of, m);
-        ck_assert_int_eq(buf_take_string(&out, &text), 0);
-        ck_assert_int_eq(buf_take_string(&of, &words), 0);
-        ck_assert_str_eq(text, expected);
-        ck_assert_str_eq(words, scope);
+        EXPECT_TEXT(out, expected);
+        EXPECT_TEXT(of, scope);
 }
 
 TEST(a_recording_says_how_many_were_hooked_and_why_not_all) {

@@ -108,9 +108,8 @@ static int vacuum_run(Vacuum *ret, const RetainLimits *limits, bool removes) {
 }
 
 static SessionMeta *meta_of(const char *name, uint64_t ended_ns) {
-        SessionMeta *m;
+        SessionMeta *m = MADE(SessionMeta, session_meta_new);
 
-        ck_assert_int_eq(session_meta_new(&m), 0);
         m->name = strdup(name);
         m->id = strdup("0123456789abcdef");
         m->state = ended_ns > 0 ? SESSION_SEALED : SESSION_RECORDING;

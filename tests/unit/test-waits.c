@@ -144,11 +144,10 @@ TEST(a_call_is_idle_that_waited_for_input_most_of_its_time_until_it_was_woken) {
 
 /* A filter that leaves the client out, and passes events on only when it has seen all. */
 FED_TEST(who_wakes_is_known_by_calls_that_are_left_out) {
-        _cleanup_(pairing_freep) Pairing *whole = NULL;
+        _cleanup_(pairing_freep) Pairing *whole = MADE(Pairing, pairing_new);
         const WaitsRow *row;
         Step wakings[3];
 
-        ck_assert_int_eq(pairing_new(&whole), 0);
         whole->is_whole = true;
         for (unsigned i = 0; i < ELEMENTSOF(wakings); i++) {
                 Step calls[] = { step_enter(&enter, 0), step_enter(&ready, 1),

@@ -384,9 +384,8 @@ TEST(what_is_called_in_two_ways_is_told_in_two_ways) {
                 { { 0, 3, 4, 1 }, "copy below queue below lock" },
         };
         const CallNode *nodes[ELEMENTSOF(cases)];
-        _cleanup_(call_tree_freep) CallTree *tree = NULL;
+        _cleanup_(call_tree_freep) CallTree *tree = MADE(CallTree, call_tree_new, NULL);
 
-        ck_assert_int_eq(call_tree_new(&tree, NULL), 0);
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 CallNode *node = call_tree_child(tree, call_tree_root(tree), &named[0]);
 

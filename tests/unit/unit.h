@@ -51,6 +51,27 @@ static inline int unit_wait(pid_t pid) {
                 (void) usleep(1000);                                                               \
         }
 
+/* The @type that @new makes of what is behind. */
+#define MADE(type, new, ...)                                                                       \
+        ({                                                                                         \
+                type *made_by_new;                                                                 \
+                ck_assert_int_eq(new (&made_by_new, ##__VA_ARGS__), 0);                            \
+                made_by_new;                                                                       \
+        })
+
+/* What @buf, a Buf, has come to hold, which the caller frees. */
+#define TEXT_OF(buf)                                                                               \
+        ({                                                                                         \
+                char *text_of_buf;                                                                 \
+                ck_assert_int_eq(buf_take_string(&(buf), &text_of_buf), 0);                        \
+                text_of_buf;                                                                       \
+        })
+#define EXPECT_TEXT(buf, wanted)                                                                   \
+        do {                                                                                       \
+                _cleanup_free_ char *text_it_holds = TEXT_OF(buf);                                 \
+                ck_assert_str_eq(text_it_holds, wanted);                                           \
+        } while (0)
+
 /* Adds a test to the program that it is linked to. */
 void unit_add(const TTest *test);
 
