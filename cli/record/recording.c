@@ -188,9 +188,11 @@ static int ask_once(json_t **ret, const Options *o, Client *c, json_t *parameter
                 json_auto_t *reply = NULL;
 
                 r = client_receive(c, &reply, NULL, &continues, refusal, wake_fd, -1);
+                if (r == CLIENT_E_INTERRUPTED && !signals_want_end(wake_fd))
+                        continue;
                 if (r != 0 || !continues)
                         progress_end(&bar);
-                if (r == CLIENT_E_INTERRUPTED && signals_want_end(wake_fd))
+                if (r == CLIENT_E_INTERRUPTED)
                         return interrupted();
                 else if (r == 0 && continues) {
                         const json_t *progress = json_object_get(reply, "progress");

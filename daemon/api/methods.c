@@ -401,7 +401,9 @@ static void check_readable(const Sessions *s, json_t *checks) {
                 (void) json_array_append_new(
                         checks, json_pack("{ss ss ss++++ ss++}", "name", "recordings", "state",
                                           "warning", "text", "session ", name, " is ", why, others,
-                                          "fix", "ftracectl remove ", name, ""));
+                                          "fix",
+                                          startswith(why, "damaged") ? "ftracectl remove " : "ftracectl show ",
+                                          name, ""));
 }
 
 static int check(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {

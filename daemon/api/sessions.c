@@ -66,7 +66,7 @@ SessionEntry *sessions_find(const Sessions *s, const char *name) {
 }
 
 static SessionEntry *find_id(const Sessions *s, const char *id) {
-        for (size_t i = 0; i < s->n_entries; i++) {
+        for (size_t i = 0; i < s->n_entries && !streq(id, SESSION_ID_UNKNOWN); i++) {
                 SessionEntry *e = s->entries[i];
 
                 if (streq(e->session ? session_meta(e->session)->id : e->rest.brief.id, id))
@@ -185,12 +185,34 @@ void sessions_tidy(Sessions *s) {
         removal_look(s->removal);
 }
 
+/* One that could not be read: it may have been mended since, or taken away.  0, SESSIONS_E_NONE, -errno. */
+static int read_again(Sessions *s, SessionEntry *e) {
+        Session *old = e->session, *new = NULL;
+        SessionRest rest = {};
+        int r = session_rest(old, &rest);
+
+        if (r >= 0)
+                r = session_wake(&new, &s->context, &rest);
+        session_rest_done(&rest);
+        if (r != 0 && r != -ENOENT)
+                return 0; /* it stays what it was */
+        e->session = NULL;
+        drop_awake(s, old);
+        if (r == 0)
+                return be_awake(s, e, new); /* where the other one was */
+        remove_entry(s, e);
+        return SESSIONS_E_NONE;
+}
+
 int sessions_open(Sessions *s, Session **ret, const char *name) {
         SessionEntry *e = sessions_find(s, name);
+        int r = 0;
 
         if (!e && strlen(name) == ID_CHARS && strspn(name, "0123456789abcdef") == ID_CHARS)
                 e = find_id(s, name);
-        return e ? wake(s, e, ret) : SESSIONS_E_NONE;
+        if (e && e->session && session_meta(e->session)->unreadable && session_may_rest(e->session))
+                r = read_again(s, e);
+        return !e ? SESSIONS_E_NONE : r != 0 ? r : wake(s, e, ret);
 }
 
 /* A worker that learns has descriptors alone; and what is being synced would be sealed under its hands. */

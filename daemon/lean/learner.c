@@ -139,6 +139,7 @@ int learner_start(Learner **ret, sd_event *event, const LearnerJob *job, Learner
 /* --- its answer ------------------------------------------------------------------------------- */
 
 #define N_NUMBERS 4 /* of a function */
+#define N_READ_MAX (8 * LEAN_MAX_FUNCTIONS) /* of which those are taken that tell most */
 
 /* Up to white space, which follows; NULL: there is none. */
 static const char *take_name(const char *s, char ret[static FUNCTION_NAME_MAX + 1]) {
@@ -190,7 +191,7 @@ int learner_read(LeanTree *ret, const char *answer) {
                 s = take_name(s + is_caller, name);
                 if (s && !is_caller)
                         s = take_numbers(s, numbers);
-                if (!s || *s++ != '\n')
+                if (!s || *s++ != '\n' || t.n > N_READ_MAX)
                         return LEARNER_E_INVALID;
                 is_valid = function_name_is_valid(name);
                 if (!is_caller)

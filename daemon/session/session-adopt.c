@@ -22,23 +22,29 @@
 static int session_open(Session **ret, const SessionContext *context, const char *name,
                         const char *id) {
         _cleanup_(session_freep) Session *s = NULL;
-        const char *problem = NULL;
+        bool knows_id = id && !streq(id, SESSION_ID_UNKNOWN);
+        char problem[160] = "";
         int r = session_new(&s, context);
 
         if (r < 0)
                 return r;
         s->is_saved = true;
         r = store_open_session(context->store, name, &s->dir);
-        if (r < 0)
-                return r;
-        r = session_dir_read_any_meta(s->dir, name, &s->meta);
-        if (id && (r == META_E_INVALID || r == -ENOENT))
-                problem = "damaged: its session.json is gone, or no file";
-        else if (r == 0 && session_meta_is_known(s->meta) &&
-                 (!streq(s->meta->name, name) ||
-                  (id && (!streq(s->meta->id, id) || session_is_live(s)))))
-                problem = "damaged: its session.json is another session's";
-        if (problem) {
+        if (r < 0) {
+                if (!id || r == -ENOENT || r == -ENOMEM || r == -EMFILE || r == -ENFILE)
+                        return r;
+                (void) snprintf(problem, sizeof(problem), "unreadable: its directory: %s",
+                                strerror(-r));
+        } else {
+                r = session_dir_read_any_meta(s->dir, name, &s->meta);
+                if (id && (r == META_E_INVALID || r == -ENOENT))
+                        (void) strcpy(problem, "damaged: its session.json is gone, or no file");
+                else if (r == 0 && session_meta_is_known(s->meta) &&
+                         (!streq(s->meta->name, name) ||
+                          (id && ((knows_id && !streq(s->meta->id, id)) || session_is_live(s)))))
+                        (void) strcpy(problem, "damaged: its session.json is another session's");
+        }
+        if (*problem) {
                 s->meta = session_meta_free(s->meta);
                 r = session_meta_stand_in(&s->meta, NULL, name, problem);
         }

@@ -314,7 +314,7 @@ int session_meta_stand_in(SessionMeta **ret, const json_t *o, const char *name,
                     ?: text_replace(&m->id,
                                     json_is_string(id) && session_id_is_valid(json_string_value(id))
                                             ? json_string_value(id)
-                                            : "0000000000000000");
+                                            : SESSION_ID_UNKNOWN);
         if (r >= 0)
                 r = strv_add(&m->spec.functions, "_*"); /* it has some */
         if (r >= 0 && problem)

@@ -176,6 +176,7 @@ json_t *session_meta_to_json(const SessionMeta *m); /* a new object; NULL withou
  */
 enum { META_E_INVALID = 1, META_E_NEWER = 2 };
 int session_meta_from_json(SessionMeta **ret, const json_t *o, const char **ret_field);
+#define SESSION_ID_UNKNOWN "0000000000000000" /* of a stand-in, and so not one of its own */
 /*
  * session_meta_stand_in() - what can be told of a session whose session.json cannot be read
  * @o:       what it says; NULL: nothing

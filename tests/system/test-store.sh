@@ -209,11 +209,30 @@ ok 'and nothing that is not known' not grep -qE 'Loss|Hooked|Asked for|No calls'
 says 'a copy has no second life' '^kept +unreadable' <(ftracectl list 2>/dev/null)
 ftracectl doctor >"$out" 2>&1
 says 'doctor tells of it' 'session kept is damaged: .*another session.s; and 1 more' "$out"
+exits 'the id of those that have none removes nothing' 3 ftracectl remove 0000000000000000
+cp "$store/sessions/good/session.json" "$work/good.json"
 exits 'one that was whole is damaged meanwhile' 0 ftracectl show good
 truncate -s 300 "$store/sessions/good/session.json"
 sleep 0.1
 exits 'the list is not whole without it, either' 6 ftracectl list --json
 is 'and has all' "$(jq -c 'map(select(.unreadable).name) | sort' "$out")" '["good","kept","torn"]'
+cp "$work/good.json" "$store/sessions/good/session.json"
+exits 'what is mended is read again' 0 ftracectl show good
+says 'as it was' 'State: sealed' "$out"
+ok 'and the list knows it' jq -e '.[] | select(.name == "good" and (.unreadable | not))' <(ftracectl list --json 2>/dev/null)
+mkdir "$work/aside"
+mv "$store/sessions/good" "$work/aside"
+: >"$store/sessions/good"
+exits 'where a directory was is a file' 6 ftracectl list --json
+is 'the list has all' "$(jq -c 'map(select(.unreadable).name) | sort' "$out")" '["good","kept","torn"]'
+says 'and why it cannot be read' '"good" is unreadable: its directory: Not a directory'
+exits 'a session starts beside it' 0 ftracectl start -n live udp_sendmsg
+exits 'and all that record can be stopped' 0 ftracectl stop --all
+is 'so that it has ended' "$(session live .state)" sealed
+rm "$store/sessions/good"
+exits 'somebody removes it' 6 ftracectl list --json
+is 'it is in no list' "$(jq -c 'map(.name) | sort' "$out")" '["kept","live","torn"]'
+mv "$work/aside/good" "$store/sessions/good"
 exits 'a vacuum leaves it' 0 ftracectl vacuum --time=1s
 ok 'where it is' test -e "$store/sessions/torn"
 touch "$store/sessions/torn/mine"

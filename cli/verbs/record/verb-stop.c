@@ -75,9 +75,11 @@ static int choose(Strv *ret, json_t *ended, Buf *out, const Options *o, Client *
         if (o->words.n > 0)
                 return strv_copy(ret, &o->words) < 0 ? STATUS_FAILED : STATUS_OK;
         status = recording_list_live(ret, c);
-        if (status == STATUS_OK && o->all)
-                status = add_ended(ended, out, c);
         if (status != STATUS_OK)
+                return status;
+        if (o->all)
+                status = add_ended(ended, out, c); /* what records is stopped all the same */
+        if (ret->n == 0 && status != STATUS_OK)
                 return status;
         if (ret->n == 0) {
                 talk(o, "Nothing is being recorded.");

@@ -346,7 +346,10 @@ int verb_show(const Options *o) {
         if (o->json != JSON_OFF)
                 return stdout_json(o, source_json(s));
         terminal_add(&out, o, COLOUR_BOLD, m->name);
-        buf_printf(&out, " (%s)\n", *m->id ? m->id : "trace.dat");
+        buf_printf(&out, " (%s)\n",
+                   !*m->id                              ? "trace.dat"
+                   : streq(m->id, SESSION_ID_UNKNOWN) ? "its id is not known"
+                                                        : m->id);
         if (session_meta_is_of_file(m)) {
                 show_file(&out, s);
                 status = show_file_losses(&out, s);
