@@ -260,7 +260,7 @@ static int pair_late(Pairing *p, Stack *stack, Held *h, const Step *step, Proof 
         read_end(p, c, step);
         c->start_ns = begin_of(step);
         if (c->start_ns < stack->context_ns)
-                c->context = (TraceContext){};
+                c->context = c->start_ns < stack->former_ns ? (TraceContext){} : stack->former_context;
         if (overtaken != HELD_TASK && h->calls[overtaken].epoch != p->epoch)
                 end_unseen(p, stack, overtaken, proof);
         held_adopt(h, call);
@@ -404,6 +404,8 @@ static int note_context(Pairing *p, const Step *step) {
 
         if (!stack)
                 return -ENOMEM;
+        stack->former_context = stack->context;
+        stack->former_ns = stack->context_ns;
         stack->context = trace_context_of(step);
         stack->context_ns = step->timestamp_ns;
         return 0;
@@ -489,6 +491,7 @@ Pairing *pairing_free(Pairing *p) {
         while (p->n_spare > 0)
                 held_free(p->spare[--p->n_spare]);
         hash_done(&p->roles);
+        hash_done(&p->ends);
         free(p->seen.items);
         hash_done(&p->cuts);
         free(p->cut);

@@ -114,6 +114,7 @@ typedef struct Pairing {
         size_t n_spare;
         uint64_t n_held, n_held_max;
         Hash roles; /* plus 1, by function */
+        Hash ends;  /* if it places: of each task's last tree, by the key of its stack */
         SchedSeen seen; /* if is_whole, like the next two */
         Hash cuts;      /* indices plus 1, of n_cuts */
         struct PairingCut {

@@ -10,10 +10,10 @@
 
 /* Within what its caller has left for it, and behind what the caller called before; a tree as a whole behind the task's
  * last one. */
-static void place(Stack *stack, const HeldCall *c, Frame *frame) {
+static void place(const Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
         Frame *caller = stack->n > 0 ? &stack->frames[stack->n - 1] : NULL;
         Frame *root = caller ? stack->frames : frame;
-        uint64_t begin_ns = c->start_ns, end_ns = PAIRING_END_NS, latest_ns;
+        uint64_t begin_ns = c->start_ns, end_ns = PAIRING_END_NS, latest_ns, last_ns;
 
         if (c->has_readings) {
                 if (!root->has_offset)
@@ -21,8 +21,11 @@ static void place(Stack *stack, const HeldCall *c, Frame *frame) {
                 root->has_offset = true;
                 begin_ns = c->calltime_ns + root->offset_ns;
         }
-        if (!caller)
-                root->shift_ns = stack->base_ns - MIN(stack->base_ns, begin_ns);
+        if (!caller) {
+                frame->task = stack->key;
+                last_ns = hash_get(&p->ends, (uint64_t) frame->task);
+                root->shift_ns = last_ns - MIN(last_ns, begin_ns);
+        }
         begin_ns = add_capped(begin_ns, root->shift_ns);
         if (caller) {
                 end_ns = caller->end_ns;
@@ -60,7 +63,7 @@ static int tell_begin(Pairing *p, Stack *stack, HeldCall *c, Frame *frame) {
                           .is_cut = c->is_cut,
                           .in_irq = c->role == ROLE_IRQ || (caller && caller->in_irq) };
         if (p->places)
-                place(stack, c, frame);
+                place(p, stack, c, frame);
         c->is_begun = true;
         for (size_t i = 0; i < p->n_sinks && r >= 0; i++)
                 if (p->sinks[i].begin)
@@ -104,8 +107,8 @@ static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
                 frame->end_ns = MIN(frame->begin_ns + c->share_ns, PAIRING_END_NS);
         if (p->places)
                 frame->end_ns = MAX(frame->end_ns, frame->next_ns);
-        if (!caller)
-                stack->base_ns = frame->end_ns;
+        if (p->places && !caller)
+                r = hash_set(&p->ends, (uint64_t) frame->task, frame->end_ns);
         call.irq_ns = c->role == ROLE_IRQ ? c->share_ns : frame->irq_ns;
         call.softirq_ns = c->role == ROLE_SOFTIRQ ? c->share_ns : frame->softirq_ns;
         call.wake_ns = c->role == ROLE_WAKE ? c->share_ns : frame->wake_ns;

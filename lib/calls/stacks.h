@@ -57,6 +57,7 @@ typedef struct Frame {
         uint64_t left_ns;   /* what those take that are still to come */
         uint64_t offset_ns; /* of an outermost one: from clock readings to times */
         uint64_t shift_ns;  /* likewise: how much later its tree was put */
+        int64_t task;       /* likewise: its stack's key when it was put there */
         bool has_offset;
         bool is_cut;     /* its duration is not known */
         bool is_endless; /* it was told of before its end was known */
@@ -77,8 +78,8 @@ typedef struct Stack {
         char comm[16]; /* cut; empty: not known */
         int32_t pid;
         const Function *last_root; /* of the outermost call that began last; NULL: of none */
-        TraceContext context;      /* the caller's, like the next */
-        uint64_t context_ns;       /* since when it holds */
+        TraceContext context, former_context; /* the caller's, like the next */
+        uint64_t context_ns, former_ns;       /* since when each holds, or held */
 } Stack;
 
 /* One of zeroes has none. */

@@ -189,8 +189,10 @@ static const Known *find_known(Foreign *f, int id) {
         hash_each (slot, &f->by_id, (uint64_t) id) {
                 Known *known = &f->known[slot->value - 1];
 
+                if (known->how == HOW_LATER && learn(f, known) == -ENOMEM)
+                        known->how = HOW_LATER; /* another time */
                 if (known->how == HOW_LATER)
-                        (void) learn(f, known);
+                        continue;
                 if (known->how != HOW_NOT)
                         return known;
         }

@@ -5,7 +5,7 @@
  * Parquet: a file of a table's columns, for databases
  *
  *      "PAR1"
- *      for every PARQUET_ROWS rows a group: of each column a dictionary, or none, and one page
+ *      for every PARQUET_ROWS rows, or as many as the caller says, a group: of each column a dictionary, or none, and one page
  *      the footer: schema, and of each column in each group where it is, its least and greatest value
  *      its length, "PAR1"
  *

@@ -67,6 +67,24 @@ static Held *held_at(const Parts *p, uint64_t at) {
         return (void *) ((char *) p->spill.data + (at - 1));
 }
 
+/* No more of the two are in memory at a time than a spill has anyway. */
+static void copy_rows(Parts *p, char *to, const PartsTree *tree) {
+        const char *from = tree->rows;
+        size_t left = tree->n * p->row_bytes;
+
+        while (left > 0) {
+                size_t n = MIN(left, SPILL_BYTES);
+
+                memcpy(to, from, n);
+                to += n;
+                from += n;
+                left -= n;
+                spill_relax(&p->spill);
+                if (left > 0)
+                        spill_relax(tree->spill);
+        }
+}
+
 static int hold(Parts *p, Part *part, const PartsTree *tree) {
         uint64_t at = p->n_spilled + 1;
         size_t n = sizeof(Held) + tree->n * p->row_bytes;
@@ -76,8 +94,7 @@ static int hold(Parts *p, Part *part, const PartsTree *tree) {
                 return -ENOMEM;
         held = held_at(p, at);
         *held = (Held){ .tree = *tree };
-        memcpy(held + 1, tree->rows, tree->n * p->row_bytes);
-        spill_relax(&p->spill);
+        copy_rows(p, (char *) (held + 1), tree);
         if (part->last > 0)
                 held_at(p, part->last)->next = at;
         else

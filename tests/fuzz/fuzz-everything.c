@@ -134,18 +134,21 @@ static void check_pages(const FuzzInput *in) {
 
 typedef struct Checked {
         SpanCheck **tasks;
-        int32_t n_tasks;
+        size_t n_tasks;
+        Hash by_key; /* number, from 1 */
         uint64_t n, n_left_out;
 } Checked;
 
-/* A stack's counter is its task's number, from 1. */
-static void check_span(Checked *c, Stack *stack, const Frame *span, uint64_t at_ns, bool begins) {
-        if (stack->counter == 0) {
-                c->tasks = reallocarray(c->tasks, (size_t) c->n_tasks + 1, sizeof(*c->tasks));
+static void check_span(Checked *c, const Stack *stack, const Frame *span, uint64_t at_ns, bool begins) {
+        uint64_t key = (uint64_t) stack->frames[0].task, number = hash_get(&c->by_key, key);
+
+        if (number == 0) {
+                c->tasks = reallocarray(c->tasks, c->n_tasks + 1, sizeof(*c->tasks));
                 c->tasks[c->n_tasks] = calloc(1, sizeof(**c->tasks));
-                stack->counter = ++c->n_tasks;
+                number = ++c->n_tasks;
+                FUZZ_CHECK(hash_add(&c->by_key, key, number) == 0);
         }
-        FUZZ_CHECK(span_check(c->tasks[stack->counter - 1], span, at_ns, begins));
+        FUZZ_CHECK(span_check(c->tasks[number - 1], span, at_ns, begins));
 }
 
 static int check_begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
@@ -211,8 +214,9 @@ static void sums_init(Sums *s) {
 }
 
 static void sums_done(Sums *s) {
-        for (int32_t i = 0; i < s->checked.n_tasks; i++)
+        for (size_t i = 0; i < s->checked.n_tasks; i++)
                 free(s->checked.tasks[i]);
+        hash_done(&s->checked.by_key);
         free(s->checked.tasks);
         floor_free(s->floor);
         heat_map_free(s->roots);

@@ -112,6 +112,30 @@ exits 'and well-formed' 0 read_export perfetto "$work/wakes.perfetto"
 is 'an arrow leads from who wakes to who runs' \
         "$(jq -c '.wakes | map(map(.[1]))' "$out")" '[["client 16","server 17"]]'
 
+# The task of CPU 1 gets its name while the one of CPU 0 has it.
+cat >"$work/named.txt" <<'END'
+# tracer: function_graph
+#
+#     TIME        CPU  DURATION                  FUNCTION CALLS
+#      |          |     |   |                     |   |   |   |
+    1.000001 |   1)   1.000 us    |  f0();
+ ------------------------------------------
+   1)   x-9    =>  taskA-1   
+ ------------------------------------------
+
+    1.000100 |   1) ! 500.000 us  |  f1();
+    1.000110 |   0)   1.000 us    |  g();
+ ------------------------------------------
+   0)  taskA-1    =>   b-2    
+ ------------------------------------------
+
+    1.000112 |   0)   1.000 us    |  b();
+    1.000120 |   1)   1.000 us    |  h();
+    1.000130 |   1)   1.000 us    |  h();
+END
+exits 'a task that is named late is exported' 0 ftracectl export --quiet "$work/named.txt" --format=perfetto -o "$work/named.perfetto"
+exits 'and nothing begins before what it follows has ended' 0 read_export perfetto "$work/named.perfetto"
+
 exits 'and as a page' 0 ftracectl export "$top_srcdir/tests/data/text/udp-client-server.stap.txt" --quiet --format=html -o "$work/page.html"
 exits 'which is well-formed' 0 read_export html "$work/page.html"
 cat >"$work/waits.txt" <<'END'
