@@ -490,8 +490,13 @@ int store_settle_session(Store *s, const char *name) {
         return renameat(s->sessions_fd, made, s->sessions_fd, name) < 0 ? ORIGIN(-errno) : 0;
 }
 
-/* To a name that nothing has, for who has it may be being cleared.  Nobody else writes here. */
+/* To a name that nothing has, for who has it may be being cleared. */
 static int rename_free(int dir_fd, const char *from, const char *to) {
+        if (renameat2(dir_fd, from, dir_fd, to, RENAME_NOREPLACE) >= 0)
+                return 0;
+        if (errno != EINVAL && errno != ENOSYS)
+                return ORIGIN(-errno);
+        /* The file system does not know this, and nobody else writes here. */
         if (faccessat(dir_fd, to, F_OK, AT_SYMLINK_NOFOLLOW) >= 0)
                 return ORIGIN(-EEXIST);
         return renameat(dir_fd, from, dir_fd, to) < 0 ? ORIGIN(-errno) : 0;
