@@ -70,14 +70,13 @@ TEST(what_releases_a_lock_or_enters_softirqs_is_known_by_name) {
 TEST(what_a_wait_is_for_is_known_by_name) {
         static const char *const names[] = {
                 [INPUT_NONE] =
-                        "__lock_sock io_schedule lock_sock_nested mutex_lock_interruptible "
-                        "pipe_write "
-                        "preempt_schedule schedule_preempt_disabled sock_sendmsg vfs_read "
-                        "wait_for_completion _recvmsg __x64_sys_read __x64_sys_do_wait recvfrom",
+                        ("__lock_sock io_schedule lock_sock_nested mutex_lock_interruptible "
+                         "pipe_write preempt_schedule schedule_preempt_disabled sock_sendmsg vfs_read "
+                         "wait_for_completion _recvmsg __x64_sys_read __x64_sys_do_wait recvfrom"),
                 [INPUT_PASSES] = "schedule schedule.cold __schedule schedule_timeout wait_woken",
                 [INPUT_WAITS] =
-                        "udp_recvmsg ____sys_recvmsg __sys_recvfrom inet_accept do_epoll_wait "
-                        "pipe_read.part.0 futex_wait_queue __x64_sys_recvfrom SyS_nanosleep",
+                        ("udp_recvmsg ____sys_recvmsg __sys_recvfrom inet_accept do_epoll_wait "
+                         "pipe_read.part.0 futex_wait_queue __x64_sys_recvfrom SyS_nanosleep"),
         };
 
         for (Input i = INPUT_NONE; i <= INPUT_WAITS; i++) {
