@@ -58,16 +58,18 @@ static const char passes[] =
         "__schedule do_wait_intr do_wait_intr_irq pipe_wait poll_schedule_timeout schedule "
         "schedule_hrtimeout_range schedule_hrtimeout_range_clock schedule_timeout wait_woken";
 
-/* Source: linux 6.12, what sleeps interruptibly until there is something to work on, or until a time. */
+/* What sleeps interruptibly until there is something to work on, or until a time: names of linux 6.1 and 6.12, where not
+ * all have a symbol, and some of earlier ones. */
 static const char inputs[] =
         "__do_wait __futex_wait __skb_recv_datagram __skb_recv_udp __skb_wait_for_more_packets "
         "__sys_accept4 common_nsleep core_sys_select do_epoll_wait do_futex do_mq_timedreceive "
-        "do_msgrcv do_nanosleep do_poll do_pselect do_select do_sigtimedwait do_sys_poll do_wait "
-        "ep_poll eventfd_read fifo_open futex_wait futex_wait_multiple futex_wait_queue "
-        "futex_wait_queue_me hrtimer_nanosleep inet_csk_accept inet_csk_wait_for_connect "
-        "inotify_read io_cqring_wait kernel_wait4 n_tty_read pipe_read pipe_wait_readable "
-        "read_events signalfd_read sigsuspend sk_wait_data skb_recv_datagram sock_read_iter "
-        "tcp_recvmsg_locked timerfd_read tty_read unix_stream_data_wait unix_stream_read_generic";
+        "do_msgrcv do_nanosleep do_poll do_pselect do_select do_sigtimedwait do_sys_poll "
+        "do_wait ep_poll eventfd_read fifo_open futex_wait futex_wait_multiple "
+        "futex_wait_queue futex_wait_queue_me hrtimer_nanosleep inet_csk_accept "
+        "inet_csk_wait_for_connect inotify_read io_cqring_wait kernel_wait4 n_tty_read "
+        "pipe_read pipe_wait_readable read_events signalfd_read signalfd_read_iter sigsuspend "
+        "sk_wait_data skb_recv_datagram sock_read_iter tcp_recvmsg_locked timerfd_read "
+        "timerfd_read_iter tty_read unix_stream_data_wait unix_stream_read_generic";
 
 static const char *const input_suffixes[] = { "_accept", "_recvfrom", "_recvmmsg", "_recvmsg" };
 

@@ -39,6 +39,7 @@ const WaitsRow *waits_between(Waits *w, int64_t pid, const char *label);
 void waits_describe_holder(Buf *out, const WaitsRow *row, const char *separator);
 /* That row: "victim-77 was off the CPU 12 times between its calls, ...", without a full stop. */
 void waits_describe(Buf *out, const WaitsRow *row);
+
 /*
  * Idle: outermost calls that waited for their caller's input most of their time (Call)
  *

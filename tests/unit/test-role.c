@@ -76,7 +76,8 @@ TEST(what_a_wait_is_for_is_known_by_name) {
                 [INPUT_PASSES] = "schedule schedule.cold __schedule schedule_timeout wait_woken",
                 [INPUT_WAITS] =
                         ("udp_recvmsg ____sys_recvmsg __sys_recvfrom inet_accept do_epoll_wait "
-                         "pipe_read.part.0 futex_wait_queue __x64_sys_recvfrom SyS_nanosleep"),
+                         "pipe_read.part.0 futex_wait_queue __x64_sys_recvfrom SyS_nanosleep "
+                         "signalfd_read signalfd_read_iter timerfd_read_iter"),
         };
 
         for (Input i = INPUT_NONE; i <= INPUT_WAITS; i++) {
