@@ -399,11 +399,12 @@ static void check_readable(const Sessions *s, json_t *checks) {
                 (void) snprintf(others, sizeof(others), "; and %zu more", n - 1);
         if (n > 0)
                 (void) json_array_append_new(
-                        checks, json_pack("{ss ss ss++++ ss++}", "name", "recordings", "state",
-                                          "warning", "text", "session ", name, " is ", why, others,
-                                          "fix",
-                                          startswith(why, "damaged") ? "ftracectl remove " : "ftracectl show ",
-                                          name, ""));
+                        checks,
+                        json_pack("{ss ss ss++++ ss++}", "name", "recordings", "state", "warning",
+                                  "text", "session ", name, " is ", why, others, "fix",
+                                  startswith(why, "damaged") ? "ftracectl remove "
+                                                             : "ftracectl show ",
+                                  name, ""));
 }
 
 static int check(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {

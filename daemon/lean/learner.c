@@ -138,7 +138,7 @@ int learner_start(Learner **ret, sd_event *event, const LearnerJob *job, Learner
 
 /* --- its answer ------------------------------------------------------------------------------- */
 
-#define N_NUMBERS 4 /* of a function */
+#define N_NUMBERS 4                         /* of a function */
 #define N_READ_MAX (8 * LEAN_MAX_FUNCTIONS) /* of which those are taken that tell most */
 
 /* Up to white space, which follows; NULL: there is none. */

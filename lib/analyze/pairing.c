@@ -58,7 +58,7 @@ typedef struct Proof {
         uint64_t at_ns;
         uint64_t
                 begin_ns; /* of the call that it is the end of, if what began before that was over */
-        uint64_t within_ns; /* of a text without times: what the call around them took; 0: not known */
+        uint64_t within_ns; /* of a text without times: the call around them took it; 0: not known */
 } Proof;
 
 static Proof proof_of(const Step *step, uint64_t begin_ns) {
@@ -260,7 +260,8 @@ static int pair_late(Pairing *p, Stack *stack, Held *h, const Step *step, Proof 
         read_end(p, c, step);
         c->start_ns = begin_of(step);
         if (c->start_ns < stack->context_ns)
-                c->context = c->start_ns < stack->former_ns ? (TraceContext){} : stack->former_context;
+                c->context =
+                        c->start_ns < stack->former_ns ? (TraceContext){} : stack->former_context;
         if (overtaken != HELD_TASK && h->calls[overtaken].epoch != p->epoch)
                 end_unseen(p, stack, overtaken, proof);
         held_adopt(h, call);

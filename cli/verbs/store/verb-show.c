@@ -347,9 +347,9 @@ int verb_show(const Options *o) {
                 return stdout_json(o, source_json(s));
         terminal_add(&out, o, COLOUR_BOLD, m->name);
         buf_printf(&out, " (%s)\n",
-                   !*m->id                              ? "trace.dat"
+                   !*m->id                            ? "trace.dat"
                    : streq(m->id, SESSION_ID_UNKNOWN) ? "its id is not known"
-                                                        : m->id);
+                                                      : m->id);
         if (session_meta_is_of_file(m)) {
                 show_file(&out, s);
                 status = show_file_losses(&out, s);
