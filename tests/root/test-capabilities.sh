@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the filters and buffers of tracefs; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: each option is tried by itself, for what seldom changes
 # kernels: 6.12
 # long kernels: 5.10 6.1 new 6.12-rt new-rt arm64-6.12 arm64-16k-6.12
 #

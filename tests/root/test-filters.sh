@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback), control groups; needs root, such a kernel and two CPUs.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: each filter is recorded by itself; the system story shows that it is passed on
 # kernels: 6.12
 # long kernels: 6.1
 #

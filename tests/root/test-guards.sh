@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, loopback and dummy9, modules dummy and binfmt_misc, the clock on the wall; needs root.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: it waits for floods and clocks; the system story shows what a guard does
 # kernels: 6.12
 #
 # What a host does to a recording, and a recording must not do to a host: a root that is called all the

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the modules binfmt_misc and configfs (loaded, mounted, unloaded); needs root.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: modules come and go at many places, for what seldom changes
 # kernels: 6.12
 #
 # Modules come and go while a session records, also to the place where another one was: a function has

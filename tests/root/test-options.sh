@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: each option is recorded by itself, for what seldom changes
 # kernels: 6.12
 #
 # Each option of a recording shows in what is recorded.

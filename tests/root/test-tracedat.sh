@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: everything is recorded twice; the system story and data/tracecmd show how it is read
 # kernels: 6.12
 # long kernels: 6.12-rt arm64-6.12 arm64-16k-6.12
 #

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, event and function triggers; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: each kind of trigger waits for its moment; the system story shows all but the kernel's part
 # kernels: 6.12
 # long kernels: new
 #

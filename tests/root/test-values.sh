@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, dynamic events, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: probes are set, and die, in many ways, for what seldom changes
 # kernels: 6.12
 # long kernels: 5.10 6.1 new arm64-6.12
 #
