@@ -206,7 +206,7 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
         else if (r >= 0) {
                 p->counts = true;
                 p->census.only_exits = meta->spec.slower_ns > 0;
-                r = check_all(&v, p, progress, live);
+                r = stream_go_ahead(p->stream) ?: check_all(&v, p, progress, live);
                 v.census = TAKE(p->census, (Census){});
         }
         if (r < 0 && r != -ENOMEM) /* what is known of it is said all the same */

@@ -160,6 +160,7 @@ int display_report(const Source *s, const Options *o, const DrawingOptions *d) {
 
         pager_open(&pager, o, SIZE_MAX);
         r = drawing_open(&drawing, s->dir, s->meta, d, STDOUT_FILENO, &problem)
+                    ?: stream_go_ahead(drawing.playback->stream)
                     ?: drawing_finish(&drawing, session_state_is_live(s->meta->state), &damage);
         r = pager_end(&pager, r);
         warn_each(&damage);

@@ -10,9 +10,11 @@ noinst_LIBRARIES += %D%/libcodec.a
 	%D%/model.c \
 	%D%/model.h \
 	%D%/record.h \
+	%D%/pieces.c \
+	%D%/pieces.h \
 	%D%/sealed-reader.c \
 	%D%/sealed-reader.h \
 	%D%/sealed-writer.c \
 	%D%/sealed-writer.h \
 	%D%/split.c
-codec_libs = %D%/libcodec.a $(store_libs)
+codec_libs = %D%/libcodec.a $(store_libs) -lpthread

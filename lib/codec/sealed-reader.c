@@ -274,6 +274,63 @@ static int find_blocks(SealedReader *r) {
         return 0;
 }
 
+/* --- reading a block -------------------------------------------------------------------------- */
+
+/* A PieceUnpack. */
+static int load(const void *source, Piece *p, void **scratch) {
+        const SealedReader *r = source;
+        const SealedEntry *e = &r->found[p->i].entry;
+        BlockCodec **codec = (BlockCodec **) scratch;
+        size_t n_block = SEALED_BLOCK_HEADER_BYTES + (size_t) e->n_body;
+        const uint8_t *body;
+        SealedEntry said;
+        SealedBlock b;
+        ssize_t n;
+        size_t n_raw = (size_t) e->n_pages * r->identity.page_bytes;
+        int k;
+
+        p->problem = "the header contradicts the index or the file's";
+        if (n_raw > SEALED_BLOCK_RAW_MAX)
+                return 1;
+        if (!ARRAY_ROOM(p->plain, p->n_plain_room, n_raw) ||
+            !ARRAY_ROOM(p->packed, p->n_packed_room, n_block))
+                return -ENOMEM;
+        k = *codec ? 0
+                   : block_codec_new(codec, r->identity.page_bytes,
+                                     needs_swap(r->identity.flags & SEALED_FLAG_BIG_ENDIAN));
+        if (k < 0)
+                return k;
+        n = pread_up_to(r->fd, p->packed, n_block, e->offset);
+        if (n < 0)
+                return (int) n;
+        p->problem = "the file ends within it";
+        if ((size_t) n < n_block)
+                return 1;
+        p->problem = "the header is damaged";
+        if (sealed_block_parse(&b, p->packed, n_block) != 0)
+                return 1;
+        p->problem = "the header contradicts the index or the file's";
+        said = sealed_entry_of(&b, e->offset);
+        said.zero = e->zero; /* nobody's */
+        if (!belongs(r, &b) || memcmp(&said, e, sizeof(said)) != 0)
+                return 1;
+        body = p->packed + SEALED_BLOCK_HEADER_BYTES;
+        p->problem = "the body does not match its checksum";
+        if (sealed_checksum(body, b.n_body) != b.body_checksum)
+                return 1;
+        p->problem = "the body cannot be decoded";
+        k = block_decode(*codec, body, b.n_body, p->plain, b.n_pages);
+        if (k != 0)
+                return k;
+        p->problem = "the pages do not match the checksum that was taken before sealing";
+        /* Which is of the same kind as the block's own, and that was held against the pages. */
+        return block_sum(body) == b.raw_checksum ? 0 : 1;
+}
+
+static void free_codec(void *scratch) {
+        block_codec_free(scratch);
+}
+
 int sealed_reader_take_fd(SealedReader **ret, int fd, Damages *damages) {
         _cleanup_(sealed_reader_freep) SealedReader *r = NULL;
         _cleanup_close_ int owned = fd;
@@ -282,10 +339,11 @@ int sealed_reader_take_fd(SealedReader **ret, int fd, Damages *damages) {
 
         if (n_file < 0)
                 return ORIGIN(-errno);
-        r = NEW(SealedReader, .fd = TAKE_FD(owned), .n_file = (uint64_t) n_file,
-                .i_cached = SIZE_MAX, .damages = damages);
+        r = NEW(SealedReader, .fd = TAKE_FD(owned), .n_file = (uint64_t) n_file, .damages = damages,
+                .decoded = { .unpack = load, .free_scratch = free_codec });
         if (!r)
                 return -ENOMEM;
+        r->decoded.source = r;
         k = sealed_header_read(&r->identity, r->fd);
         if (k == SEGMENT_E_NEWER)
                 damages_add(damages,
@@ -298,85 +356,27 @@ int sealed_reader_take_fd(SealedReader **ret, int fd, Damages *damages) {
         k = find_blocks(r);
         if (k != 0)
                 return k;
+        r->decoded.n = r->n_found;
         *ret = TAKE_PTR(r);
         return 0;
 }
 
-/* --- reading a block -------------------------------------------------------------------------- */
-
-static int make_room(SealedReader *r, size_t n_file_block, size_t n_raw) {
-        bool swap = needs_swap(r->identity.flags & SEALED_FLAG_BIG_ENDIAN);
-
-        if (!ARRAY_ROOM(r->pages, r->n_pages_room, n_raw) ||
-            !ARRAY_ROOM(r->file_block, r->n_file_block_room, n_file_block))
-                return -ENOMEM;
-        return r->codec ? 0 : block_codec_new(&r->codec, r->identity.page_bytes, swap);
-}
-
-/* 0; 1 and why not; -errno. */
-static int load(SealedReader *r, const SealedEntry *e, const char **ret_what) {
-        size_t n_block = SEALED_BLOCK_HEADER_BYTES + (size_t) e->n_body;
-        const uint8_t *body;
-        SealedEntry said;
-        SealedBlock b;
-        ssize_t n;
-        size_t n_raw = (size_t) e->n_pages * r->identity.page_bytes;
-        int k;
-
-        *ret_what = "the header contradicts the index or the file's";
-        if (n_raw > SEALED_BLOCK_RAW_MAX)
-                return 1;
-        k = make_room(r, n_block, n_raw);
-        if (k < 0)
-                return k;
-        n = pread_up_to(r->fd, r->file_block, n_block, e->offset);
-        if (n < 0)
-                return (int) n;
-        *ret_what = "the file ends within it";
-        if ((size_t) n < n_block)
-                return 1;
-        *ret_what = "the header is damaged";
-        if (sealed_block_parse(&b, r->file_block, n_block) != 0)
-                return 1;
-        *ret_what = "the header contradicts the index or the file's";
-        said = sealed_entry_of(&b, e->offset);
-        said.zero = e->zero; /* nobody's */
-        if (!belongs(r, &b) || memcmp(&said, e, sizeof(said)) != 0)
-                return 1;
-        body = r->file_block + SEALED_BLOCK_HEADER_BYTES;
-        *ret_what = "the body does not match its checksum";
-        if (sealed_checksum(body, b.n_body) != b.body_checksum)
-                return 1;
-        *ret_what = "the body cannot be decoded";
-        k = block_decode(r->codec, body, b.n_body, r->pages, b.n_pages);
-        if (k != 0)
-                return k;
-        *ret_what = "the pages do not match the checksum that was taken before sealing";
-        /* Which is of the same kind as the block's own, and that was held against the pages. */
-        return block_sum(body) == b.raw_checksum ? 0 : 1;
-}
-
 int sealed_reader_block(SealedReader *r, size_t i, const void **ret) {
         SealedFound *f = &r->found[i];
-        const char *what = NULL;
+        const Piece *p;
         int k;
 
         if (f->is_damaged)
                 return SEGMENT_E_DAMAGED;
-        if (r->i_cached != i) {
-                r->i_cached = SIZE_MAX;
-                k = load(r, &f->entry, &what);
-                if (k < 0)
-                        return k;
-                if (k > 0) {
-                        f->is_damaged = true;
-                        note_blocks(r, f->number, 1, f->entry.n_pages, what);
-                        return SEGMENT_E_DAMAGED;
-                }
-                r->i_cached = i;
+        k = pieces_get(&r->decoded, i, &p);
+        if (k > 0) {
+                f->is_damaged = true;
+                note_blocks(r, f->number, 1, f->entry.n_pages, p->problem);
+                return SEGMENT_E_DAMAGED;
         }
-        *ret = r->pages;
-        return 0;
+        if (k == 0)
+                *ret = p->plain;
+        return k;
 }
 
 int sealed_reader_check(SealedReader *r, SealedCheck *ret) {
@@ -398,10 +398,8 @@ int sealed_reader_check(SealedReader *r, SealedCheck *ret) {
 SealedReader *sealed_reader_free(SealedReader *r) {
         if (!r)
                 return NULL;
-        block_codec_free(r->codec);
+        pieces_done(&r->decoded);
         safe_close(r->fd);
         free(r->found);
-        free(r->pages);
-        free(r->file_block);
         return mfree(r);
 }

@@ -9,6 +9,7 @@
  */
 
 #include "codec/block.h"
+#include "codec/pieces.h"
 #include "store/damage.h"
 #include "store/sealed.h"
 
@@ -28,12 +29,7 @@ typedef struct SealedReader {
         SealedFound *found; /* blocks, ascending; their numbers may have gaps */
         size_t n_found;
         Damages *damages; /* borrowed; NULL: nobody wants them */
-        BlockCodec *codec;
-        size_t i_cached; /* SIZE_MAX: none */
-        uint8_t *pages;
-        size_t n_pages_room; /* [bytes] */
-        uint8_t *file_block; /* header and body, as in the file */
-        size_t n_file_block_room;
+        Pieces decoded;   /* packed: header and body, as in the file; scratch: a BlockCodec */
 } SealedReader;
 
 /*

@@ -208,6 +208,12 @@ int cursor_open(Cursor **ret, const SessionDir *dir, const Formats *formats, uin
         return r;
 }
 
+void cursor_go_ahead(Cursor *c, Ahead *a) {
+        c->walk.ahead = a;
+        if (c->walk.segment)
+                page_source_go_ahead(c->walk.segment, a);
+}
+
 void cursor_count(const Cursor *c, PageCount *ret) {
         page_walk_count(&c->walk, ret);
 }

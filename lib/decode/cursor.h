@@ -51,6 +51,8 @@ static inline int cursor_advance(Cursor *c) {
         h->event++;
         return 0;
 }
+/* From now on what is packed is unpacked ahead.  @a: borrowed for the cursor's life. */
+void cursor_go_ahead(Cursor *c, Ahead *a);
 /* On to where events from @ns on begin, or somewhat before: pages between are not read, and nothing
  * that is damaged there is counted.  Never back.  0 or -errno. */
 int cursor_seek(Cursor *c, uint64_t ns);

@@ -18,6 +18,7 @@ struct Stream {
         size_t n_cursors;
         Cursor **heap; /* those that have an event */
         size_t n_heap, n_heap_room;
+        Ahead *ahead; /* NULL: all is unpacked when it is asked for */
         bool top_is_stale;
         uint64_t lead_ns; /* the top's events before this one come before all others */
 };
@@ -135,6 +136,8 @@ static int open_cursors(Stream *s) {
                 r = cursor_open(&s->cursors[s->n_cursors], s->dir, s->formats, cpus[i]);
                 if (r < 0)
                         return r;
+                if (s->ahead)
+                        cursor_go_ahead(s->cursors[s->n_cursors], s->ahead);
                 s->n_cursors++;
         }
         SORT(s->cursors, s->n_cursors, compare_cpus);
@@ -154,6 +157,14 @@ int stream_open(Stream **ret, const SessionDir *dir, const Formats *formats) {
         build_heap(s);
         *ret = TAKE_PTR(s);
         return 0;
+}
+
+int stream_go_ahead(Stream *s) {
+        int r = ahead_new(&s->ahead);
+
+        for (size_t i = 0; s->ahead && i < s->n_cursors; i++)
+                cursor_go_ahead(s->cursors[i], s->ahead);
+        return r;
 }
 
 bool stream_begin(const Stream *s, uint64_t *ret_ns) {
@@ -208,6 +219,7 @@ Stream *stream_free(Stream *s) {
                 return NULL;
         for (size_t i = 0; i < s->n_cursors; i++)
                 cursor_free(s->cursors[i]);
+        ahead_free(s->ahead);
         free(s->cursors);
         free(s->heap);
         return mfree(s);

@@ -61,6 +61,8 @@ static inline int stream_drop_same_cpu(Stream *s) {
         return cursor_advance(((const StreamHead *) s)->last);
 }
 
+/* From now on another thread unpacks what is packed, if there is a CPU for it, before it is asked for.  0 or -ENOMEM. */
+int stream_go_ahead(Stream *s);
 /* When the first event is that has not been asked for; false: there is none. */
 bool stream_begin(const Stream *s, uint64_t *ret_ns);
 /* On to events from @ns on, or somewhat before (cursor_seek()).  0 or -errno. */

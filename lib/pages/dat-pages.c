@@ -70,51 +70,60 @@ static int walk(DatPages *p) {
         return 0;
 }
 
+/* A PieceUnpack; the scratch is zstd's context. */
+static int unpack(const void *source, Piece *piece, void **scratch) {
+        const DatPages *p = source;
+        const DatChunk *c = &p->chunks[piece->i];
+
+        if (!*scratch && p->f->compressor == DAT_ZSTD && !(*scratch = ZSTD_createDCtx()))
+                return -ENOMEM;
+        if (!ARRAY_ROOM(piece->packed, piece->n_packed_room, c->n) ||
+            !ARRAY_ROOM(piece->plain, piece->n_plain_room, c->n_plain))
+                return -ENOMEM;
+        return pread_up_to(p->f->fd, piece->packed, c->n, p->cpu->at + c->at) == (ssize_t) c->n &&
+                               dat_unpack(p->f->compressor, *scratch, piece->packed, c->n,
+                                          piece->plain, c->n_plain)
+                       ? 0
+                       : SEGMENT_E_LOST;
+}
+
+static void free_context(void *scratch) {
+        (void) ZSTD_freeDCtx(scratch);
+}
+
 int dat_pages_new(DatPages **ret, const DatFile *f, const DatCpu *cpu, Damages *damages) {
         _cleanup_(dat_pages_freep) DatPages *p =
                 NEW(DatPages, .f = f, .cpu = cpu, .page_bytes = f->buffers[f->i_chosen].page_bytes,
-                    .n_torn = cpu->n_cut, .zstd = ZSTD_createDCtx(), .i_unpacked = SIZE_MAX,
-                    .damages = damages);
-        int r = p && p->zstd ? walk(p) : -ENOMEM;
+                    .n_torn = cpu->n_cut, .damages = damages,
+                    .unpacked = { .unpack = unpack, .free_scratch = free_context });
+        int r = p ? walk(p) : -ENOMEM;
 
-        if (r >= 0)
-                *ret = TAKE_PTR(p);
-        return r;
-}
-
-static int unpack(DatPages *p, size_t i) {
-        const DatChunk *c = &p->chunks[i];
-
-        p->i_unpacked = SIZE_MAX;
-        if (!ARRAY_ROOM(p->packed, p->n_packed_room, c->n) ||
-            !ARRAY_ROOM(p->pages, p->n_room, c->n_plain))
-                return -ENOMEM;
-        if (pread_up_to(p->f->fd, p->packed, c->n, p->cpu->at + c->at) == (ssize_t) c->n &&
-            dat_unpack(p->f->compressor, p->zstd, p->packed, c->n, p->pages, c->n_plain)) {
-                p->i_unpacked = i;
-                return 0;
-        }
-        note(p, i, c->n_plain / p->page_bytes, "does not unpack");
-        return SEGMENT_E_LOST;
+        if (r < 0)
+                return r;
+        p->unpacked.source = p;
+        p->unpacked.n = p->n_chunks;
+        *ret = TAKE_PTR(p);
+        return 0;
 }
 
 int dat_pages_read(DatPages *p, uint64_t page, const void **ret, uint64_t *ret_n) {
         size_t at = BISECT(1, p->n_chunks, i, p->chunks[i].first_page <= page) - 1;
         const DatChunk *c = &p->chunks[at];
-        int r = p->i_unpacked == at ? 0 : unpack(p, at);
+        const Piece *piece;
+        int r = pieces_get(&p->unpacked, at, &piece);
 
         *ret_n = c->first_page + c->n_plain / p->page_bytes - page;
         if (r == 0)
-                *ret = p->pages + (page - c->first_page) * p->page_bytes;
+                *ret = piece->plain + (page - c->first_page) * p->page_bytes;
+        else if (r > 0)
+                note(p, at, c->n_plain / p->page_bytes, "does not unpack");
         return r;
 }
 
 DatPages *dat_pages_free(DatPages *p) {
         if (!p)
                 return NULL;
+        pieces_done(&p->unpacked);
         free(p->chunks);
-        free(p->packed);
-        free(p->pages);
-        (void) ZSTD_freeDCtx(p->zstd);
         return mfree(p);
 }

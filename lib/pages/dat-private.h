@@ -7,8 +7,9 @@
 #include <zstd.h>
 
 #include "base/bytes.h"
-#include "codec/sealed-reader.h"
+#include "codec/pieces.h"
 #include "pages/dat-file.h"
+#include "store/damage.h"
 
 #define DAT_TEXT_MAX ((size_t) 256 << 20)
 
@@ -81,10 +82,7 @@ typedef struct DatPages {
         uint64_t n_pages, n_torn;
         DatChunk *chunks;
         size_t n_chunks;
-        size_t i_unpacked; /* SIZE_MAX: none */
-        uint8_t *packed, *pages;
-        uint32_t n_packed_room, n_room;
-        ZSTD_DCtx *zstd;
+        Pieces unpacked;
         Damages *damages; /* borrowed; NULL: nobody wants them */
 } DatPages;
 

@@ -153,6 +153,13 @@ int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint
         return r;
 }
 
+void page_source_go_ahead(PageSource *s, Ahead *a) {
+        if (s->sealed)
+                pieces_go_ahead(&s->sealed->decoded, a);
+        else if (s->packed)
+                pieces_go_ahead(&s->packed->unpacked, a);
+}
+
 int page_source_refresh(PageSource *s) {
         int r = s->raw ? segment_refresh(s->raw) : 0;
 

@@ -56,6 +56,8 @@ int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint
 int page_source_take_fd(PageSource **ret, int fd, Damages *damages);
 /* The same of a CPU's pages in a trace.dat, which is borrowed.  0, -ENOENT (no such CPU), -errno. */
 int page_source_open_dat(PageSource **ret, const DatFile *f, uint32_t cpu, Damages *damages);
+/* From now on what is packed is unpacked ahead for whoever reads in order (codec/pieces.h).  @a: borrowed. */
+void page_source_go_ahead(PageSource *s, Ahead *a);
 /* Looks again how many pages there are: 1 if more than before, 0, -errno.  Sealed ones are
  * final. */
 int page_source_refresh(PageSource *s);

@@ -77,6 +77,8 @@ static int open_segment(PageWalk *w, uint64_t sequence) {
                 damages_add(&w->damages, DAMAGE_NO_SEGMENT);
                 r = SEGMENT_E_DAMAGED;
         }
+        if (r == 0 && w->ahead)
+                page_source_go_ahead(w->segment, w->ahead);
         if (r == SEGMENT_E_UNBEGUN && !is_last(w))
                 w->count.n_segments_unbegun++;
         else if (r == -ENOENT) /* a ring goes on while it is read */

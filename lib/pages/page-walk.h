@@ -33,6 +33,7 @@ typedef struct PageCount {
 
 typedef struct PageWalk {
         const SessionDir *dir; /* borrowed */
+        Ahead *ahead;          /* borrowed; NULL: nothing is unpacked ahead */
         const DatTimes *times; /* NULL: pages hold the times themselves */
         uint32_t cpu, page_bytes;
         bool swap;

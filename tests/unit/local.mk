@@ -52,7 +52,7 @@ unit_programs += %D%/lib-retention
 %C%_lib_retention_LDADD = $(unit_libs) $(retention_libs) $(codec_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-codec
-%C%_lib_codec_SOURCES = %D%/test-block.c %D%/test-layout.c
+%C%_lib_codec_SOURCES = %D%/test-block.c %D%/test-layout.c %D%/test-pieces.c
 %C%_lib_codec_CFLAGS = $(unit_cflags)
 %C%_lib_codec_LDADD = $(unit_libs) $(pages_libs) $(CHECK_LIBS)
 
