@@ -159,7 +159,7 @@ _ftracectl() {
         --cgroup) __ftracectl_offer_files "${cur:-/sys/fs/cgroup/}" -d; return ;;
         --format)
                 if [[ $verb == export ]]; then
-                        COMPREPLY=($(compgen -W 'flame heatmap html folded csv json ndjson parquet tsv perfetto' -- "$cur"))
+                        COMPREPLY=($(compgen -W 'flame heatmap html folded csv json ndjson parquet tsv perfetto pprof' -- "$cur"))
                 else
                         COMPREPLY=($(compgen -W "graph indent$([[ $verb != run ]] || echo ' none')" -- "$cur"))
                 fi

@@ -141,10 +141,10 @@ static const Verb verbs[] = {
         { "export", "[BEFORE] SOURCE... --format=FORMAT [-o FILE|DIR/]",
           "write pictures, timelines or tables",
           "FORMAT is flame (a flame graph; of two recordings, the difference), heatmap (when\n"
-          "calls were slow), html (a page with everything) or folded; perfetto (a timeline); csv,\n"
-          "json or ndjson (tables of calls); parquet (the same by columns, of any number of\n"
-          "recordings, into FILE or partitions of DIR/) or tsv (its rows as text, for databases\n"
-          "without it).\n"
+          "calls were slow), html (a page with everything), folded or pprof (profiles); perfetto (a\n"
+          "timeline); csv, json or ndjson (tables of calls); parquet (the same by columns, of\n"
+          "any number of recordings, into FILE or partitions of DIR/) or tsv (its rows as text,\n"
+          "for databases without it).\n"
           "Without -o, writes to standard output.\n",
           OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, MANY,
           verb_export },

@@ -225,6 +225,51 @@ def read_perfetto(path):
     }
 
 
+def read_pprof(path):
+    """Strings, mappings, functions and locations are there, whatever their order; the leaf is a stack's first."""
+    with open(path, "rb") as f:
+        profile = [(field, value if isinstance(value, int) else bytes(value)) for field, value in fields(f.read())]
+
+    def packed(data):
+        n = shift = 0
+        for byte in data:
+            n |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                yield n
+                n = shift = 0
+
+    strings = [value.decode("utf-8") for field, value in profile if field == 6]
+    assert strings[0] == ""
+    types = [[strings[v] for _, v in fields(value)] for field, value in profile if field == 1]
+    assert types == [["calls", "count"], ["time", "nanoseconds"], ["waiting", "nanoseconds"]], types
+    by_id = {kind: {} for kind in (3, 4, 5)}
+    for field, value in profile:
+        if field in by_id:
+            entry = dict(fields(value))
+            assert entry[1] not in by_id[field] and entry[1] > 0
+            by_id[field][entry[1]] = entry
+    mappings, locations, names = by_id[3], by_id[4], by_id[5]
+    functions, roots, waiting, cut = Functions(), 0, 0, 0
+    for field, value in profile:
+        if field != 2:
+            continue
+        sample = list(fields(value))
+        stack = [locations[i] for f, v in sample if f == 1 for i in packed(v)]
+        count, self_ns, waiting_ns = [n for f, v in sample if f == 2 for n in packed(v)]
+        labels = [strings[dict(fields(v))[1]] for f, v in sample if f == 3]
+        assert all(place[2] in mappings for place in stack)
+        leaf = strings[names[dict(fields(stack[0][4]))[1]][2]]
+        module = strings[mappings[stack[0][2]][5]]
+        assert leaf.endswith(f" {module}") or module == "[kernel.kallsyms]", (leaf, module)
+        functions.add(leaf, self_ns, count)
+        roots += self_ns
+        waiting += waiting_ns
+        cut += count if "cut" in labels else 0
+    comments = [strings[value] for field, value in profile if field == 13]
+    return {"functions": functions, "roots_ns": roots, "waiting_ns": waiting, "cut": cut, "comments": comments}
+
+
 def read_folded(path):
     functions, total, cut = Functions(), 0, {}
     with open(path, encoding="utf-8") as f:
@@ -322,6 +367,7 @@ READERS = {
     "json": read_json,
     "ndjson": read_ndjson,
     "perfetto": read_perfetto,
+    "pprof": read_pprof,
     "folded": read_folded,
     "flame": read_flame,
     "html": read_html,

@@ -13,7 +13,7 @@ to_test=(g++ clang libclang-rt-dev shellcheck jq python3 trace-cmd systemd syste
         openssh-client openssh-server)
 to_package=(build-essential debhelper lintian)
 to_emulate=(qemu-system-arm)
-to_view=(chromium protobuf-compiler)
+to_view=(chromium protobuf-compiler golang-go)
 to_test_packaging=(rpm cpio debootstrap)
 
 # What else it was built for, here, and what compilers call it.

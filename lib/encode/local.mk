@@ -9,5 +9,7 @@ noinst_LIBRARIES += %D%/libencode.a
 	%D%/parquet-texts.c \
 	%D%/parquet.c \
 	%D%/parquet.h \
+	%D%/protobuf.c \
+	%D%/protobuf.h \
 	%D%/tsv.c
 encode_libs = %D%/libencode.a $(base_libs)

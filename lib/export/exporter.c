@@ -16,6 +16,7 @@ const Exporter *const exporters[] = {
         &exporter_json,
         &exporter_ndjson,
         &exporter_perfetto,
+        &exporter_pprof,
         &exporter_parquet,
         &exporter_tsv,
         NULL,

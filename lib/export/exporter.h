@@ -96,6 +96,7 @@ extern const Exporter exporter_json;
 extern const Exporter exporter_ndjson;
 extern const Exporter exporter_perfetto;
 extern const Exporter exporter_parquet;
+extern const Exporter exporter_pprof;
 extern const Exporter exporter_tsv;
 
 /*

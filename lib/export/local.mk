@@ -16,6 +16,7 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/parquet-parts.c \
 	%D%/parquet-rows.h \
 	%D%/perfetto.c \
+	%D%/pprof.c \
 	%D%/scripts.h \
 	%D%/spill.c \
 	%D%/spill.h \

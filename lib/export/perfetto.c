@@ -17,11 +17,10 @@
  * track_descriptor.proto, interned_data.proto, debug_annotation.proto (2026).
  */
 
-#include <endian.h>
-
 #include "analyze/sched.h"
 #include "base/array.h"
 #include "encode/escape.h"
+#include "encode/protobuf.h"
 #include "export/exporter.h"
 #include "export/intern.h"
 
@@ -110,38 +109,6 @@ typedef struct Perfetto {
         size_t irq_depth; /* of what is open in the run that is put aside; 0: none is */
 } Perfetto;
 
-/* --- fields of Protocol Buffers ---------------------------------------------------------------- */
-
-/*
- * A message inside another one is made in a Buf of its own first, since its length comes before it.
- * Source: protobuf.dev, "Encoding".
- */
-/* uint32, uint64, bool, enum; int64 cast. */
-static void proto_u64(Buf *b, unsigned field, uint64_t v) {
-        buf_add_varint(b, field << 3);
-        buf_add_varint(b, v);
-}
-
-static void proto_fixed64(Buf *b, unsigned field, uint64_t v) {
-        v = htole64(v);
-        buf_add_varint(b, field << 3 | 1);
-        buf_add(b, &v, sizeof(v));
-}
-
-/* string, bytes; a string must be UTF-8. */
-static void proto_bytes(Buf *b, unsigned field, const void *data, size_t n) {
-        buf_add_varint(b, field << 3 | 2);
-        buf_add_varint(b, n);
-        buf_add(b, data, n);
-}
-
-/* A message; @message is empty afterwards, and its error @b's. */
-static void proto_message(Buf *b, unsigned field, Buf *message) {
-        proto_bytes(b, field, message->data, message->n_data);
-        b->error = b->error ?: message->error;
-        message->n_data = 0;
-}
-
 /* --- packets ---------------------------------------------------------------------------------- */
 
 /* A packet with p->event in it, as that @field; @flags: 0: none. */
@@ -161,22 +128,15 @@ static int write_event(Perfetto *p, uint64_t timestamp_ns) {
 }
 
 static void add_interned(Perfetto *p, unsigned field, uint64_t iid, const char *s, size_t n) {
-        _cleanup_buf_ Buf name = BUF_INIT;
-
-        /* A string must be UTF-8. */
-        escape_utf8(&name, s, n);
         proto_u64(&p->inner, INTERNED_IID, iid);
-        proto_message(&p->inner, INTERNED_NAME, &name);
+        proto_string(&p->inner, INTERNED_NAME, s, n);
         proto_message(&p->event, field, &p->inner);
 }
 
 static int write_track(Perfetto *p, uint64_t uuid, uint64_t parent_uuid, const char *name,
                        size_t n) {
-        _cleanup_buf_ Buf text = BUF_INIT;
-
-        escape_utf8(&text, name, n);
         proto_u64(&p->event, TRACK_UUID, uuid);
-        proto_message(&p->event, TRACK_NAME, &text);
+        proto_string(&p->event, TRACK_NAME, name, n);
         if (parent_uuid)
                 proto_u64(&p->event, TRACK_PARENT_UUID, parent_uuid);
         return write_packet(p, PACKET_TRACK_DESCRIPTOR, 0);

@@ -292,6 +292,30 @@ exits 'and opened' 0 browse "$work/million.html"
 ok 'all are counted' test "$(answer 1)" -ge 1000000
 ok 'and what is left out is said' grep -qE '^"Of [0-9,]+ places in the tree those are shown that took .* of all' <(answer 2)
 
+# --- pprof ---------------------------------------------------------------------------------------
+
+pprof() { # OPTION...
+        env HOME="$work" PPROF_TMPDIR="$work" go tool pprof -unit=ns -nodefraction=0 -nodecount=100000 "$@" "$work/x.pprof"
+}
+if command -v go >/dev/null; then
+        for source in $recording udp_sendmsg-new "$data/text/udp-client-server.stap.txt"; do
+                ftracectl export "$source" --format=pprof -o "$work/x.pprof"
+                exits "${source##*/} is opened by pprof" 0 pprof -top
+                is 'and has the own times and totals of top, to the nanosecond' \
+                        "$(awk '$1 == "flat" { rows = 1; next } rows { sub(/ns$/, "", $1); sub(/ns$/, "", $4); print $6 $7, $1, $4 }' "$out" | sort)" \
+                        "$(ftracectl top --limit=1000000 --json "$source" | jq -r '.[] | select(.total_ns > 0) |
+                                "\(.function)\(if .module then "[\(.module)]" else "" end) \(.self_ns) \(.total_ns)"' | sort)"
+        done
+        ftracectl export $recording --format=pprof -o "$work/x.pprof"
+        exits 'pprof knows callers' 0 pprof -peek '^ip_send_skb$'
+        says 'as tree does' '^ .* udp_send_skb$' "$out"
+        exits 'pprof knows how often each was called' 0 pprof -top -unit=count -sample_index=calls
+        says 'as top does' "^ *$(ftracectl top --json $recording | jq '.[] | select(.function == "ip_send_skb").count') .* ip_send_skb$" "$out"
+        exits 'pprof knows what is cut' 0 pprof -tags
+else
+        skip_one 'pprof opens a profile' 'go is not installed'
+fi
+
 # --- protobuf ------------------------------------------------------------------------------------
 
 decode() {

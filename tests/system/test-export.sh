@@ -29,7 +29,7 @@ for source in udp_sendmsg-6.12 "$graph" "$data/text/udp-client-server.stap.txt";
         ftracectl top --quiet --json --store "$data" "$source" >"$work/top.json" 2>/dev/null
         wanted=$(functions_of "$work/top.json")
         total=$(jq 'map(.self_ns) | add' "$work/top.json")
-        for format in csv json ndjson perfetto; do
+        for format in csv json ndjson perfetto pprof; do
                 exits "$name is exported as $format" 0 \
                         ftracectl export --quiet --store "$data" "$source" --format=$format -o "$work/$format"
                 exits "$name as $format is well-formed" 0 read_export $format "$work/$format"
@@ -54,7 +54,7 @@ for source in udp_sendmsg-6.1 udp_sendmsg-new; do
 done
 # What was left out, now or when a file was made of it, is said by whatever can.
 ftracectl fetch -q --cpus=1 --store "$data" udp_sendmsg-6.12 -o "$work/part.dat"
-for format in html flame heatmap json perfetto; do
+for format in html flame heatmap json perfetto pprof; do
         for source in udp_sendmsg-6.12:--depth=3 "$work/part.dat:--cpus=1 --depth=3"; do
                 ftracectl export -q --depth=3 --store "$data" "${source%%:*}" --format=$format -o "$work/part"
                 ok "$format of ${source##*/} says what was asked for" grep -aqF -e "${source#*:}" "$work/part"
@@ -158,7 +158,7 @@ says 'in time' '"spans":\[0,370000,0,0,0,10000,350000,1,1,.,20000,333000,2,2,2\]
 printf '%s\n' ' 0)  e",;<b>-7   |               |  do_it() {' \
         ' 0)  e",;<b>-7   |   0.100 us    |    a.b$<script>alert(1)</script>();' \
         ' 0)  e",;<b>-7   |   1.000 us    |  }' >"$work/evil.txt"
-for format in csv json ndjson perfetto folded flame html; do
+for format in csv json ndjson perfetto pprof folded flame html; do
         exits "hostile names are exported as $format" 0 \
                 ftracectl export --quiet "$work/evil.txt" --format=$format -o "$work/evil.$format"
         exits "and well-formed as $format" 0 read_export $format "$work/evil.$format"
@@ -178,7 +178,7 @@ many 50000 >"$work/more.txt"
 limited() {
         bash -c 'ulimit -t 20 && exec "$@"' limited "$top_builddir/ftracectl" "$@"
 }
-for format in csv ndjson perfetto folded flame html; do
+for format in csv ndjson perfetto pprof folded flame html; do
         exits "100,000 functions are exported as $format" 0 \
                 limited export --quiet "$work/many.txt" --format=$format -o "$work/many.$format"
 done

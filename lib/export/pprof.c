@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A profile as pprof reads it: a sample for each node of the call tree, with what its calls took themselves; what they
+ * took with all below is what the reader adds up.  Numbers of strings, mappings, functions and locations are given as
+ * they are met, and each is written then.
+ *
+ * Calls that were cut have a sample of their own with the label "cut", so that it can be left out; what may be the time of
+ * functions that were not hooked has the label "not_hooked_below".
+ *
+ * Source: github.com/google/pprof, proto/profile.proto (2026).
+ */
+
+#include "encode/protobuf.h"
+#include "export/exporter.h"
+#include "export/intern.h"
+
+enum { /* fields */
+       PROFILE_SAMPLE_TYPE = 1,
+       PROFILE_SAMPLE = 2,
+       PROFILE_MAPPING = 3,
+       PROFILE_LOCATION = 4,
+       PROFILE_FUNCTION = 5,
+       PROFILE_STRING = 6,
+       PROFILE_TIME_NS = 9,
+       PROFILE_DURATION_NS = 10,
+       PROFILE_COMMENT = 13,
+       PROFILE_DEFAULT_TYPE = 14,
+       TYPE_TYPE = 1,
+       TYPE_UNIT = 2,
+       SAMPLE_LOCATIONS = 1,
+       SAMPLE_VALUES = 2,
+       SAMPLE_LABEL = 3,
+       LABEL_KEY = 1,
+       LABEL_TEXT = 2,
+       MAPPING_ID = 1,
+       MAPPING_FILE = 5,
+       MAPPING_HAS_FUNCTIONS = 7,
+       LOCATION_ID = 1,
+       LOCATION_MAPPING = 2,
+       LOCATION_ADDRESS = 3,
+       LOCATION_LINE = 4,
+       LINE_FUNCTION = 1,
+       FUNCTION_ID = 1,
+       FUNCTION_NAME = 2,
+       FUNCTION_SYSTEM_NAME = 3,
+};
+
+static const char *const types[][2] = {
+        { "calls", "count" },
+        { "time", "nanoseconds" },
+        { "waiting", "nanoseconds" },
+};
+
+typedef struct Pprof {
+        ExportState s;
+        Buf message, inner;
+        Intern functions; /* of a location each; both ids are its number, plus 1 */
+        Strv modules; /* of a mapping each; its id is the number, plus 1; the first is the kernel */
+        uint64_t n_strings;
+        uint64_t cut, cut_text, not_hooked, note; /* strings */
+        int32_t noted;                            /* what the note is of */
+} Pprof;
+
+static uint64_t add_string(Pprof *p, const char *s, size_t n) {
+        proto_string(p->s.out, PROFILE_STRING, s, n);
+        return p->n_strings++;
+}
+
+static uint64_t add_word(Pprof *p, const char *s) {
+        return add_string(p, s, strlen(s));
+}
+
+static void add_comment(Pprof *p, const char *before, const char *s) {
+        _cleanup_buf_ Buf text = BUF_INIT;
+
+        if (!s || !*s)
+                return;
+        buf_adds(&text, before);
+        buf_adds(&text, s);
+        proto_u64(p->s.out, PROFILE_COMMENT, add_string(p, text.data, text.n_data));
+}
+
+/* 0 without memory. */
+static uint64_t mapping_of(Pprof *p, const Function *f) {
+        _cleanup_free_ char *name = NULL;
+        const char *module;
+        size_t n, i = 0;
+
+        module = function_module(f, &n);
+        if (!module) {
+                module = "kernel.kallsyms";
+                n = strlen(module);
+        }
+        if (asprintf(&name, "[%.*s]", (int) n, module) < 0)
+                return TAKE_PTR(name) != NULL;
+        while (i < p->modules.n && !streq(p->modules.items[i], name))
+                i++;
+        if (i == p->modules.n) {
+                if (strv_add(&p->modules, name) < 0)
+                        return 0;
+                proto_u64(&p->message, MAPPING_ID, i + 1);
+                proto_u64(&p->message, MAPPING_FILE, add_word(p, name));
+                proto_u64(&p->message, MAPPING_HAS_FUNCTIONS, true);
+                proto_message(p->s.out, PROFILE_MAPPING, &p->message);
+        }
+        return i + 1;
+}
+
+/* The id of its location; 0 without memory. */
+static uint64_t location_of(Pprof *p, const Function *f) {
+        uint64_t mapping, name;
+        uint32_t number;
+        int r = intern_add(&p->functions, f, &number);
+
+        if (r <= 0)
+                return r < 0 ? 0 : number + 1;
+        mapping = mapping_of(p, f);
+        name = add_string(p, f->label, f->n_label);
+        proto_u64(&p->message, FUNCTION_ID, number + 1);
+        proto_u64(&p->message, FUNCTION_NAME, name);
+        proto_u64(&p->message, FUNCTION_SYSTEM_NAME, name);
+        proto_message(p->s.out, PROFILE_FUNCTION, &p->message);
+        proto_u64(&p->message, LOCATION_ID, number + 1);
+        proto_u64(&p->message, LOCATION_MAPPING, mapping);
+        proto_u64(&p->message, LOCATION_ADDRESS, f->address);
+        proto_u64(&p->inner, LINE_FUNCTION, number + 1);
+        proto_message(&p->message, LOCATION_LINE, &p->inner);
+        proto_message(p->s.out, PROFILE_LOCATION, &p->message);
+        return mapping > 0 ? number + 1 : 0;
+}
+
+static void add_label(Pprof *p, Buf *sample, uint64_t key, uint64_t text) {
+        proto_u64(&p->inner, LABEL_KEY, key);
+        proto_u64(&p->inner, LABEL_TEXT, text);
+        proto_message(sample, SAMPLE_LABEL, &p->inner);
+}
+
+/* Neighbours have mostly the same. */
+static uint64_t note_of(Pprof *p, int32_t n_unhooked) {
+        if (p->note == 0 || p->noted != n_unhooked)
+                p->note = add_word(p, UNHOOKED_NOTE(n_unhooked));
+        p->noted = n_unhooked;
+        return p->note;
+}
+
+/* What is written of @node: its stack, innermost first, and the values.  0 or -ENOMEM. */
+static int add_sample(Pprof *p, const CallNode *node, bool is_cut, const uint64_t *values) {
+        _cleanup_buf_ Buf stack = BUF_INIT, sample = BUF_INIT;
+
+        for (const CallNode *n = node; n->function; n = n->parent) {
+                uint64_t location = location_of(p, n->function);
+
+                if (location == 0)
+                        return -ENOMEM;
+                buf_add_varint(&stack, location);
+        }
+        proto_message(&sample, SAMPLE_LOCATIONS, &stack);
+        for (size_t i = 0; i < ELEMENTSOF(types); i++)
+                buf_add_varint(&stack, values[i]);
+        proto_message(&sample, SAMPLE_VALUES, &stack);
+        if (is_cut)
+                add_label(p, &sample, p->cut, p->cut_text);
+        if (!unhooked_is_none(node->n_unhooked))
+                add_label(p, &sample, p->not_hooked, note_of(p, node->n_unhooked));
+        proto_message(p->s.out, PROFILE_SAMPLE, &sample);
+        return p->s.out->error;
+}
+
+static void add_head(Pprof *p) {
+        const ExportInfo *info = p->s.info;
+        const SessionMeta *m = info->meta;
+        _cleanup_buf_ Buf hooked = BUF_INIT;
+        uint64_t names[2];
+
+        p->message = p->inner = BUF_INIT;
+        (void) add_word(p, "");
+        for (size_t i = 0; i < ELEMENTSOF(types); i++) {
+                names[0] = add_word(p, types[i][0]);
+                names[1] = add_word(p, types[i][1]);
+                proto_u64(&p->message, TYPE_TYPE, names[0]);
+                proto_u64(&p->message, TYPE_UNIT, names[1]);
+                proto_message(p->s.out, PROFILE_SAMPLE_TYPE, &p->message);
+                if (streq(types[i][0], "time"))
+                        proto_u64(p->s.out, PROFILE_DEFAULT_TYPE, names[0]);
+        }
+        p->cut = add_word(p, "cut");
+        p->cut_text = add_word(p, "not seen to end: lower bounds");
+        p->not_hooked = add_word(p, "not_hooked_below");
+        add_comment(p, "recording: ", info->title);
+        add_comment(p, "host: ", info->host);
+        add_comment(p, "kernel: ", info->kernel);
+        add_comment(p, "left out by: ", info->filters);
+        if (m)
+                unhooked_describe(&hooked, m);
+        buf_add(&hooked, "", 1);
+        add_comment(p, "", hooked.data);
+        if (m && clock_tuple_is_set(&m->start) && !info->has_ticks)
+                proto_u64(p->s.out, PROFILE_TIME_NS,
+                          p->s.begin_ns - m->start.trace_ns + m->start.realtime_ns);
+        proto_u64(p->s.out, PROFILE_DURATION_NS, p->s.end_ns - p->s.begin_ns);
+        if (p->s.n_losses > 0)
+                add_comment(p, "incomplete: ", "events were lost");
+}
+
+static int pprof_end(void *userdata) {
+        Pprof *p = userdata;
+        const CallNode *root = call_tree_root(p->s.tree);
+        int r = 0;
+
+        add_head(p);
+        for (const CallNode *n = call_node_next(root, root); n && r >= 0;
+             n = call_node_next(root, n)) {
+                uint64_t whole[] = { n->n - n->n_cut, n->self_ns - n->cut_self_ns, n->blocked_ns };
+                uint64_t cut[] = { n->n_cut, n->cut_self_ns, n->n > n->n_cut ? 0 : n->blocked_ns };
+
+                if (n->n > n->n_cut)
+                        r = add_sample(p, n, false, whole);
+                if (r >= 0 && n->n_cut > 0)
+                        r = add_sample(p, n, true, cut);
+        }
+        return r;
+}
+
+static void pprof_done(void *userdata) {
+        Pprof *p = userdata;
+
+        buf_done(&p->message);
+        buf_done(&p->inner);
+        intern_done(&p->functions);
+        strv_done(&p->modules);
+}
+
+const Exporter exporter_pprof = {
+        .name = "pprof",
+        .summary = "a profile for \"go tool pprof\" and others: calls, own times, and waiting, by "
+                   "stack",
+        .is_binary = true,
+        .n_bytes = sizeof(Pprof),
+        .has_tree = true,
+        .end = pprof_end,
+        .done = pprof_done,
+};
