@@ -202,13 +202,16 @@ int idle_note(Idle *idle, const Function *root, const Call *call) {
 
 void idle_describe(Buf *out, const Idle *idle) {
         const char *name = NULL;
-        uint64_t n = 0;
+        uint64_t n = 0, n_others = 0;
+        size_t n_named = 0;
 
         for (size_t i = 0; i < idle->n_roots && idle_is_left_out(idle); i++) {
                 const struct IdleRoot *root = &idle->roots[i];
 
-                if (root->n == 0)
+                if (root->n == 0 || n_named++ >= IDLE_NAMED) {
+                        n_others += root->n;
                         continue;
+                }
                 buf_printf(out, "%s%s%s of %s (up to %s)", n > 0 ? ", " : "", FORMAT_COUNT(root->n),
                            n > 0          ? ""
                            : root->n == 1 ? " call"
@@ -217,6 +220,8 @@ void idle_describe(Buf *out, const Idle *idle) {
                 name = n > 0 ? "NAME" : root->function->label;
                 n += root->n;
         }
+        if (n_named > IDLE_NAMED)
+                buf_printf(out, ", %s of %zu others", FORMAT_COUNT(n_others), n_named - IDLE_NAMED);
         if (n > 0)
                 buf_printf(out,
                            " waited for input most of %s time and %s left out: --root=%s shows %s.",

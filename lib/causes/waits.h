@@ -63,6 +63,7 @@ static inline bool idle_is_left_out(const Idle *idle) {
 /* Of each outermost call, whose function is, or stands for, @root: whether it is idle, as far as that is_wanted; or
  * -ENOMEM.  A root of which no call is whole is none that others are left out for. */
 int idle_note(Idle *idle, const Function *root, const Call *call);
+#define IDLE_NAMED 4 /* roots; of more it is said how many they are */
 /* "7 calls of udp_recvmsg (up to 43.0 ms), 2 of do_epoll_wait (up to 10.1 ms) waited for input most of their time and
  * are left out: --root=NAME shows them."; nothing, if none is left out. */
 void idle_describe(Buf *out, const Idle *idle);

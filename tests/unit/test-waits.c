@@ -208,8 +208,8 @@ static void described(const Waker *w, const char *text) {
         _cleanup_buf_ Buf out = BUF_INIT;
 
         waker_describe(&out, w);
-        ck_assert_msg(out.n_data == strlen(text) && memcmp(out.data, text, out.n_data) == 0,
-                      "%.*s", (int) out.n_data, out.data);
+        ck_assert_msg(out.n_data == strlen(text) && memcmp(out.data, text, out.n_data) == 0, "%.*s",
+                      (int) out.n_data, out.data);
 }
 
 /* On lo it is the sender's own; a packet that comes meanwhile for another task looks the same. */
@@ -304,8 +304,8 @@ static void says(const WaitsRow *row, const char *text) {
         _cleanup_buf_ Buf out = BUF_INIT;
 
         waits_describe(&out, row);
-        ck_assert_msg(out.n_data == strlen(text) && memcmp(out.data, text, out.n_data) == 0,
-                      "%.*s", (int) out.n_data, out.data);
+        ck_assert_msg(out.n_data == strlen(text) && memcmp(out.data, text, out.n_data) == 0, "%.*s",
+                      (int) out.n_data, out.data);
 }
 
 FED_TEST(who_is_off_the_cpu_between_calls_is_told_for_whom) {
@@ -316,8 +316,9 @@ FED_TEST(who_is_off_the_cpu_between_calls_is_told_for_whom) {
         ck_assert(row && row->is_between && row->is_forced);
         ck_assert_int_eq(row->waker.pid, 18);
         ck_assert_uint_eq(row->idle_ns, 300);
-        says(row, "t17-17 was off the CPU 3 times between its calls, behind udp_recvmsg, 2.70 us in all "
-                  "and 0.900 us at most: t18-18 had the CPU longest");
+        says(row,
+             "t17-17 was off the CPU 3 times between its calls, behind udp_recvmsg, 2.70 us in all "
+             "and 0.900 us at most: t18-18 had the CPU longest");
         ck_assert_ptr_null(waits_between(f->waits, 18, NULL));
         ck_assert_ptr_null(waits_between(f->waits, -1, "schedule"));
 }
@@ -328,8 +329,9 @@ FED_TEST(perhaps_it_was_throttled_if_nobody_else_ran) {
 
         ck_assert_uint_eq(n, 1);
         ck_assert(row && row->waker.pid == 0);
-        says(row, "t17-17 was off the CPU 3 times between its calls, behind udp_recvmsg, 2.70 us in all "
-                  "and 0.900 us at most: nothing else ran for 2.67 us: perhaps throttled (cpu.max)");
+        says(row,
+             "t17-17 was off the CPU 3 times between its calls, behind udp_recvmsg, 2.70 us in all "
+             "and 0.900 us at most: nothing else ran for 2.67 us: perhaps throttled (cpu.max)");
 }
 
 TEST(who_waits_between_calls_or_where_events_were_lost_is_not_told_of) {
@@ -445,6 +447,27 @@ TEST(damaged_events_are_left_out) {
         s.text = NULL;
         ck_assert_int_eq(sched_parse(&s).kind, SCHED_NONE);
         ck_assert_int_eq(sched_parse(&(Step){ .kind = STEP_LOST }).kind, SCHED_NONE);
+}
+
+TEST(of_many_idle_roots_some_are_named) {
+        _cleanup_buf_ Buf text = BUF_INIT;
+        _cleanup_(idle_done) Idle idle = { .is_wanted = true };
+        Function functions[8];
+
+        for (size_t i = 0; i < ELEMENTSOF(functions); i++) {
+                functions[i] = i < 7 ? recv : ready;
+                ck_assert_int_eq(
+                        idle_note(
+                                &idle, &functions[i],
+                                &(Call){ .is_idle = i < 7, .has_end = true, .duration_ns = 1000 }),
+                        i < 7);
+        }
+        idle_describe(&text, &idle);
+        EXPECT_TEXT(text, "1 call of udp_recvmsg (up to 1.00 us), 1 of udp_recvmsg (up to 1.00 "
+                          "us), 1 of udp_recvmsg (up to 1.00 us), "
+                          "1 of udp_recvmsg (up to 1.00 us), 3 of 3 others waited for input most of "
+                          "their time and are left out: "
+                          "--root=NAME shows them.");
 }
 
 TEST(a_thousand_tasks_are_told_apart) {
