@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <stdarg.h>
+#include <sys/mman.h>
 
 #include "base/array.h"
 
 void *array_resize(void *items, size_t n_room, size_t n_max, size_t item_bytes) {
         return n_room <= n_max ? reallocarray(items, n_room, item_bytes) : NULL;
+}
+
+void *malloc_huge(size_t n) {
+        static const size_t huge = (size_t) 2 << 20;
+        size_t n_room = (n + huge - 1) & ~(huge - 1);
+        void *p = n < huge / 2 || n_room < n ? malloc(n) : aligned_alloc(huge, n_room);
+
+        if (p && n >= huge / 2)
+                (void) madvise(p, n_room, MADV_HUGEPAGE);
+        return p;
 }
 
 int strv_take(Strv *v, char *s) {

@@ -20,6 +20,9 @@
 /* Behind the macros, where there is no room; NULL without memory. */
 _cold_ void *array_resize(void *items, size_t n_room, size_t n_max, size_t item_bytes);
 
+/* malloc() of what is filled from end to end: in huge pages, where the kernel has them. */
+void *malloc_huge(size_t n);
+
 static inline size_t array_next_room(size_t n_room, size_t n) {
         n_room = n_room ? n_room * 2 : 16;
         return MAX(n_room, n);

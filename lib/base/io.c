@@ -90,6 +90,12 @@ int fd_read(int fd, char **ret, size_t *ret_n, size_t max) {
                 return ORIGIN(-errno);
         if (end >= 0 && (uint64_t) end > max)
                 return ORIGIN(-EFBIG);
+        if (end > at) {
+                n_room = (size_t) (end - at) + PAGE_READ + 1;
+                data = malloc_huge(n_room);
+                if (!data)
+                        return -ENOMEM;
+        }
         for (;;) {
                 ssize_t k;
 

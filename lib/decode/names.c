@@ -17,6 +17,7 @@
  */
 
 #define NAME_ENDS "\t\n \r"
+#define BEFORE_NAME_MAX 20 /* a newline, 16 digits, a type, blanks */
 
 typedef struct Entry {
         uint64_t address;
@@ -25,6 +26,7 @@ typedef struct Entry {
 
 struct Symbols {
         char *text;
+        size_t n_text;
         Entry *entries;
         size_t n_entries;
         bool hidden;
@@ -72,15 +74,30 @@ static int sort_entries(Symbols *s) {
         return 0;
 }
 
+/* The first digits of the line before, which most addresses have in common. */
+#define ALIKE_DIGITS ((int) sizeof(uint64_t))
+typedef struct Alike {
+        uint64_t digits, value; /* as they are in memory; of them */
+} Alike;
+#define ALIKE_NONE ((Alike){ UINT64_C(0x3030303030303030), 0 })
+
 /* "ADDRESS T NAME": true and where the name begins, if the line is one. */
-static inline bool parse_line(const char *p, uint64_t *ret_address, const char **ret_name) {
-        uint64_t address = 0;
-        int n = 0;
+static inline bool parse_line(Alike *alike, const char *line, const char *end,
+                              uint64_t *ret_address, const char **ret_name) {
+        bool is_alike =
+                end - line > ALIKE_DIGITS && memcmp(line, &alike->digits, ALIKE_DIGITS) == 0;
+        uint64_t address = is_alike ? alike->value : 0;
+        int n = is_alike ? ALIKE_DIGITS : 0;
+        const char *p = line + n;
 
         while (hex_values[(unsigned char) *p] && n < 16) {
                 address = address << 4 | (uint64_t) (hex_values[(unsigned char) *p] - 1);
                 p++;
                 n++;
+        }
+        if (!is_alike && n >= ALIKE_DIGITS) {
+                memcpy(&alike->digits, line, ALIKE_DIGITS);
+                alike->value = address >> 4 * (n - ALIKE_DIGITS);
         }
         if (n == 0 || p[0] != ' ' || p[1] <= ' ' || p[2] != ' ' || (unsigned char) p[3] <= ' ')
                 return false;
@@ -90,8 +107,9 @@ static inline bool parse_line(const char *p, uint64_t *ret_address, const char *
 }
 
 int symbols_new(Symbols **ret, char *text, size_t n_text) {
-        _cleanup_(symbols_freep) Symbols *s = NEW(Symbols, .text = text);
+        _cleanup_(symbols_freep) Symbols *s = NEW(Symbols, .text = text, .n_text = n_text);
         size_t n_room = n_text / 32 + 64; /* a line is longer on average */
+        Alike alike = ALIKE_NONE;
         const char *name, *newline;
         uint64_t address, any = 0;
         int r;
@@ -102,12 +120,12 @@ int symbols_new(Symbols **ret, char *text, size_t n_text) {
         }
         if (n_text >= INT32_MAX)
                 return ORIGIN(-EFBIG);
-        s->entries = malloc(n_room * sizeof(*s->entries));
+        s->entries = malloc_huge(n_room * sizeof(*s->entries));
         if (!s->entries)
                 return -ENOMEM;
         for (const char *line = text, *end = text ? text + n_text : NULL; line < end;
              line = newline + 1) {
-                if (parse_line(line, &address, &name)) {
+                if (parse_line(&alike, line, end, &address, &name)) {
                         if (!ARRAY_ROOM(s->entries, n_room, s->n_entries + 1))
                                 return -ENOMEM;
                         s->entries[s->n_entries++] = (Entry){ address, (uint32_t) (name - text) };
@@ -192,18 +210,31 @@ bool symbols_find_behind(const Symbols *s, uint64_t address, Symbol *ret) {
 }
 
 bool symbols_find_name(const Symbols *s, const char *name, Symbol *ret) {
+        const char *end = s->text + s->n_text, *at;
         size_t n = strlen(name);
+        Alike alike = ALIKE_NONE;
+        bool found = false;
+        Entry first = {}, e;
 
-        for (size_t i = 0; i < s->n_entries; i++) {
-                const char *p = s->text + s->entries[i].name;
+        for (const char *p = s->text; p < end && (p = memmem(p, (size_t) (end - p), name, n));
+             p++) {
+                size_t n_before = MIN((size_t) (p - s->text), (size_t) BEFORE_NAME_MAX);
+                const char *line = memrchr(p - n_before, '\n', n_before);
 
-                /* The first byte decides nearly always. */
-                if (*p == *name && strcspn(p, NAME_ENDS) == n && memcmp(p, name, n) == 0) {
-                        *ret = symbol_at(s, &s->entries[i]);
-                        return true;
-                }
+                /* A line that is longer is none of a symbol whose name is here. */
+                line = line ? line + 1 : p - n_before;
+                e.name = (uint32_t) (p - s->text);
+                if ((p[n] && !strchr(NAME_ENDS, p[n])) ||
+                    !parse_line(&alike, line, end, &e.address, &at) || at != p ||
+                    (line > s->text && line[-1] != '\n') ||
+                    (found && compare_entries(&e, &first) > 0))
+                        continue;
+                found = true;
+                first = e;
         }
-        return false;
+        if (found)
+                *ret = symbol_at(s, &first);
+        return found;
 }
 
 Symbols *symbols_free(Symbols *s) {

@@ -184,7 +184,7 @@ static int read_text(const DatFile *f, const DatText *t, size_t n_count, char **
                 return ORIGIN(-ENOENT);
         if (n > DAT_TEXT_MAX)
                 return ORIGIN(-EFBIG);
-        text = malloc(n + 1);
+        text = malloc_huge(n + 1);
         if (!text)
                 return -ENOMEM;
         if (!t->is_packed)

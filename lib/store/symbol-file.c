@@ -11,7 +11,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/io.h"
 #include "store/entry.h"
 #include "store/format.h"
@@ -87,7 +87,7 @@ int symbol_file_load(int symbols_fd, const char *hash, char **ret, size_t *ret_n
                 return ORIGIN(-EBADMSG);
         if (n_text > SYMBOL_FILE_MAX)
                 return ORIGIN(-EFBIG);
-        text = malloc(n_text + 1);
+        text = malloc_huge(n_text + 1);
         if (!text)
                 return -ENOMEM;
         n = ZSTD_decompress(text, n_text, packed, n_packed);

@@ -135,6 +135,64 @@ TEST(a_name_finds_its_address) {
         ck_assert(!symbols_find_name(s, "udp", &y));
 }
 
+TEST(a_name_is_a_whole_word_of_a_line_that_is_a_symbol_and_the_lowest_of_several) {
+        _cleanup_(symbols_freep) Symbols *s =
+                table("udp_send\n T udp_send\nffffffff80000000 T T udp_send\n"
+                      "ffffffff80000000T udp_send\nrubbish8f000000 T udp_send\n"
+                      "ffffffff80000000 T a udp_send\nffffffff810000000 T udp_send\n"
+                      "ffffffff81000300 T udp_send_skb\nffffffff81000200 T udp_send\n"
+                      "ffffffff81000050 T xudp_send\nffffffff81000060 T udp_send.cold\n"
+                      "ffffffff81000100 t udp_send\t[m]\nffffffff81000100 t udp_send\t[other]\n"
+                      "ffffffff81000070 t last\t[udp_send]\nffffffff80000000 T ");
+        Symbol y;
+
+        ck_assert(symbols_find_name(s, "udp_send", &y));
+        ck_assert_uint_eq(y.address, 0xffffffff81000100);
+        ck_assert_uint_eq(y.n_module, 1);
+        ck_assert(symbols_find_name(s, "last", &y));
+        ck_assert(!symbols_find_name(s, "[udp_send]", &y));
+}
+
+/* The first digits are compared with those of the line before. */
+TEST(digits_of_any_number_are_an_address) {
+        static const char text[] = "ffffffff81000000 T a\nffffffff T b\nfffffff T c\n"
+                                   "ffffffff8 T d\nFFFFFFFF81000010 T e\nffffffff81000020 T f\n"
+                                   "00000000 T g\n0000000000000100 T h\n12345678 T i\n"
+                                   "\0\0\0\0\0\0\0\0000000200 T j\n12345678";
+        static const struct {
+                const char *name;
+                uint64_t address;
+        } cases[] = {
+                { "a", 0xffffffff81000000 }, { "b", 0xffffffff }, { "c", 0xfffffff },
+                { "d", 0xffffffff8 },        { "g", 0 },          { "e", 0xffffffff81000010 },
+                { "f", 0xffffffff81000020 }, { "h", 0x100 },      { "i", 0x12345678 },
+        };
+        char *copy = memcpy(malloc(sizeof(text)), text, sizeof(text));
+        _cleanup_(symbols_freep) Symbols *s = MADE(Symbols, symbols_new, copy, sizeof(text) - 1);
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                Symbol y;
+
+                expect(s, cases[i].address, cases[i].name, NULL);
+                ck_assert(symbols_find_name(s, cases[i].name, &y));
+                ck_assert_uint_eq(y.address, cases[i].address);
+        }
+        ck_assert(!symbols_find_name(s, "j", &(Symbol){}));
+}
+
+TEST(a_line_without_end_is_searched_once) {
+        enum { N = 8 << 20 };
+        char *text = malloc(N + 1);
+        Symbol y;
+
+        for (size_t i = 0; i < N; i += 2)
+                memcpy(text + i, "x ", 2);
+        text[N] = 0;
+        _cleanup_(symbols_freep) Symbols *s = MADE(Symbols, symbols_new, text, N);
+
+        ck_assert(!symbols_find_name(s, "x", &y)); /* or it takes hours */
+}
+
 TEST(two_hundred_thousand_symbols_are_ready_in_a_moment) {
         enum { N = 200000, N_MODULES = 60000 };
         _cleanup_(symbols_freep) Symbols *s = NULL;
