@@ -280,6 +280,19 @@ report_unmarked() { # WORD...
         ftracectl report "$@" | sed -E 's, /\* ([0-9,]+ not hooked below|callees not known) \*/$,,'
 }
 
+measure() { # EXPRESSION COMMAND [WORD...]: of u, what it used (getrusage(2)), without what a sanitizer keeps of what was freed
+        ASAN_OPTIONS=quarantine_size_mb=0 python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL)
+u = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(eval(sys.argv[1]))' "$@"
+}
+peak_kb() { # COMMAND [WORD...]: how much memory it ever had
+        measure u.ru_maxrss "$@"
+}
+cpu_ms() { # COMMAND [WORD...]
+        measure 'round(1000 * (u.ru_utime + u.ru_stime))' "$@"
+}
+
 session() { # NAME FILTER: what jq's FILTER finds in all that is known of a session
         ftracectl show --json "$1" | jq -r "$2"
 }

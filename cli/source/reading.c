@@ -144,29 +144,47 @@ int reading_next(Reading *r, Step *ret) {
         return e;
 }
 
+static int find_damage(const Reading *r, Strv *ret) {
+        const SessionMeta *m = r->source->meta;
+
+        return display_status(damage_describe(r->playback, session_state_is_live(m->state), ret), m,
+                              NULL);
+}
+
+int reading_close(Reading *r) {
+        int status = r->playback ? find_damage(r, &r->damage) : STATUS_OK;
+
+        r->playback = playback_free(r->playback);
+        r->source->dir = session_dir_free(r->source->dir);
+        r->source->readers_fd = safe_close(r->source->readers_fd);
+        return status;
+}
+
 int reading_finish(const Reading *r) {
-        _cleanup_strv_ Strv damage = {};
+        _cleanup_strv_ Strv found = {};
+        const Strv *damage = r->playback ? &found : &r->damage;
         const SessionMeta *m;
-        int e;
+        int status;
 
         if (r->text.trace) {
                 text_source_say_untimed(&r->text);
                 return text_source_finish(&r->text, r->o);
         }
+        status = r->playback ? find_damage(r, &found) : STATUS_OK;
+        if (status != STATUS_OK)
+                return status;
         m = r->source->meta;
-        e = damage_describe(r->playback, session_state_is_live(m->state), &damage);
-        if (e < 0)
-                return display_status(e, m, NULL);
-        warn_each(&damage);
+        warn_each(damage);
         display_clock(r->o, m);
         display_lacks(r->o, m);
-        return damage.n > 0 || !summary_is_complete(m) ? STATUS_INCOMPLETE : STATUS_OK;
+        return damage->n > 0 || !summary_is_complete(m) ? STATUS_INCOMPLETE : STATUS_OK;
 }
 
 void reading_done(Reading *r) {
         filter_free(r->filter);
         pairing_free(r->whole);
         text_source_done(&r->text);
+        strv_done(&r->damage);
         playback_free(r->playback);
         filtering_done(&r->filtering);
         source_free(r->source);

@@ -207,36 +207,55 @@ static json_t *listed_json(const SessionMeta *meta, uint64_t n_bytes, bool is_br
 
 /* A session that is to be listed, until it is known which are the newest. */
 typedef struct Listed {
-        uint64_t start_ns;
-        json_t *json;
+        const char *name; /* its directory's, borrowed */
+        SessionMeta *meta;
+        uint64_t n_bytes; /* 0: nobody has measured it */
 } Listed;
 
-static int by_start(const void *a, const void *b) {
-        return CMP(((const Listed *) a)->start_ns, ((const Listed *) b)->start_ns);
+typedef struct List {
+        Listed *items;
+        size_t n;
+} List;
+
+static void list_done(List *l) {
+        for (size_t i = 0; i < l->n; i++)
+                session_meta_free(l->items[i].meta);
+        free(l->items);
 }
 
-/* The @n_newest of @items, which are consumed. */
-static json_t *newest_of(Listed *items, size_t n, uint64_t n_newest) {
-        size_t n_left_out = n_newest > 0 && n > n_newest ? n - (size_t) n_newest : 0;
-        json_t *list = json_array();
+static int by_start(const void *a, const void *b) {
+        const Listed *x = a, *y = b;
 
-        SORT(items, n, by_start);
-        for (size_t i = 0; i < n_left_out; i++)
-                json_decref(items[i].json);
-        for (size_t i = n_left_out; i < n; i++)
-                (void) json_array_append_new(list, items[i].json);
-        return list;
+        return CMP(x->meta->start.realtime_ns, y->meta->start.realtime_ns)
+                       ?: strcmp(x->name, y->name);
+}
+
+/* The @n_newest, by their starts; NULL without memory. */
+static json_t *newest_of(List *l, const Store *store, uint64_t n_newest, bool is_brief) {
+        size_t first = n_newest > 0 && l->n > n_newest ? l->n - (size_t) n_newest : 0;
+        json_t *array = json_array();
+
+        SORT(l->items, l->n, by_start);
+        for (size_t i = first; array && i < l->n; i++) {
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                Listed *item = &l->items[i];
+
+                if (item->n_bytes == 0 && store_open_session(store, item->name, &dir) >= 0)
+                        item->n_bytes = footprint_measure(dir).n_bytes;
+                if (json_array_append_new(array, listed_json(item->meta, item->n_bytes, is_brief)) <
+                    0)
+                        json_decref(TAKE_PTR(array));
+                item->meta = session_meta_free(item->meta);
+        }
+        return array;
 }
 
 static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is_brief) {
         _cleanup_(store_freep) Store *store = NULL;
         _cleanup_strv_ Strv names = {};
-        _cleanup_free_ Listed *items = NULL;
+        _cleanup_(list_done) List list = {};
         _cleanup_vacuum_ Vacuum vacuum = {};
         bool is_whole = true;
-        uint64_t n_bytes;
-        json_t *json;
-        size_t n = 0;
         int status = open_store(&store, o), r;
 
         if (status != STATUS_OK)
@@ -247,6 +266,7 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
         for (size_t i = 0; i < names.n; i++) {
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
+                uint64_t n_bytes = 0;
 
                 r = store_open_session(store, names.items[i], &dir);
                 if (r == -ENOENT)
@@ -261,16 +281,17 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
                         continue; /* said so; the others are still worth listing */
                 }
                 mend_state(meta, store);
-                n_bytes = footprint_measure(dir).n_bytes;
-                json = listed_json(meta, n_bytes, is_brief);
-                if (!json || !ARRAY_ADD(items, n, (Listed){ meta->start.realtime_ns, json }) ||
-                    vacuum_add_session(&vacuum, meta, n_bytes) < 0)
+                /* Of another store no daemon removes anything by itself. */
+                if (!o->store || n_newest == 0)
+                        n_bytes = footprint_measure(dir).n_bytes;
+                if ((!o->store && vacuum_add_session(&vacuum, meta, n_bytes) < 0) ||
+                    !ARRAY_ADD(list.items, list.n, (Listed){ names.items[i], meta, n_bytes }))
                         return out_of_memory();
+                meta = NULL; /* the list's */
         }
-        /* Of another store no daemon removes anything by itself. */
         *ret = json_pack("{s:o, s:I, s:o*}", is_brief ? "briefs" : "sessions",
-                         newest_of(items, n, n_newest), "total", (json_int_t) n, "retention",
-                         o->store ? NULL : retention_of_store(o, store, &vacuum));
+                         newest_of(&list, store, n_newest, is_brief), "total", (json_int_t) list.n,
+                         "retention", o->store ? NULL : retention_of_store(o, store, &vacuum));
         if (!*ret)
                 return out_of_memory();
         return is_whole ? STATUS_OK : STATUS_INCOMPLETE;

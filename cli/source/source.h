@@ -273,6 +273,7 @@ typedef struct Reading {
         Filter *filter; /* a text's; a playback has its own; NULL: all of it is passed on */
         bool has_begun; /* of a text: what depends on its first step is resolved */
         int failure;    /* what the text could not do, as text_source_next() said it */
+        Strv damage;    /* of a recording that was closed */
 } Reading;
 
 /* Which events are passed on whatever is asked for. */
@@ -293,6 +294,8 @@ int reading_open(Reading *ret, const Options *o, const char *word, ReadingFor pu
 int reading_find(Reading *ret, const Options *o, const char *word);
 /* 1: @ret is the next step; 0: there are no more; a negative exit status, after having said why. */
 int reading_next(Reading *r, Step *ret);
+/* Of a recording: keeps what is known of it and what reading_finish() says, and neither files nor pages.  An exit status. */
+int reading_close(Reading *r);
 /* Says what was skipped, damaged or lost; an exit status: STATUS_FAILED after damage of a text,
  * STATUS_INCOMPLETE after a loss. */
 int reading_finish(const Reading *r);

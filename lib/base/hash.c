@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 
-#define N_SLOTS_FIRST 256
+#define N_SLOTS_FIRST 16 /* many are for few */
 
 /* Puts it into the first free slot. */
 static void put(Hash *h, uint64_t key, uint64_t value) {

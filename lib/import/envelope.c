@@ -76,9 +76,17 @@ static bool scan_escape(Scan *s) {
         return true;
 }
 
+/* Whether a sign begins with it, which hardly any byte of a damaged line does. */
+static bool begins_sign(char c) {
+        static const char firsts[] = "\xc2\xce\xe2\xe3\xef#^=&<";
+
+        return memchr(firsts, c, sizeof(firsts) - 1);
+}
+
 /* @refused: NULL: codes stay; else what the first one is of. */
 static const char *scan_written(Scan *s, const ForeignText **refused) {
-        for (size_t i = 0; i < ELEMENTSOF(signs) && (refused || !signs[i].refused); i++)
+        for (size_t i = begins_sign(*s->p) ? 0 : ELEMENTSOF(signs);
+             i < ELEMENTSOF(signs) && (refused || !signs[i].refused); i++)
                 for (const char *const *from = signs[i].from; *from; from++)
                         if (**from == *s->p && scan_text(s, *from)) {
                                 if (refused)
@@ -91,8 +99,9 @@ static const char *scan_written(Scan *s, const ForeignText **refused) {
 }
 
 /* Which an escape or a sign can begin with. */
-static inline bool is_odd(char c) {
-        return (unsigned char) c < ' ' || (unsigned char) c >= 0x7f || c == '^' || c == '#';
+static inline bool is_odd(char c, bool or_code) {
+        return (unsigned char) c < ' ' || (unsigned char) c >= 0x7f || c == '^' || c == '#' ||
+               (or_code && (c == '=' || c == '&' || c == '<'));
 }
 
 /* Blanks and signs of UTF-8 and Latin-1, tabs, and what a terminal makes colours of.  At most LINES_MAX_BYTES, the
@@ -105,7 +114,7 @@ static void write_signs(Line *line, char *room, const ForeignText **refused) {
                 const char *to;
                 char c;
 
-                if (!is_odd(*s.p) && !(refused && memchr("=&<", *s.p, 3))) {
+                if (!is_odd(*s.p, refused)) {
                         room[n++] = *s.p++;
                         continue;
                 }

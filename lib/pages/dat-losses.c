@@ -94,27 +94,17 @@ int dat_losses_note(SessionMeta *m, const SessionDir *dir, bool is_thorough) {
 /* A page's time is that of its first event, or somewhat before. */
 int dat_start_note(SessionMeta *m, const SessionDir *dir) {
         const DatFile *f = dat_file_of_dir(dir);
-        uint64_t begin_ns = UINT64_MAX, ns;
+        uint64_t begin_ns;
+        int r;
 
         if (!f || !f->times.is_of_day || clock_tuple_is_set(&m->start) ||
             (m->clock && !trace_clock_is_ns(m->clock)))
                 return 0;
-        for (size_t i = 0; i < dat_file_buffer(f)->n_cpus; i++) {
-                _cleanup_(page_source_freep) PageSource *s = NULL;
-                uint32_t cpu = dat_file_buffer(f)->cpus[i].cpu;
-                int r = page_source_open_dat(&s, f, cpu, NULL);
-
-                if (r == 0)
-                        r = page_source_begin(s, f->swap, &ns);
-                if (r < 0)
-                        return r;
-                if (r > 0)
-                        begin_ns = MIN(begin_ns, dat_times_apply(&f->times, cpu, ns));
-        }
-        if (begin_ns != UINT64_MAX)
+        r = page_source_begin_all(dir, f->swap, &begin_ns);
+        if (r >= 0 && begin_ns != UINT64_MAX)
                 m->start = (ClockTuple){ .trace_ns = begin_ns,
                                          .monotonic_ns = begin_ns,
                                          .boottime_ns = begin_ns,
                                          .realtime_ns = begin_ns };
-        return 0;
+        return MIN(r, 0);
 }

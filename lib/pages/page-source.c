@@ -334,6 +334,46 @@ int page_source_begin(PageSource *s, bool swap, uint64_t *ret_ns) {
         return s->n_pages > 0 ? read_time(s, 0, swap, ret_ns) : 0;
 }
 
+/* Likewise of one CPU: 1 also if it has no pages, whose time is UINT64_MAX then. */
+static int begin_cpu(const SessionDir *dir, uint32_t cpu, bool swap, uint64_t *ret_ns) {
+        _cleanup_(page_source_freep) PageSource *s = NULL;
+        const DatFile *dat = dat_file_of_dir(dir);
+        _cleanup_free_ uint64_t *sequences = NULL;
+        size_t n = 0;
+        int r = session_dir_list_segments(dir, cpu, &sequences, &n);
+
+        *ret_ns = UINT64_MAX;
+        if (r < 0 || n == 0)
+                return r < 0 ? r : 1;
+        r = page_source_open(&s, dir, cpu, sequences[0], NULL);
+        if (r != 0)
+                return r < 0 && r != -ENOENT ? r : r == SEGMENT_E_UNBEGUN && n == 1;
+        if (s->n_pages == 0)
+                return n == 1;
+        r = page_source_begin(s, swap, ret_ns);
+        if (r > 0 && dat)
+                *ret_ns = dat_times_apply(&dat->times, cpu, *ret_ns);
+        return r;
+}
+
+int page_source_begin_all(const SessionDir *dir, bool swap, uint64_t *ret_ns) {
+        const DatFile *dat = dat_file_of_dir(dir);
+        bool is_known = !dat || dat->times.n_cpus == 0;
+        _cleanup_free_ uint32_t *cpus = NULL;
+        uint64_t ns;
+        size_t n = 0;
+        int r = session_dir_list_cpus(dir, &cpus, &n);
+
+        *ret_ns = UINT64_MAX;
+        for (size_t i = 0; r >= 0 && i < n; i++) {
+                r = begin_cpu(dir, cpus[i], swap, &ns);
+                is_known = is_known && r > 0;
+                if (r > 0)
+                        *ret_ns = MIN(*ret_ns, ns);
+        }
+        return r < 0 ? r : is_known;
+}
+
 int page_source_span(PageSource *s, bool swap, uint64_t *ret_first_ns, uint64_t *ret_last_ns) {
         uint64_t first = 0, last = s->n_pages, n;
         const void *page;

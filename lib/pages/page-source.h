@@ -84,6 +84,9 @@ int page_source_find(PageSource *s, uint64_t ns, bool swap, uint64_t *ret);
 
 /* When the first page begins, as its header or its block's says: 1; 0: it does not; -errno. */
 int page_source_begin(PageSource *s, bool swap, uint64_t *ret_ns);
+/* When the first page of a whole recording begins, of those that say it: 1; 0: a CPU's first page does not, or its times
+ * are shifted by what is read later; -errno.  UINT64_MAX: there are no pages. */
+int page_source_begin_all(const SessionDir *dir, bool swap, uint64_t *ret_ns);
 
 /*
  * page_source_span() - when its first and its last page begin, as their headers say

@@ -403,4 +403,20 @@ is 'which are not these' "$(grep -o 'data-duration="[0-9]*"' "$out" | grep -c '"
 exits 'of one root' 0 ftracectl export --format=html --root=udp_recvmsg "$work/receivers.txt"
 ok 'leaves nothing out' not grep -q 'id="idle"' "$out"
 is 'and has it' "$(grep -o 'data-duration="9590000"' "$out" | wc -l)" 10
+
+# What is asked of a call is what it has, and not each of all causes.
+took=()
+for n in 500 10000; do
+        awk -v n=$n 'BEGIN { srand(1); for (i = 0; i < 10000; i++) {
+                printf " %12.6f |   0)               |  work() {\n", i / 1e4
+                for (took = k = 0; k < 8; k++) {
+                        took += us = 0.1 + rand()
+                        printf " %12.6f |   0)   %.3f us    |    leaf_%d();\n", i / 1e4, us, int(n * rand())
+                }
+                printf " %12.6f |   0)   %.3f us    |  }\n", i / 1e4, took
+        } }' >"$work/functions.txt"
+        took[n]=$(cpu_ms "$top_builddir/ftracectl" why "$work/functions.txt" 2>/dev/null)
+done
+ok "why of 10,000 functions takes no four times as long as of 500 (${took[*]} ms)" \
+        test "${took[10000]}" -lt $((4 * took[500]))
 done_testing

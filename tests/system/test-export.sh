@@ -326,4 +326,16 @@ for format in ndjson csv; do
         is 'behind its last whole line' "$(tail -c 1 "$out" | od -An -c | tr -d ' ')" '\n'
         ok 'and every call before is there' test "$(grep -c some_function "$out")" -ge 1499
 done
+
+# Roots that were hardly called take little of a page's memory.
+took=()
+for n in 10 10000; do
+        awk -v n=$n 'BEGIN { for (i = 0; i < 20000; i++) {
+                printf " %12.6f |   0)               |  root_%05d() {\n", i / 1e4, i % n
+                printf " %12.6f |   0)   1.000 us    |    leaf();\n %12.6f |   0)   2.000 us    |  }\n", i / 1e4, (i + 1) / 1e4
+        } }' >"$work/roots.txt"
+        took[n]=$(peak_kb "$top_builddir/ftracectl" export --format=html "$work/roots.txt" 2>/dev/null)
+done
+ok "a page of 10,000 roots takes no 2.5 KiB for each more than one of 10 (${took[*]} KB)" \
+        test "${took[10000]}" -lt $((took[10] + 25000))
 done_testing

@@ -103,4 +103,17 @@ is 'the list shows it' "$(ftracectl list | awk '$1 == "r00002" { print $2 }')" '
 exits 'a vacuum goes through all of them' 0 ftracectl vacuum --limit=10
 is 'and leaves the newest, and what is pinned' "$(ftracectl list --json | jq -r '[.[].name] | sort | join(" ")')" \
         'fresh r00002 r00291 r00292 r00293 r00294 r00295 r00297 r00298 r00299'
+
+# --- without a daemon ----------------------------------------------------------------------------
+# Of sessions that are not shown nobody asks how large they are, which their files tell.
+python3 -c 'import sys
+for i in range(20000): open(f"{sys.argv[1]}/{i}", "w").close()' "$store/sessions/r00291"
+list=("$top_builddir/ftracectl" list --store "$store")
+exits 'all are listed' 0 "${list[@]}" --json
+is 'in the order in which they began' "$(jq -r '[.[].name] | join(" ")' "$out")" \
+        'r00002 r00291 r00292 r00293 r00294 r00295 r00297 r00298 r00299 fresh'
+exits 'the newest two are listed' 0 "${list[@]}" --json -n 2
+is 'as among all' "$(jq -c '.[].disk_bytes' "$out" | xargs)" "$("${list[@]}" --json | jq '.[-2:][].disk_bytes' | xargs)"
+all=$(cpu_ms "${list[@]}") newest=$(cpu_ms "${list[@]}" -n 2)
+is_less 'which takes less than half the time of all' $((newest * 2)) "$all"
 done_testing

@@ -81,6 +81,34 @@ change $other '.host = "web-1"'
 exits 'three are merged' 0 report --no-legend $one $other udp_sendmsg-new
 is 'all of them' "$(awk '{ print $2 }' "$out" | sort -u | wc -l)" 3
 
+# --- many ---------------------------------------------------------------------------------------
+
+# Each but the first begins when the one before has ended.
+base=1795256258645000000 many=()
+for i in {10..49}; do
+        cp -r "$work/store/sessions/udp-pairs-6.12" "$work/store/sessions/pairs-$i"
+        change "pairs-$i" ".name = \"pairs-$i\" | .start.realtime_ns = $((base + i * 2000000000))"
+        many+=("pairs-$i")
+done
+exits 'many are merged, in whatever order they are named' 0 report --no-legend "${many[@]:20}" "${many[@]:0:20}"
+is 'each has its turn' "$(awk '{ print $2 }' "$out" | uniq | paste -sd' ')" "${many[*]}"
+is 'and its lines' "$(wc -l <"$out")" $((40 * $(report --no-legend "${many[0]}" 2>/dev/null | wc -l)))
+(
+        ulimit -n 40
+        report --no-legend "${many[@]}" 2>/dev/null | cmp - "$out"
+) && few=yes || few=no
+is 'with descriptors for a few' "$few" yes
+two=$(peak_kb "$top_builddir/ftracectl" report --store "$work/store" "${many[@]:0:2}" 2>/dev/null)
+all=$(peak_kb "$top_builddir/ftracectl" report --store "$work/store" "${many[@]}" 2>/dev/null)
+ok "and in no 8 MB more than two take ($two KB, $all KB)" test "$all" -lt $((two + 8000))
+
+# A clock that was set back while it recorded: what is left of it is earlier than its beginning.
+change pairs-10 '.clock_steps = [.start | .trace_ns += 1000000000 | .monotonic_ns += 1000000000 |
+        .boottime_ns += 1000000000 | .realtime_ns -= 100000000000]'
+change pairs-11 ".start.realtime_ns = $((base + 20000000000 - 50000000000))"
+exits 'one whose clock was set back' 0 report --no-legend --from=+0.3s pairs-10 pairs-11
+is 'is merged by what it showed then' "$(awk '{ print $2 }' "$out" | uniq | paste -sd' ')" 'pairs-10 pairs-11'
+
 # --- what cannot be -----------------------------------------------------------------------------
 
 exits 'a text is refused' 2 report $one "$data/udp_sendmsg-6.1.trace"

@@ -281,4 +281,14 @@ says 'with the way out' 'packed" is compressed by xz, which is not read: "xz -dk
 printf '\377\376 \0001\0' >"$work/utf16.txt"
 exits 'UTF-16 is refused' 1 ftracectl report "$work/utf16.txt"
 says 'by its name' 'is in UTF-16'
+
+# Bytes that may be signs of UTF-8 take about as long as others that are damaged.
+took=()
+for bytes in 'b"x" * 51200' 'bytes(range(128, 256)) * 400'; do
+        python3 -c "import sys
+sys.stdout.buffer.write(b' 0)   1.234 us    |  f();\n' + ($bytes + b'\n') * 200)" >"$work/damaged.txt"
+        took+=("$(cpu_ms "$top_builddir/ftracectl" report "$work/damaged.txt" 2>/dev/null)")
+done
+ok "10 MB of damaged text take no more than twice as long for being no ASCII (${took[*]} ms)" \
+        test "${took[1]}" -lt $((2 * took[0] + 50))
 done_testing

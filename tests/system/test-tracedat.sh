@@ -87,11 +87,6 @@ exits 'of the grown recording all is in it' 0 ftracectl report --no-legend "$wor
 ok 'as in the recording' cmp "$out" "$work/wanted"
 
 # Memory does not grow with the recording.
-peak_kb() { # COMMAND [WORD...]: how much memory it ever had, without what a sanitizer keeps of what was freed
-        ASAN_OPTIONS=quarantine_size_mb=0 python3 -c 'import resource, subprocess, sys
-subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
-}
 declare -A small=()
 for form in --compress=none --compress=zstd; do
         small[$form]=$(peak_kb "$top_builddir/ftracectl" fetch -q --store "$data" "$name" -o - "$form")

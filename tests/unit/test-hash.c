@@ -22,6 +22,13 @@ HASH_TEST(what_was_added_is_found_however_it_grew) {
         }
 }
 
+/* There may be one for each of many functions. */
+HASH_TEST(a_few_take_little) {
+        for (uint64_t i = 0; i < 8; i++)
+                ck_assert_int_eq(hash_add(h, key_of(i), i + 1), 0);
+        ck_assert_uint_le(h->n_slots * sizeof(*h->slots), 512);
+}
+
 HASH_TEST(an_empty_one_has_nothing) {
         const HashSlot *slot;
 

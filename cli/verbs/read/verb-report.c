@@ -2,12 +2,16 @@
 
 /* A session that still records is drawn as far as it is stored. */
 
+#include <sys/resource.h>
+
+#include "base/bytes.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "meta/brief.h"
 #include "meta/clock.h"
+#include "pages/page-source.h"
 
 /* Whose values there are was chosen when they were recorded. */
 static int refuse_function(const char *option, const char *function) {
@@ -87,38 +91,51 @@ static int report_text(Reading *reading, const Options *o) {
  * lines it has drawn are passed on behind that clock and a label: the host's name or, where that
  * does not tell them apart, the word on the command line.  A step points into its
  * reading until the next one is read, so that one of each is held.
+ *
+ * Lanes wait in a heap.  All are looked at first, but one is open only from the moment before which its pages have
+ * nothing until its last step, so that memory and descriptors are for those that recorded at the same time.
  */
 
 #define TIME_COLUMNS 15 /* "10:42:04.120713" */
 
 typedef struct Lane {
         Reading reading;
-        const char *word, *label;
-        void *rendering;
+        const char *word;
+        char *label;
+        void *rendering; /* NULL: it is not open */
         Buf drawn;
-        Step step; /* the next one, if has_step */
-        bool has_step;
-        uint64_t realtime_ns;
+        Step step;            /* the next one, of an open one in the heap */
+        uint64_t realtime_ns; /* its time; of one that is to be opened no step is earlier */
 } Lane;
 
 typedef struct Merge {
-        Lane *lanes;
-        size_t n_lanes;
+        const Options *o;
+        Options quiet; /* what looking has said opening does not say again */
+        DrawingOptions d;
+        Lane *lanes, **heap; /* heap: those that have a step, or may have */
+        size_t n_lanes, n_heap;
         const Renderer *renderer;
         size_t label_columns;
+        time_t second; /* of which the time is */
+        char time[TIME_COLUMNS + 2];
         Buf out;
 } Merge;
 
+static void close_drawing(Merge *m, Lane *l) {
+        if (l->rendering)
+                m->renderer->free(l->rendering);
+        l->rendering = NULL;
+        buf_done(&l->drawn);
+}
+
 static void merge_done(Merge *m) {
         for (size_t i = 0; i < m->n_lanes; i++) {
-                Lane *l = &m->lanes[i];
-
-                if (l->rendering)
-                        m->renderer->free(l->rendering);
-                buf_done(&l->drawn);
-                reading_done(&l->reading);
+                close_drawing(m, &m->lanes[i]);
+                reading_done(&m->lanes[i].reading);
+                free(m->lanes[i].label);
         }
         free(m->lanes);
+        free(m->heap);
         buf_done(&m->out);
 }
 
@@ -151,77 +168,30 @@ static int check_clock(const Lane *l) {
         return STATUS_OK;
 }
 
-/* Whether all labels differ now; none is empty then. */
-static bool set_labels(Merge *m, bool by_host) {
+/* --- labels ----------------------------------------------------------------------------------- */
+
+static int compare_labels(const void *a, const void *b) {
+        return strcmp((*(Lane *const *) a)->label, (*(Lane *const *) b)->label);
+}
+
+/* Whether all labels differ now; none is empty then.  1, 0, -ENOMEM. */
+static int set_labels(Merge *m, bool by_host) {
         bool differ = true;
 
         m->label_columns = 0;
         for (size_t i = 0; i < m->n_lanes; i++) {
                 Lane *l = &m->lanes[i];
 
-                l->label = by_host ? lane_meta(l)->host ?: "" : l->word;
+                m->heap[i] = l;
+                if (text_replace(&l->label, by_host ? lane_meta(l)->host ?: "" : l->word) < 0)
+                        return -ENOMEM;
                 m->label_columns = MAX(m->label_columns, strlen(l->label));
                 differ = differ && *l->label;
-                for (size_t k = 0; k < i; k++)
-                        differ = differ && !streq(l->label, m->lanes[k].label);
         }
+        SORT(m->heap, m->n_lanes, compare_labels);
+        for (size_t i = 1; i < m->n_lanes; i++)
+                differ = differ && compare_labels(&m->heap[i - 1], &m->heap[i]) != 0;
         return differ;
-}
-
-static int open_lanes(Merge *m, const Options *o, const DrawingOptions *d) {
-        int status = STATUS_OK;
-
-        m->lanes = calloc(o->words.n, sizeof(*m->lanes));
-        if (!m->lanes)
-                return out_of_memory();
-        for (size_t i = 0; status == STATUS_OK && i < o->words.n; i++) {
-                Lane *l = &m->lanes[m->n_lanes++];
-
-                *l = (Lane){ .word = o->words.items[i], .drawn = BUF_INIT };
-                status = reading_open(&l->reading, o, l->word, READING_FOR_DRAWING)
-                                 ?: check_clock(l);
-                if (status == STATUS_OK) {
-                        RenderContext context = drawing_context(lane_meta(l), &d->render);
-
-                        status = stdout_status(
-                                m->renderer->new (&l->rendering, &context, &l->drawn));
-                }
-        }
-        if (status == STATUS_OK && !set_labels(m, true))
-                (void) set_labels(m, false);
-        return status;
-}
-
-/* What the lane has drawn, a prefix before each line; the columns' names are moved out of its way. */
-static void pass_on(Merge *m, Lane *l) {
-        static const char title[] = "# tracer:";
-        const char *at = l->drawn.data, *end = at ? at + l->drawn.n_data : NULL;
-        time_t t = (time_t) (l->realtime_ns / NSEC_PER_SEC);
-        char seconds[16] = "??:??:??";
-        struct tm tm;
-
-        if (localtime_r(&t, &tm))
-                (void) strftime(seconds, sizeof(seconds), "%H:%M:%S", &tm);
-        while (at < end) {
-                const char *newline = memchr(at, '\n', (size_t) (end - at));
-                size_t n = (size_t) ((newline ? newline + 1 : end) - at);
-
-                if (*at == '#' && n > 2 &&
-                    (n < strlen(title) || memcmp(at, title, strlen(title)) != 0)) {
-                        buf_adds(&m->out, "#");
-                        buf_pad(&m->out, TIME_COLUMNS + m->label_columns + 1, ' ');
-                        buf_add(&m->out, at + 1, n - 1);
-                } else if (*at != '#') {
-                        buf_printf(&m->out, "%s.%06u %-*s ", seconds,
-                                   (unsigned) (l->realtime_ns % NSEC_PER_SEC / NSEC_PER_USEC),
-                                   (int) m->label_columns, l->label);
-                        buf_add(&m->out, at, n);
-                }
-                at += n;
-        }
-        if (m->out.error == 0)
-                m->out.error = l->drawn.error;
-        l->drawn.n_data = 0;
 }
 
 static void put_legend(Merge *m) {
@@ -237,70 +207,214 @@ static void put_legend(Merge *m) {
         buf_adds(&m->out, "#\n");
 }
 
-/* 0 or an exit status. */
-static int advance(Lane *l) {
+/* --- which one is next ------------------------------------------------------------------------ */
+
+/* Of equal times one that is to be opened is first, and then as on the command line. */
+static bool is_before(const Lane *a, const Lane *b) {
+        if (a->realtime_ns != b->realtime_ns)
+                return a->realtime_ns < b->realtime_ns;
+        return !a->rendering != !b->rendering ? !a->rendering : a < b;
+}
+
+/* Puts the one at @i where it belongs among those below it. */
+static void sift_down(Merge *m, size_t i) {
+        for (size_t child; (child = 2 * i + 1) < m->n_heap; i = child) {
+                if (child + 1 < m->n_heap && is_before(m->heap[child + 1], m->heap[child]))
+                        child++;
+                if (!is_before(m->heap[child], m->heap[i]))
+                        return;
+                SWAP(m->heap[child], m->heap[i]);
+        }
+}
+
+/* The clock on the wall may have been set back meanwhile. */
+static uint64_t begins_at(const Source *s) {
+        const SessionMeta *m = s->meta;
+        uint64_t begin_ns, first_ns;
+
+        if (session_state_is_live(m->state) ||
+            page_source_begin_all(s->dir, needs_swap(m->big_endian), &begin_ns) <= 0)
+                return 0;
+        first_ns = session_meta_realtime_ns(m, begin_ns);
+        for (size_t i = 0; i < m->clock_steps.n; i++)
+                first_ns = MIN(first_ns, m->clock_steps.items[i].realtime_ns);
+        return begin_ns == UINT64_MAX ? UINT64_MAX : first_ns;
+}
+
+/* --- lanes ------------------------------------------------------------------------------------ */
+
+static int look_at(Lane *l, const Options *o) {
+        int status = reading_find(&l->reading, o, l->word) ?: check_clock(l);
+
+        if (status != STATUS_OK)
+                return status;
+        l->realtime_ns = begins_at(l->reading.source);
+        return reading_close(&l->reading);
+}
+
+/* An exit status. */
+static int open_lane(Merge *m, Lane *l) {
+        RenderContext context;
+        int status;
+
+        reading_done(&l->reading);
+        status = reading_open(&l->reading, &m->quiet, l->word, READING_FOR_DRAWING)
+                         ?: check_clock(l);
+        if (status != STATUS_OK)
+                return status;
+        l->reading.o = m->o;
+        context = drawing_context(lane_meta(l), &m->d.render);
+        return stdout_status(m->renderer->new (&l->rendering, &context, &l->drawn));
+}
+
+/* Its next step: 1; 0: there is none, and it is closed; a negative exit status. */
+static int advance(Merge *m, Lane *l) {
         int r = reading_next(&l->reading, &l->step);
 
-        l->has_step = r > 0;
         if (r > 0)
                 l->realtime_ns = session_meta_realtime_ns(lane_meta(l), l->step.timestamp_ns);
-        return r < 0 ? -r : STATUS_OK;
+        if (r != 0)
+                return r;
+        close_drawing(m, l);
+        return -reading_close(&l->reading);
 }
 
-/* NULL: there is none left. */
-static Lane *earliest(Merge *m) {
-        Lane *first = NULL;
+/* Other descriptors than these are few. */
+static void allow_descriptors(void) {
+        struct rlimit limit;
 
-        for (size_t i = 0; i < m->n_lanes; i++)
-                if (m->lanes[i].has_step &&
-                    (!first || m->lanes[i].realtime_ns < first->realtime_ns))
-                        first = &m->lanes[i];
-        return first;
+        if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+                return;
+        limit.rlim_cur = limit.rlim_max;
+        (void) setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* 0, -errno of writing, an exit status of reading. */
-static int draw_merged(Merge *m, bool with_legend) {
-        Lane *l;
+static int find_lanes(Merge *m) {
+        const Strv *words = &m->o->words;
+        int status = STATUS_OK, r;
+
+        allow_descriptors();
+        m->lanes = calloc(words->n, sizeof(*m->lanes));
+        m->heap = calloc(words->n, sizeof(*m->heap));
+        if (!m->lanes || !m->heap)
+                return out_of_memory();
+        for (size_t i = 0; status == STATUS_OK && i < words->n; i++) {
+                Lane *l = &m->lanes[m->n_lanes++];
+
+                *l = (Lane){ .word = words->items[i], .drawn = BUF_INIT };
+                status = look_at(l, m->o);
+        }
+        if (status != STATUS_OK)
+                return status;
+        r = set_labels(m, true);
+        if (r == 0)
+                r = set_labels(m, false);
+        if (r < 0)
+                return out_of_memory();
+        /* Whose header is drawn; and what is wrong with the options is said before anything is. */
+        return open_lane(m, &m->lanes[0]);
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static void set_time(Merge *m, uint64_t realtime_ns) {
+        time_t t = (time_t) (realtime_ns / NSEC_PER_SEC);
+        unsigned us = (unsigned) (realtime_ns % NSEC_PER_SEC / NSEC_PER_USEC);
+        struct tm tm;
+
+        if (t != m->second || !*m->time) {
+                m->second = t;
+                (void) strcpy(m->time, "??:??:??.000000 ");
+                if (localtime_r(&t, &tm))
+                        (void) strftime(m->time, sizeof(m->time), "%H:%M:%S.000000 ", &tm);
+        }
+        for (char *digit = m->time + TIME_COLUMNS; *--digit != '.'; us /= 10)
+                *digit = (char) ('0' + us % 10);
+}
+
+/* What the lane has drawn, a prefix before each line; the columns' names are moved out of its way. */
+static void pass_on(Merge *m, Lane *l) {
+        static const char title[] = "# tracer:";
+        const char *at = l->drawn.data, *end = at ? at + l->drawn.n_data : NULL;
+        size_t n_label = strlen(l->label);
+
+        set_time(m, l->realtime_ns);
+        while (at < end) {
+                const char *newline = memchr(at, '\n', (size_t) (end - at));
+                size_t n = (size_t) ((newline ? newline + 1 : end) - at);
+
+                if (*at == '#' && n > 2 &&
+                    (n < strlen(title) || memcmp(at, title, strlen(title)) != 0)) {
+                        buf_adds(&m->out, "#");
+                        buf_pad(&m->out, TIME_COLUMNS + m->label_columns + 1, ' ');
+                        buf_add(&m->out, at + 1, n - 1);
+                } else if (*at != '#') {
+                        buf_add(&m->out, m->time, TIME_COLUMNS + 1);
+                        buf_add(&m->out, l->label, n_label);
+                        buf_pad(&m->out, m->label_columns - n_label + 1, ' ');
+                        buf_add(&m->out, at, n);
+                }
+                at += n;
+        }
+        if (m->out.error == 0)
+                m->out.error = l->drawn.error;
+        l->drawn.n_data = 0;
+}
+
+/* One more step, or one more lane.  0, -errno of writing, an exit status of reading. */
+static int go_on(Merge *m) {
+        Lane *l = m->heap[0];
         int r;
 
-        if (with_legend)
-                put_legend(m);
-        for (size_t i = 0; i < m->n_lanes; i++) {
-                if (i > 0) /* one header is enough */
-                        m->lanes[i].drawn.n_data = 0;
-                pass_on(m, &m->lanes[i]);
-                r = advance(&m->lanes[i]);
-                if (r != STATUS_OK)
-                        return r;
-        }
-        while ((l = earliest(m))) {
+        if (l->rendering) {
                 m->renderer->step(l->rendering, &l->step);
                 pass_on(m, l);
-                if (_unlikely_(m->out.error < 0))
-                        return m->out.error;
-                r = advance(l);
+        } else {
+                r = open_lane(m, l);
                 if (r != STATUS_OK)
                         return r;
+                l->drawn.n_data = 0; /* one header is enough */
         }
-        for (size_t i = 0; i < m->n_lanes; i++)
-                pass_on(m, &m->lanes[i]);
-        return buf_flush(&m->out);
+        if (_unlikely_(m->out.error < 0))
+                return m->out.error;
+        r = advance(m, l);
+        if (r == 0)
+                m->heap[0] = m->heap[--m->n_heap];
+        sift_down(m, 0);
+        return MAX(-r, 0);
+}
+
+/* The header is that of the first one on the command line.  Likewise. */
+static int draw_merged(Merge *m) {
+        int r;
+
+        if (m->d.render.header)
+                put_legend(m);
+        pass_on(m, &m->lanes[0]);
+        r = advance(m, &m->lanes[0]);
+        for (size_t i = r == 0; i < m->n_lanes; i++)
+                m->heap[m->n_heap++] = &m->lanes[i];
+        for (size_t i = m->n_heap / 2; i-- > 0;)
+                sift_down(m, i);
+        for (r = MAX(-r, 0); r == 0 && m->n_heap > 0;)
+                r = go_on(m);
+        return r < 0 ? r : buf_flush(&m->out) ?: r;
 }
 
 static int report_merged(const Options *o) {
-        _cleanup_(merge_done) Merge m = { .out = BUF_OF_TEXT(STDOUT_FILENO) };
+        _cleanup_(merge_done) Merge m = { .o = o, .quiet = *o, .out = BUF_OF_TEXT(STDOUT_FILENO) };
         _cleanup_pager_ Pager pager = PAGER_INIT;
-        DrawingOptions d;
-        int status = display_options(&d, o), r;
+        int status = display_options(&m.d, o), r;
 
         if (status != STATUS_OK)
                 return status;
-        m.renderer = renderer_find(d.format);
-        status = open_lanes(&m, o, &d);
+        m.quiet.quiet = true;
+        m.renderer = renderer_find(m.d.format);
+        status = find_lanes(&m);
         if (status != STATUS_OK)
                 return status;
         pager_open(&pager, o, SIZE_MAX);
-        r = pager_end(&pager, draw_merged(&m, d.render.header));
+        r = pager_end(&pager, draw_merged(&m));
         if (r != 0)
                 return r > 0 ? r : stdout_status(r);
         for (size_t i = 0; i < m.n_lanes; i++) {
