@@ -48,23 +48,25 @@ uint32_t held_caller(const Held *h, int32_t depth) {
         for (uint32_t i = h->n_open; i > 0; i--) {
                 const HeldCall *c = &h->calls[h->open[i - 1]];
 
-                if (c->depth < depth && !c->is_over)
+                if (c->depth < depth && c->n_overtaking == 0)
                         return h->open[i - 1];
         }
         return HELD_TASK;
 }
 
-uint32_t held_ended_by(const Held *h, int32_t depth, bool is_call) {
+uint32_t held_ended_by(const Held *h, int32_t depth, bool is_new) {
         uint32_t n = h->n_open;
 
         if (n == 0)
                 return HELD_TASK;
         if (h->calls[h->open[n - 1]].depth > depth)
                 return h->open[n - 1];
-        if (is_call && n >= STACK_SIBLINGS_MAX &&
-            h->calls[h->open[n - STACK_SIBLINGS_MAX]].depth == depth)
-                return h->open[n - STACK_SIBLINGS_MAX];
-        return HELD_TASK;
+        /* The first of them was overtaken most. */
+        while (n > 1 && h->calls[h->open[n - 2]].depth == depth)
+                n--;
+        return is_new && h->calls[h->open[n - 1]].n_overtaking >= HELD_OVERTAKING_MAX
+                       ? h->open[n - 1]
+                       : HELD_TASK;
 }
 
 static void doubt(const Held *h, HeldCall *c, uint64_t seen_ns) {
@@ -80,8 +82,7 @@ void held_overtake(Held *h, int32_t depth, uint64_t seen_ns, uint64_t over_ns) {
                 HeldCall *c = &h->calls[h->open[i - 1]];
 
                 doubt(h, c, seen_ns);
-                c->over_ns = c->is_over ? c->over_ns : over_ns;
-                c->is_over = true;
+                c->over_ns = c->n_overtaking++ > 0 ? c->over_ns : over_ns;
         }
 }
 
@@ -304,6 +305,13 @@ bool held_is_chain(const Held *h) {
                 parent = h->open[i];
         }
         return true;
+}
+
+uint32_t held_overtaken(const Held *h) {
+        for (uint32_t i = 0; i < h->n_open; i++)
+                if (h->calls[h->open[i]].n_overtaking > 0)
+                        return h->open[i];
+        return HELD_TASK;
 }
 
 void held_drop(Held *h) {

@@ -35,6 +35,8 @@
 #define FLAG_SOFTIRQ 0x10
 
 #define HELD_TASK 0 /* the call that all outermost calls are below; also: none */
+/* So many calls may come before an end that interrupts overtook, of which each has some three. */
+#define HELD_OVERTAKING_MAX 16
 
 typedef struct HeldCall {
         const Function *function;
@@ -65,11 +67,11 @@ typedef struct HeldCall {
         uint32_t begin_cpu, end_cpu;
         int32_t depth;
         uint8_t role, input;
+        uint8_t n_overtaking;  /* calls that came at its depth since: it is over then, at over_ns */
         uint8_t preempt_depth; /* when it began: how often preemption was switched off */
         bool in_softirq;       /* likewise: by what the kernel wrote down */
         bool in_irq;
         bool is_open;
-        bool is_over;      /* another call has begun at its depth, at over_ns */
         bool is_unsure;    /* events were lost since seen_ns, or it is over */
         bool is_begun;     /* whoever wants to know was told that it begins */
         bool is_late;      /* its beginning was not seen */
@@ -114,9 +116,10 @@ void held_close(Held *h, uint32_t call);
 /* Who calls what begins at @depth: the nearest that is open, and not over. */
 uint32_t held_caller(const Held *h, int32_t depth);
 /* An open call that a step at @depth proves to have ended, one after the other; HELD_TASK: none is
- * left.  A call, if the step @is_call, spares STACK_SIBLINGS_MAX - 1 of its siblings. */
-uint32_t held_ended_by(const Held *h, int32_t depth, bool is_call);
-/* A call begins at @depth at @over_ns: those that are open there call nothing any more.  @seen_ns: the step before. */
+ * left.  If the step @is_new, and ends nothing that is open, so have those that too many have overtaken. */
+uint32_t held_ended_by(const Held *h, int32_t depth, bool is_new);
+/* What is not open came at @depth, at @over_ns: those that are open there call nothing any more.  @seen_ns: the step
+ * before. */
 void held_overtake(Held *h, int32_t depth, uint64_t seen_ns, uint64_t over_ns);
 /* Events were lost behind the task's last step, at @seen_ns: what is open may be over. */
 void held_doubt(Held *h, uint64_t seen_ns, uint32_t epoch);
@@ -140,6 +143,8 @@ void held_tell_waker(const Held *h, Waker *w);
 int held_settle(Held *h);
 /* Whether those that are open call each other, and nothing has come behind them. */
 bool held_is_chain(const Held *h);
+/* One of the open calls that are over; HELD_TASK: none is. */
+uint32_t held_overtaken(const Held *h);
 /* Forgets all that is not open; those that are must be a chain. */
 void held_drop(Held *h);
 Held *held_free(Held *h);

@@ -96,7 +96,7 @@ static void end_unseen(Pairing *p, Stack *stack, uint32_t call, Proof proof) {
         HeldCall *c = &h->calls[call];
         const struct PairingCut *known = p->all ? find_cut(p->all, stack->key, c) : NULL;
         uint64_t until_ns = c->is_unsure ? c->seen_ns : stack->last_ns;
-        uint64_t by_ns = c->is_over                     ? c->over_ns
+        uint64_t by_ns = c->n_overtaking > 0            ? c->over_ns
                          : proof.begin_ns > c->start_ns ? proof.begin_ns
                                                         : proof.at_ns;
 
@@ -116,11 +116,10 @@ static void end_unseen(Pairing *p, Stack *stack, uint32_t call, Proof proof) {
         held_close(h, call);
 }
 
-static void end_deeper(Pairing *p, Stack *stack, const Step *step, Proof proof) {
-        bool is_call = step->kind != STEP_LEAVE;
+static void end_deeper(Pairing *p, Stack *stack, const Step *step, bool is_new, Proof proof) {
         uint32_t i;
 
-        while ((i = held_ended_by(stack->data, step->depth, is_call)) != HELD_TASK)
+        while ((i = held_ended_by(stack->data, step->depth, is_new)) != HELD_TASK)
                 end_unseen(p, stack, i, proof);
 }
 
@@ -234,7 +233,7 @@ static int pair_call(Pairing *p, Stack *stack, Held *h, const Step *step) {
         if (h->n_open > 0 && h->calls[h->open[h->n_open - 1]].depth >= step->depth) {
                 Proof proof = proof_of(step, 0);
 
-                end_deeper(p, stack, step, proof);
+                end_deeper(p, stack, step, true, proof);
                 held_overtake(h, step->depth, stack->last_ns, proof.at_ns);
         }
         c = put_down(p, stack, step);
@@ -251,9 +250,14 @@ static int pair_call(Pairing *p, Stack *stack, Held *h, const Step *step) {
 
 /* An end whose beginning was not seen. */
 static int pair_late(Pairing *p, Stack *stack, Held *h, const Step *step, Proof proof) {
-        uint32_t overtaken = held_find(h, step->depth, NULL), call = h->n;
-        HeldCall *c = put_down(p, stack, step);
+        uint32_t overtaken = held_find(h, step->depth, NULL), call;
+        HeldCall *c;
 
+        if (overtaken != HELD_TASK && h->calls[overtaken].epoch != p->epoch)
+                end_unseen(p, stack, overtaken, proof);
+        held_overtake(h, step->depth, stack->last_ns, proof.at_ns);
+        call = h->n;
+        c = put_down(p, stack, step);
         if (!c)
                 return -ENOMEM;
         c->is_late = true;
@@ -262,8 +266,6 @@ static int pair_late(Pairing *p, Stack *stack, Held *h, const Step *step, Proof 
         if (c->start_ns < stack->context_ns)
                 c->context =
                         c->start_ns < stack->former_ns ? (TraceContext){} : stack->former_context;
-        if (overtaken != HELD_TASK && h->calls[overtaken].epoch != p->epoch)
-                end_unseen(p, stack, overtaken, proof);
         held_adopt(h, call);
         held_expel(h, call);
         held_close(h, call);
@@ -358,6 +360,17 @@ static int note_sched(Pairing *p, const Step *step) {
         return 0;
 }
 
+/* What keeps others from being told of. */
+static void end_overtaken(Pairing *p) {
+        for (size_t i = 0; i < p->stacks.n; i++) {
+                Stack *stack = &p->stacks.items[i];
+                uint32_t call;
+
+                while (stack->data && (call = held_overtaken(stack->data)) != HELD_TASK)
+                        end_unseen(p, stack, call, (Proof){});
+        }
+}
+
 static int pair(Pairing *p, Stack *stack, const Step *step) {
         Held *h = stack->data;
         uint64_t last_ns;
@@ -378,14 +391,14 @@ static int pair(Pairing *p, Stack *stack, const Step *step) {
                 if (ended == HELD_TASK || is_anothers(p, &h->calls[ended], step)) {
                         Proof proof = proof_of(step, begin_of(step));
 
-                        end_deeper(p, stack, step, proof);
+                        end_deeper(p, stack, step, true, proof);
                         r = pair_late(p, stack, h, step, proof);
                 } else {
                         Proof proof = proof_of(step, 0);
 
                         if (step->said && !step->said->has_time && !step->said->untimed)
                                 proof.within_ns = duration_of(step);
-                        end_deeper(p, stack, step, proof);
+                        end_deeper(p, stack, step, false, proof);
                         end_seen(p, h, ended, step);
                 }
         } else
@@ -394,8 +407,13 @@ static int pair(Pairing *p, Stack *stack, const Step *step) {
         stack->last_ns = MAX(stack->last_ns, last_ns);
         if (r >= 0 && h->n_open == 0 && step->depth == 0)
                 r = pairing_tell_task(p, stack);
-        if (_unlikely_(p->n_held > p->n_held_max) && r >= 0)
+        if (_unlikely_(p->n_held > p->n_held_max) && r >= 0) {
                 r = pairing_tell(p);
+                if (r >= 0 && p->n_held > HELD_MAX / 2) {
+                        end_overtaken(p);
+                        r = pairing_tell(p);
+                }
+        }
         return r;
 }
 

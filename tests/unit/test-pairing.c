@@ -270,6 +270,49 @@ TEST(a_tree_that_is_very_large_is_told_in_parts) {
         ck_assert_uint_eq(p->total_ns, 3000000);
 }
 
+TEST(an_end_that_was_lost_keeps_nothing_that_comes_behind_it) {
+        const Step many[][3] = {
+                { step_enter(&step_root, 0), step_leaf(&step_child, 1, 10),
+                  step_leave(&step_root, 0, 30) },
+                { step_leaf(&step_root, 0, 10), step_leaf(&step_child, 0, 10),
+                  step_leaf(&step_irq, 0, 10) },
+                { step_leave(&step_other, 0, 10), step_leave(&step_child, 0, 10),
+                  step_leave(&step_irq, 0, 10) },
+                { step_leaf(&step_child, 1, 10), step_leave(&step_irq, 1, 20),
+                  step_leaf(&step_module, 3, 10) },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(many); i++) {
+                _cleanup_(pairing_freep) Pairing *p = fed_pairing();
+                uint64_t n_most = 0;
+
+                FEED(p, step_enter(&step_root, 0), step_enter(&step_root, 0),
+                     step_enter(&step_child, 1));
+                for (int k = 0; k < 100000; k++) {
+                        feed_all(p, many[i], ELEMENTSOF(many[i]));
+                        n_most = MAX(n_most, p->n_held);
+                }
+                ck_assert_uint_lt(n_most, i < 3 ? 100 : 70000);
+                ck_assert_int_eq(pairing_finish(p), 0);
+                ck_assert_uint_ge(p->n_calls, 200000);
+        }
+}
+
+TEST(an_end_that_interrupts_overtook_is_its_calls_own) {
+        EXPECT("root 100/100, tick 1/1, tick 2/2, tick 3/3, tick 4/4, tick 5/5, tick 6/6, tick "
+               "7/7, "
+               "tick 8/8, tick 9/9",
+               step_enter(&step_root, 0), step_leaf(&step_irq, 0, 1), step_leaf(&step_irq, 0, 2),
+               step_leaf(&step_irq, 0, 3), step_leaf(&step_irq, 0, 4), step_leaf(&step_irq, 0, 5),
+               step_leaf(&step_irq, 0, 6), step_leaf(&step_irq, 0, 7), step_leaf(&step_irq, 0, 8),
+               step_leaf(&step_irq, 0, 9), step_leave(&step_root, 0, 100));
+        /* It calls nothing any more. */
+        EXPECT("child<root 30/30, other<root 10/10, leaf<root 10/10, root 90/40",
+               step_enter(&step_root, 0), step_enter(&step_child, 1),
+               step_leave(&step_other, 1, 10), step_leaf(&step_module, 2, 10),
+               step_leave(&step_child, 1, 30), step_leave(&step_root, 0, 90));
+}
+
 /* --- contexts --------------------------------------------------------------------------------- */
 
 #define PARENT "traceparent=00-0000000000000000000000000000000"
