@@ -158,6 +158,37 @@ static inline char *append_number(char *p, uint64_t v, int n_columns, char fill)
         return p;
 }
 
+#define DECIMAL_BYTES                                                                              \
+        32 /* that append_u64() writes at most, of which 20 are used; append_i64(): one more */
+
+/* @v in decimal, by two digits at a time. */
+static inline char *append_u64(char *p, uint64_t v) {
+        static const char pairs[] =
+                "00010203040506070809101112131415161718192021222324252627282930313233"
+                "34353637383940414243444546474849505152535455565758596061626364656667"
+                "6869707172737475767778798081828384858687888990919293949596979899";
+        char digits[2 * DECIMAL_BYTES] = {};
+        size_t i = DECIMAL_BYTES;
+
+        if (v < 10) {
+                *p = (char) ('0' + v);
+                return p + 1;
+        }
+        for (; v >= 10; v /= 100) {
+                i -= 2;
+                memcpy(digits + i, pairs + v % 100 * 2, 2);
+        }
+        if (v > 0)
+                digits[--i] = (char) ('0' + v);
+        memcpy(p, digits + i, DECIMAL_BYTES);
+        return p + DECIMAL_BYTES - i;
+}
+
+static inline char *append_i64(char *p, int64_t v) {
+        *p = '-';
+        return append_u64(p + (v < 0), v < 0 ? -(uint64_t) v : (uint64_t) v);
+}
+
 static inline int count_digits(uint64_t v) {
         int n = 1;
 

@@ -97,17 +97,15 @@ void escape_utf8(Buf *out, const char *s, size_t n) {
 }
 
 void escape_u64(Buf *out, uint64_t n) {
-        char digits[20], *p = digits + sizeof(digits);
+        char *p = buf_reserve(out, DECIMAL_BYTES);
 
-        do {
-                *--p = (char) ('0' + n % 10);
-                n /= 10;
-        } while (n > 0);
-        buf_add(out, p, (size_t) (digits + sizeof(digits) - p));
+        if (p)
+                out->n_data += (size_t) (append_u64(p, n) - p);
 }
 
 void escape_i64(Buf *out, int64_t n) {
-        if (n < 0)
-                buf_add(out, "-", 1);
-        escape_u64(out, n < 0 ? -(uint64_t) n : (uint64_t) n);
+        char *p = buf_reserve(out, DECIMAL_BYTES + 1);
+
+        if (p)
+                out->n_data += (size_t) (append_i64(p, n) - p);
 }

@@ -202,3 +202,33 @@ TEST(much_text_is_plain_as_well) {
         ck_assert_uint_eq(n, 200);
         ck_assert_uint_eq(plain_length(text, strlen(text), PLAIN_LINES), strlen(text));
 }
+
+static void expect_digits(uint64_t v) {
+        char wanted[DECIMAL_BYTES + 1], text[DECIMAL_BYTES + 2];
+
+        (void) snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long) v);
+        text[DECIMAL_BYTES] = 'x';
+        *append_u64(text, v) = 0;
+        ck_assert_str_eq(text, wanted);
+        ck_assert_int_eq(text[DECIMAL_BYTES], 'x');
+        (void) snprintf(wanted, sizeof(wanted), "%lld", (long long) v);
+        text[DECIMAL_BYTES + 1] = 'x';
+        *append_i64(text, (int64_t) v) = 0;
+        ck_assert_str_eq(text, wanted);
+        ck_assert_int_eq(text[DECIMAL_BYTES + 1], 'x');
+}
+
+TEST(digits_are_those_of_printf_and_stay_in_their_room) {
+        uint64_t power = 1;
+
+        for (int i = 0; i < 20; i++, power *= 10) {
+                expect_digits(power - 1);
+                expect_digits(power);
+                expect_digits(-power);
+        }
+        for (uint64_t v = 0; v < 2000; v++)
+                expect_digits(v);
+        expect_digits(UINT64_MAX);
+        expect_digits((uint64_t) INT64_MIN);
+        expect_digits(INT64_MAX);
+}
