@@ -21,11 +21,22 @@
 
 typedef enum Format { CSV, JSON, NDJSON } Format;
 
-typedef struct Row {
-        Buf *out;
-        Format format;
-        bool has_values;
-} Row;
+/* What is known of a function: of its own row, of rows below it if it is a root, and what ends its own rows. */
+typedef struct Name {
+        uint32_t n_own, n_root, n_end;
+        char text[];
+} Name;
+
+typedef struct Table {
+        ExportState s;
+        bool has_calls;
+        Hash names; /* by function */
+        Buf begin;  /* of a line */
+        char comm[sizeof(((Stack *) 0)->comm)];
+        Buf task; /* of that name; empty: of none yet */
+} Table;
+
+#define NUMBERS_BYTES 1024 /* all of a row but its texts */
 
 static void add_string(Buf *out, const char *text, size_t n) {
         if (!text) {
@@ -43,77 +54,140 @@ static void add_member(Buf *out, const char *name, const char *text) {
         buf_add(out, ",", 1);
 }
 
-/* Up to a value.  Whether there is one. */
-static bool begin_value(Row *row, const char *name, bool is_there) {
-        if (row->has_values)
-                buf_add(row->out, ",", 1);
-        row->has_values = true;
-        if (row->format == CSV)
-                return is_there;
-        buf_add(row->out, "\"", 1);
-        buf_adds(row->out, name);
-        buf_adds(row->out, is_there ? "\":" : "\":null");
-        return is_there;
-}
-
-static void add_u64(Row *row, const char *name, uint64_t v, bool is_there) {
-        if (begin_value(row, name, is_there))
-                escape_u64(row->out, v);
-}
-
-static void add_i64(Row *row, const char *name, int64_t v, bool is_there) {
-        if (begin_value(row, name, is_there))
-                escape_i64(row->out, v);
-}
-
-static void add_text(Row *row, const char *name, const char *text, size_t n) {
-        if (!begin_value(row, name, text))
+/* With the comma before it. */
+static void add_text(Buf *out, Format format, const char *name, const char *text, size_t n) {
+        if (format == CSV) {
+                buf_add(out, ",", 1);
+                if (text)
+                        escape_csv(out, text, n);
                 return;
-        if (row->format == CSV)
-                escape_csv(row->out, text, n);
+        }
+        buf_printf(out, ",\"%s\":", name);
+        add_string(out, text, n);
+}
+
+static _cold_ const Name *make_name(Table *t, Format format, const Function *f) {
+        _cleanup_buf_ Buf text = BUF_INIT;
+        _cleanup_free_ Name *name = NULL;
+        size_t n_module, n_own, n_root;
+        const char *module = function_module(f, &n_module);
+
+        add_text(&text, format, "function", f->label, f->n_name);
+        add_text(&text, format, "module", module, n_module);
+        n_own = text.n_data;
+        add_text(&text, format, "root", f->label, f->n_name);
+        n_root = text.n_data - n_own;
+        buf_adds(&text, format == CSV ? "," : ",\"not_hooked_below\":");
+        if (unhooked_is_number(f->n_unhooked))
+                escape_i64(&text, f->n_unhooked);
+        else if (format != CSV)
+                buf_adds(&text, "null");
+        name = text.error < 0 ? NULL : malloc(sizeof(*name) + text.n_data);
+        if (!name || hash_add_ptr(&t->names, hash_key(f), name) < 0)
+                return NULL;
+        *name = (Name){ (uint32_t) n_own, (uint32_t) n_root,
+                        (uint32_t) (text.n_data - n_own - n_root) };
+        memcpy(name->text, text.data, text.n_data);
+        return TAKE_PTR(name);
+}
+
+/* NULL without memory. */
+static inline const Name *name_of(Table *t, Format format, const Function *f) {
+        return hash_get_ptr(&t->names, hash_key(f)) ?: make_name(t, format, f);
+}
+
+static _cold_ int make_task(Table *t, Format format, const char *comm) {
+        memcpy(t->comm, comm, sizeof(t->comm));
+        t->task.n_data = 0;
+        add_text(&t->task, format, "task", comm[0] ? comm : NULL, strnlen(comm, sizeof(t->comm)));
+        return t->task.error;
+}
+
+/* With the comma before it.  A value that is not there is nothing in csv. */
+#define BEGIN(p, name) (format == CSV ? APPEND((p), ",") : APPEND((p), ",\"" name "\":"))
+#define NONE(p) (format == CSV ? (p) : APPEND((p), "null"))
+#define ADD_U64(p, name, v) append_u64(BEGIN((p), name), (v))
+#define ADD_I64(p, name, v) append_i64(BEGIN((p), name), (v))
+
+/* Behind @begin, and in front of @end. */
+static _always_inline_ int add_call(Table *t, Format format, const Call *call, const char *begin,
+                                    size_t n_begin, const char *end, size_t n_end) {
+        const Frame *frame = call->frame;
+        const Stack *stack = call->stack;
+        const Name *own = name_of(t, format, frame->function),
+                   *root = name_of(t, format, frame->root);
+        char *p, *from;
+        int r = 0;
+
+        if (_unlikely_(t->task.n_data == 0 || memcmp(t->comm, stack->comm, sizeof(t->comm)) != 0))
+                r = make_task(t, format, stack->comm);
+        if (r < 0 || !own || !root)
+                return -ENOMEM;
+        from = p = buf_reserve(t->s.out, n_begin + n_end + NUMBERS_BYTES + t->task.n_data +
+                                                 own->n_own + root->n_root + own->n_end);
+        if (!p)
+                return t->s.out->error;
+        p = append(p, begin, n_begin);
+        if (format != CSV)
+                p = APPEND(p, "\"id\":");
+        p = append_u64(p, frame->number);
+        p = frame->parent ? ADD_U64(p, "parent", frame->parent) : NONE(BEGIN(p, "parent"));
+        if (format == CSV)
+                p = ADD_U64(p, "start_ns", frame->start_ns);
         else
-                add_string(row->out, text, n);
+                p = ADD_I64(p, "start_ns",
+                            (int64_t) (frame->start_ns - (format == JSON ? t->s.begin_ns : 0)));
+        p = ADD_U64(p, "duration_ns", call->duration_ns);
+        p = ADD_U64(p, "self_ns", call->self_ns);
+        p = ADD_U64(p, "blocked_ns", frame->blocked_ns + call->blocked_ns);
+        p = ADD_U64(p, "irq_ns", frame->irq_ns);
+        p = call->has_end ? ADD_U64(p, "cpu", call->cpu) : NONE(BEGIN(p, "cpu"));
+        p = stack->pid >= 0 ? ADD_I64(p, "pid", stack->pid) : NONE(BEGIN(p, "pid"));
+        p = append(p, t->task.data, t->task.n_data);
+        p = ADD_I64(p, "depth", frame->depth);
+        p = append(p, own->text, own->n_own);
+        p = append(p, root->text + root->n_own, root->n_root);
+        p = BEGIN(p, "cut");
+        if (format == CSV)
+                *p++ = call->is_cut ? '1' : '0';
+        else
+                p = call->is_cut ? APPEND(p, "true") : APPEND(p, "false");
+        p = BEGIN(p, "retval");
+        if (!call->has_retval)
+                p = NONE(p);
+        else if (format == JSON) {
+                *p++ = '"';
+                p = append_i64(p, (int64_t) call->retval);
+                *p++ = '"';
+        } else
+                p = append_i64(p, (int64_t) call->retval);
+        p = append(p, own->text + own->n_own + own->n_root, own->n_end);
+        p = append(p, end, n_end);
+        t->s.out->n_data += (size_t) (p - from);
+        return 0;
+}
+
+static int table_init(void *userdata, Pairing *pairing) {
+        Table *t = userdata;
+
+        (void) pairing;
+        t->begin = t->task = BUF_INIT;
+        return 0;
+}
+
+static void table_done(void *userdata) {
+        Table *t = userdata;
+
+        for (size_t i = 0; i < t->names.n_slots; i++)
+                free((void *) (uintptr_t) t->names.slots[i].value);
+        hash_done(&t->names);
+        buf_done(&t->begin);
+        buf_done(&t->task);
 }
 
 static const char heading[] =
         "id,parent,start_ns,duration_ns,self_ns,blocked_ns,irq_ns,cpu,pid,task,"
         "depth,function,module,root,cut,retval,not_hooked_below\n";
-
-static void add_call(const ExportState *s, Format format, const Call *call) {
-        const Frame *frame = call->frame;
-        const Function *f = frame->function;
-        const char *comm = call->stack->comm;
-        Row row = { .out = s->out, .format = format };
-        size_t n_module;
-        const char *module = function_module(f, &n_module);
-
-        add_u64(&row, "id", frame->number, true);
-        add_u64(&row, "parent", frame->parent, frame->parent != 0);
-        if (format == CSV)
-                add_u64(&row, "start_ns", frame->start_ns, true);
-        else
-                add_i64(&row, "start_ns",
-                        (int64_t) (frame->start_ns - (format == JSON ? s->begin_ns : 0)), true);
-        add_u64(&row, "duration_ns", call->duration_ns, true);
-        add_u64(&row, "self_ns", call->self_ns, true);
-        add_u64(&row, "blocked_ns", frame->blocked_ns + call->blocked_ns, true);
-        add_u64(&row, "irq_ns", frame->irq_ns, true);
-        add_u64(&row, "cpu", call->cpu, call->has_end);
-        add_i64(&row, "pid", call->stack->pid, call->stack->pid >= 0);
-        add_text(&row, "task", comm[0] ? comm : NULL, strlen(comm));
-        add_i64(&row, "depth", frame->depth, true);
-        add_text(&row, "function", f->label, f->n_name);
-        add_text(&row, "module", module, n_module);
-        add_text(&row, "root", frame->root->label, frame->root->n_name);
-        (void) begin_value(&row, "cut", true);
-        buf_adds(s->out,
-                 format == CSV ? (call->is_cut ? "1" : "0") : (call->is_cut ? "true" : "false"));
-        if (format != JSON || !call->has_retval)
-                add_i64(&row, "retval", (int64_t) call->retval, call->has_retval);
-        else if (begin_value(&row, "retval", true))
-                buf_printf(s->out, "\"%lld\"", (long long) call->retval);
-        add_i64(&row, "not_hooked_below", f->n_unhooked, unhooked_is_number(f->n_unhooked));
-}
 
 static int csv_begin(void *userdata) {
         buf_adds(((ExportState *) userdata)->out, heading);
@@ -121,28 +195,20 @@ static int csv_begin(void *userdata) {
 }
 
 static int csv_call(void *userdata, const Call *call) {
-        const ExportState *s = userdata;
-
-        add_call(s, CSV, call);
-        buf_add(s->out, "\n", 1);
-        return 0;
+        return add_call(userdata, CSV, call, "", 0, "\n", 1);
 }
 
 static int ndjson_call(void *userdata, const Call *call) {
-        const ExportState *s = userdata;
+        Table *t = userdata;
 
-        buf_add(s->out, "{", 1);
-        add_member(s->out, "recording", s->info->recording);
-        add_member(s->out, "host", s->info->host);
-        add_call(s, NDJSON, call);
-        buf_add(s->out, "}\n", 2);
-        return 0;
+        if (_unlikely_(t->begin.n_data == 0)) {
+                buf_add(&t->begin, "{", 1);
+                add_member(&t->begin, "recording", t->s.info->recording);
+                add_member(&t->begin, "host", t->s.info->host);
+        }
+        return t->begin.error
+                       ?: add_call(t, NDJSON, call, t->begin.data, t->begin.n_data, "}\n", 2);
 }
-
-typedef struct Json {
-        ExportState s;
-        bool has_calls;
-} Json;
 
 static int json_begin(void *userdata) {
         const ExportState *s = userdata;
@@ -158,13 +224,10 @@ static int json_begin(void *userdata) {
 }
 
 static int json_call(void *userdata, const Call *call) {
-        Json *j = userdata;
+        Table *t = userdata;
+        bool had_calls = TAKE(t->has_calls, true);
 
-        buf_adds(j->s.out, j->has_calls ? ",\n{" : "\n{");
-        j->has_calls = true;
-        add_call(&j->s, JSON, call);
-        buf_add(j->s.out, "}", 1);
-        return 0;
+        return add_call(t, JSON, call, ",\n{" + !had_calls, 2 + (size_t) had_calls, "}", 1);
 }
 
 static int json_end(void *userdata) {
@@ -178,21 +241,29 @@ static int json_end(void *userdata) {
 const Exporter exporter_csv = {
         .name = "csv",
         .summary = "a table of calls, a line each",
+        .n_bytes = sizeof(Table),
         .call = csv_call,
         .begin = csv_begin,
+        .init = table_init,
+        .done = table_done,
 };
 
 const Exporter exporter_json = {
         .name = "json",
         .summary = "calls as one JSON object, its numbers exact as doubles",
-        .n_bytes = sizeof(Json),
+        .n_bytes = sizeof(Table),
         .call = json_call,
         .begin = json_begin,
         .end = json_end,
+        .init = table_init,
+        .done = table_done,
 };
 
 const Exporter exporter_ndjson = {
         .name = "ndjson",
         .summary = "calls as JSON, an object a line, for databases",
+        .n_bytes = sizeof(Table),
         .call = ndjson_call,
+        .init = table_init,
+        .done = table_done,
 };

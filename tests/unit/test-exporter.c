@@ -52,6 +52,67 @@ TEST(csv_has_a_row_for_each_call_with_its_caller) {
                          "1,,1000000000,100,70,0,0,0,17,client,0,root,,root,0,,0\n");
 }
 
+static size_t n_of(const char *text, const char *word) {
+        size_t n = 0;
+
+        for (const char *p = strstr(text, word); p; p = strstr(p + 1, word))
+                n++;
+        return n;
+}
+
+/* A name is escaped once, and so is that of a task as long as it runs. */
+TEST(rows_have_the_names_of_their_own_functions_tasks_and_roots) {
+        static const Function other = {
+                .label = "a\",\\b" SLACK, .n_label = 5, .n_name = 5, .root = -1
+        };
+        Step steps[] = { step_enter(&step_root, 0),      step_leaf(&other, 1, 30),
+                         step_leaf(&step_module, 1, 30), step_leaf(&other, 1, 30),
+                         step_leave(&step_root, 0, 100), step_leaf(&other, 0, 7),
+                         step_leaf(&other, 0, 7),        step_leaf(&step_root, 0, 7) };
+        _cleanup_free_ char *csv = NULL, *json = NULL, *lines = NULL, *tsv = NULL;
+
+        steps[5].pid = 18;
+        steps[5].comm = "<&\xff\",=\"\x1b";
+        steps[6].pid = 19;
+        steps[6].comm = "client";
+        steps[7].pid = 20;
+        steps[7].comm = "=1+1";
+        steps[7].has_retval = true;
+        steps[7].retval = (uint64_t) INT64_MIN;
+        csv = export(&exporter_csv, steps, ELEMENTSOF(steps));
+        ck_assert_str_eq(strchr(csv, '\n') + 1,
+                         "2,1,1000000000,30,30,0,0,0,17,client,1,\"a\"\",\\b\",,root,0,,0\n"
+                         "3,1,1000000000,30,30,0,0,0,17,client,1,leaf,mod,root,0,,0\n"
+                         "4,1,1000000000,30,30,0,0,0,17,client,1,\"a\"\",\\b\",,root,0,,0\n"
+                         "1,,1000000000,100,10,0,0,0,17,client,0,root,,root,0,,0\n"
+                         "5,,1000000000,7,7,0,0,0,18,\"<&\xef\xbf\xbd\"\",=\"\"\xef\xbf\xbd\",0,"
+                         "\"a\"\",\\b\",,\"a\"\",\\b\",0,,0\n"
+                         "6,,1000000000,7,7,0,0,0,19,client,0,"
+                         "\"a\"\",\\b\",,\"a\"\",\\b\",0,,0\n"
+                         "7,,1000000000,7,7,0,0,0,20,\"'=1+1\",0,root,,root,0,"
+                         "-9223372036854775808,0\n");
+        json = export(&exporter_json, steps, ELEMENTSOF(steps));
+        lines = export(&exporter_ndjson, steps, ELEMENTSOF(steps));
+        for (int i = 0; i < 2; i++) {
+                const char *text = i == 0 ? json : lines;
+
+                ck_assert_uint_eq(n_of(text, "\"function\":\"a\\\",\\\\b\",\"module\":null,"), 4);
+                ck_assert_uint_eq(n_of(text, "\"root\":\"a\\\",\\\\b\""), 2);
+                ck_assert_uint_eq(n_of(text, "\"root\":\"root\""), 5);
+                ck_assert_uint_eq(n_of(text, "\"module\":\"mod\""), 1);
+                ck_assert_uint_eq(n_of(text, "\"task\":\"client\""), 5);
+                ck_assert_ptr_nonnull(strstr(text,
+                                             "\"pid\":18,\"task\":\"\\u003c\\u0026\xef\xbf\xbd\\\","
+                                             "=\\\"\\u001b\",\"depth\":0,"));
+        }
+        ck_assert_ptr_nonnull(strstr(json, "\"retval\":\"-9223372036854775808\","));
+        ck_assert_uint_eq(n_of(lines, "{\"recording\":\"a-1\",\"host\":\"h\\\"1\",\"id\":"), 7);
+        tsv = export(&exporter_tsv, steps, ELEMENTSOF(steps));
+        ck_assert_uint_eq(n_of(tsv, "\ta\",\\\\b\t"), 6);
+        ck_assert_uint_eq(n_of(tsv, "\t\\x3D1+1\t"), 1);
+        ck_assert_uint_eq(n_of(tsv, "\tclient\t"), 5);
+}
+
 TEST(tsv_has_the_names_of_columns_once_and_rows_by_tree) {
         static const Function odd = {
                 .label = "a\tb\\" SLACK, .n_label = 4, .n_name = 4, .root = -1
@@ -126,14 +187,6 @@ static Step step_says(const char *text, uint64_t at_ns) {
 static Step at(Step s, uint64_t at_ns) {
         s.timestamp_ns = at_ns;
         return s;
-}
-
-static size_t n_of(const char *text, const char *word) {
-        size_t n = 0;
-
-        for (const char *p = strstr(text, word); p; p = strstr(p + 1, word))
-                n++;
-        return n;
 }
 
 TEST(a_row_has_the_request_of_its_tree) {
