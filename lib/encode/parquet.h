@@ -29,8 +29,9 @@
 typedef struct ParquetText {
         char *data; /* NULL: it is free */
         size_t n;
-        uint32_t n_rows;    /* that it is there for; PARQUET_ALL_ROWS: it stays */
-        uint32_t next_free; /* its number + 1; 0: none */
+        uint32_t n_rows;        /* that it is there for; PARQUET_ALL_ROWS: it stays */
+        uint32_t next_free;     /* its number + 1; 0: none */
+        bool is_seen, is_plain; /* tsv.c's: is_plain is known; it needs no escapes */
 } ParquetText;
 
 /*
@@ -97,9 +98,9 @@ typedef struct ParquetChunk {
 /* A column of the group that is being filled. */
 typedef struct ParquetValues {
         const ParquetColumn *spec;
-        int64_t *values;   /* of a text its number, of a double its bits */
-        uint8_t *has;      /* 1: there is one; NULL: all have one */
-        int encoding;      /* negative: not chosen yet */
+        int64_t *values; /* of a text its number, of a double its bits */
+        uint8_t *has;    /* 1: there is one; NULL: all have one */
+        int encoding;    /* negative: not chosen yet */
 } ParquetValues;
 
 typedef struct Parquet {

@@ -20,7 +20,10 @@ static void add_double(Buf *out, int64_t bits) {
                 double value;
         } u = { .bits = bits };
 
-        buf_printf(out, "%.17g", u.value);
+        if (u.value > 0 && u.value < UINT32_MAX && u.value == (double) (uint32_t) u.value)
+                escape_u64(out, (uint32_t) u.value);
+        else
+                buf_printf(out, "%.17g", u.value);
 }
 
 static void add_text(Buf *out, const char *s, size_t n) {
@@ -47,42 +50,44 @@ static void add_text(Buf *out, const char *s, size_t n) {
         buf_add(out, s + from, n - from);
 }
 
-static void add_value(const Parquet *p, const ParquetValues *c) {
-        const ParquetText *text;
+/* Whether it needs no escapes, which is found out once. */
+static bool is_plain(ParquetText *t) {
+        if (!TAKE(t->is_seen, true))
+                t->is_plain = plain_length(t->data, t->n, PLAIN_WORD) == t->n &&
+                              !memchr(t->data, '\\', t->n) && !escape_is_formula(t->data, t->n);
+        return t->is_plain;
+}
 
-        if (c->has && !c->has[0]) {
-                if (c->spec->type != PARQUET_TEXT)
-                        buf_add(p->out, "\\N", 2);
-                return;
-        }
-        switch (c->spec->type) {
-        case PARQUET_TEXT:
-                text = &p->texts->items[c->values[0]];
+static void add_value(const Parquet *p, const ParquetValues *c, char end) {
+        bool has = !c->has || c->has[0], is_text = c->spec->type == PARQUET_TEXT;
+        ParquetText *text = has && is_text ? &p->texts->items[c->values[0]] : NULL;
+        size_t n_plain = text && _likely_(is_plain(text)) ? text->n : 0;
+        char *at;
+
+        if (text && _unlikely_(n_plain < text->n))
                 add_text(p->out, text->data, text->n);
-                parquet_texts_drop(p->texts, (uint32_t) c->values[0]);
-                break;
-        case PARQUET_F64:
+        else if (has && c->spec->type == PARQUET_F64)
                 add_double(p->out, c->values[0]);
-                break;
-        case PARQUET_I32:
-        case PARQUET_I64:
-                escape_i64(p->out, c->values[0]);
-                break;
-        case PARQUET_BOOL:
-        case PARQUET_U16:
-        case PARQUET_U32:
-        case PARQUET_U64:
-                escape_u64(p->out, (uint64_t) c->values[0]);
-        }
+        at = buf_reserve(p->out, n_plain + DECIMAL_BYTES + 2);
+        if (!at)
+                return;
+        if (text)
+                at = append(at, text->data, n_plain);
+        else if (!has && !is_text)
+                at = APPEND(at, "\\N");
+        else if (has && (c->spec->type == PARQUET_I32 || c->spec->type == PARQUET_I64))
+                at = append_i64(at, c->values[0]);
+        else if (has && c->spec->type != PARQUET_F64)
+                at = append_u64(at, (uint64_t) c->values[0]);
+        *at++ = end;
+        p->out->n_data = (size_t) (at - p->out->data);
+        if (text)
+                parquet_texts_drop(p->texts, (uint32_t) c->values[0]);
 }
 
 void tsv_put_row(Parquet *p) {
-        for (size_t i = 0; i < p->schema->n_columns; i++) {
-                if (i > 0)
-                        buf_add(p->out, "\t", 1);
-                add_value(p, &p->columns[i]);
-        }
-        buf_add(p->out, "\n", 1);
+        for (size_t i = 0; i < p->schema->n_columns; i++)
+                add_value(p, &p->columns[i], i + 1 < p->schema->n_columns ? '\t' : '\n');
 }
 
 void tsv_put_heading(const Parquet *p) {
