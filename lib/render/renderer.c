@@ -71,28 +71,62 @@ int render_option_set(RenderOptions *o, const char *word) {
  */
 
 #define USEC_COLUMNS 6
+#define LINE_REST_BYTES 64 /* but names, blanks and what a text says */
 
 typedef struct Indent {
         RenderOptions options;
         Buf *out;
         Stacks stacks; /* of which only base_ns and floor are used */
+        char comm[32]; /* of the last line */
+        int32_t pid;
+        Buf task; /* of them; empty: there was no line yet */
 } Indent;
+
+/* "client(16140):" */
+static _cold_ void make_task(Indent *d, const char *comm, int32_t pid) {
+        (void) snprintf(d->comm, sizeof(d->comm), "%s", comm);
+        d->pid = pid;
+        d->task.n_data = 0;
+        buf_add_plain(&d->task, comm, strlen(comm), PLAIN_WORD);
+        buf_printf(&d->task, "(%d):", MAX(pid, 0));
+}
 
 static void draw_line(Indent *d, const Step *step, const char *arrow, uint64_t since_ns,
                       int32_t depth) {
-        const char *comm = step->comm ?: "<...>";
+        const char *comm = step->comm ?: "<...>", *note = "";
+        const StepText *said = step->said && step->said->is_indented ? step->said : NULL;
+        const Function *f = step->function;
+        char text[UNHOOKED_TEXT_MAX], *p, *from;
 
-        buf_printf(d->out, "%*llu ", USEC_COLUMNS, (unsigned long long) (since_ns / 1000));
-        buf_add_plain(d->out, comm, strlen(comm), PLAIN_WORD);
-        buf_printf(d->out, "(%d):", MAX(step->pid, 0));
-        buf_pad(d->out, (size_t) depth + 1, ' ');
-        buf_printf(d->out, "%s ", arrow);
-        buf_add(d->out, step->function->label, step->function->n_label);
-        if (step->said && step->said->is_indented)
-                buf_add(d->out, step->said->args, step->said->n_args);
-        else if (_unlikely_(step->function->n_unhooked > 0) && d->options.notes && *arrow == '-')
-                buf_printf(d->out, " /* %s */", UNHOOKED_NOTE(step->function->n_unhooked));
-        buf_add(d->out, "\n", 1);
+        /* A name that does not fit is none of the last line's. */
+        if (_unlikely_(d->task.n_data == 0 || d->pid != step->pid ||
+                       strncmp(d->comm, comm, sizeof(d->comm)) != 0))
+                make_task(d, comm, step->pid);
+        if (_unlikely_(f->n_unhooked > 0) && !said && d->options.notes && *arrow == '-')
+                note = unhooked_note(text, f->n_unhooked);
+        from = p =
+                buf_reserve(d->out, LINE_REST_BYTES + d->task.n_data + (size_t) depth + f->n_label +
+                                            strlen(note) + (said ? said->n_args : 0));
+        if (!p || d->task.error < 0) {
+                d->out->error = d->out->error ?: d->task.error;
+                return;
+        }
+        p = append_number(p, since_ns / 1000, USEC_COLUMNS, ' ');
+        *p++ = ' ';
+        p = append(p, d->task.data, d->task.n_data);
+        p = append_chars(p, ' ', (size_t) depth + 1);
+        p = append(p, arrow, 2);
+        *p++ = ' ';
+        p = append_slack(p, f->label, f->n_label);
+        if (said && said->n_args > 0)
+                p = append(p, said->args, said->n_args);
+        else if (_unlikely_(*note)) {
+                p = APPEND(p, " /* ");
+                p = append(p, note, strlen(note));
+                p = APPEND(p, " */");
+        }
+        *p++ = '\n';
+        buf_advance(d->out, (size_t) (p - from), !step->said); /* names are words */
 }
 
 static void indent_step(void *userdata, const Step *step) {
@@ -134,11 +168,12 @@ static void indent_free(void *userdata) {
         if (!d)
                 return;
         stacks_done(&d->stacks);
+        buf_done(&d->task);
         free(d);
 }
 
 static int indent_new(void **ret, const RenderContext *context, Buf *out) {
-        Indent *d = NEW(Indent, .options = context->options, .out = out);
+        Indent *d = NEW(Indent, .options = context->options, .out = out, .task = BUF_INIT);
 
         *ret = d;
         return d ? 0 : -ENOMEM;
