@@ -158,7 +158,7 @@ static inline char *append_number(char *p, uint64_t v, int n_columns, char fill)
         return p;
 }
 
-#define DECIMAL_BYTES 32 /* that the next two write, of which 20 are used at most */
+#define DECIMAL_BYTES 32 /* that append_u64() writes at most, of which 20 are used; append_i64(): one more */
 
 /* @v in decimal, by two digits at a time. */
 static inline char *append_u64(char *p, uint64_t v) {
