@@ -20,6 +20,10 @@ write_texts() { # N
                 printf ' 0)               |  f() {\n%.0s' 1 2
                 yes ' 0)   1.000 us    |    g();' | head -n $((2 * $1))
         } >"$work/large-$1.txt"
+        {
+                yes ' 9.000000 |   0)               |  /* sched_waking: comm=b pid=7 prio=120 target_cpu=000 */' | head -n "$1"
+                echo ' 10.000000 |   0)   1.000 us    |  g();'
+        } >"$work/wakings-$1.txt"
 }
 write_texts 10000
 write_texts 100000
@@ -57,5 +61,6 @@ for kind in many large; do
                         export "$text" --format="$format" -o "$work/exported-N.x"
         done
 done
+ok 'wakings before a window' grows_no_more 4 top "$work/wakings-N.txt" --from=10.0
 is 'all formats were tried' "${#exports[@]}" 10
 done_testing
