@@ -97,6 +97,7 @@ static int witness_whole(Reading *r) {
         if (e < 0)
                 return failed_errno(e, "Failed to look at what is left out: %m");
         r->whole->is_whole = true;
+        r->whole->from_ns = &r->filtering.spec.from_ns;
         r->filtering.spec.see = pairing_see;
         r->filtering.spec.witness = r->whole;
         return STATUS_OK;

@@ -471,7 +471,8 @@ int pairing_step(Pairing *p, const Step *step) {
 int pairing_see(void *whole, const Step *step) {
         Pairing *p = whole;
 
-        if (step->kind == STEP_OTHER && sched_parse(step).kind == SCHED_WAKING) {
+        if (step->kind == STEP_OTHER && (!p->from_ns || step->timestamp_ns >= *p->from_ns) &&
+            sched_parse(step).kind == SCHED_WAKING) {
                 Waker waker = pairing_waker(p, step);
 
                 if (sched_seen_add(&p->seen, step, &waker) < 0)

@@ -89,6 +89,7 @@ typedef struct Pairing {
          * interrupt.  NULL: nothing is left out. */
         struct Pairing *all;
         bool is_whole; /* it is another one's `all` */
+        const uint64_t *from_ns; /* likewise: who wakes whom before that is asked by nobody; NULL: any may be */
         /* Is told of tasks that are in no call, and left the CPU without wanting to; of none where events were lost
          * meanwhile, or calls were left out before.  NULL: nobody is. */
         PairingWait between;

@@ -222,8 +222,12 @@ int pairing_tell_task(Pairing *p, Stack *stack) {
         }
         if (r >= 0)
                 r = tell_ends(p, stack, h, h->n_open > 0 ? h->open[h->n_open - 1] : HELD_TASK);
-        for (uint32_t i = 0; i < stack->n && r >= 0; i++)
+        /* Of what stays open, too, held_drop() forgets the waits. */
+        for (uint32_t i = 0, n = stack->n; i < n && r >= 0; i++, stack->n = n) {
+                stack->n = i + 1;
+                r = tell_waits(p, stack, h, &h->calls[stack->frames[i].index]);
                 stack->frames[i].index = i + 1; /* as held_drop() numbers them */
+        }
         if (r < 0)
                 return r;
         held_drop(h);

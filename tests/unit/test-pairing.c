@@ -270,6 +270,30 @@ TEST(a_tree_that_is_very_large_is_told_in_parts) {
         ck_assert_uint_eq(p->total_ns, 3000000);
 }
 
+static int add_blocked(void *userdata, const Call *call) {
+        *(uint64_t *) userdata += call->blocked_ns;
+        return 0;
+}
+
+TEST(a_tree_that_is_told_in_parts_keeps_what_it_waited_for) {
+        _cleanup_(pairing_freep) Pairing *p = fed_pairing();
+        Step leaves = step_of(STEP_OTHER, NULL, 0), back = leaves;
+        uint64_t blocked_ns = 0;
+
+        leaves.text = "sched_switch: prev_comm=client prev_pid=17 prev_prio=120 prev_state=S ==> "
+                      "next_comm=swapper/0 next_pid=0 next_prio=120";
+        back.text = "sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> "
+                    "next_comm=client next_pid=17 next_prio=120";
+        pairing_add_sink(p, NULL, add_blocked, &blocked_ns);
+        FEED(p, step_enter(&step_root, 0));
+        feed_at(p, leaves, 1000000100);
+        feed_at(p, back, 1000000600);
+        for (int i = 0; i < 100000; i++)
+                FEED(p, step_leaf(&step_child, 1, 10));
+        FEED(p, step_leave(&step_root, 0, 3000000));
+        ck_assert_uint_eq(blocked_ns, 500);
+}
+
 TEST(an_end_that_was_lost_keeps_nothing_that_comes_behind_it) {
         const Step many[][3] = {
                 { step_enter(&step_root, 0), step_leaf(&step_child, 1, 10),
