@@ -242,7 +242,7 @@ def read_pprof(path):
     strings = [value.decode("utf-8") for field, value in profile if field == 6]
     assert strings[0] == ""
     types = [[strings[v] for _, v in fields(value)] for field, value in profile if field == 1]
-    assert types == [["calls", "count"], ["time", "nanoseconds"], ["waiting", "nanoseconds"]], types
+    assert [name for name, _ in types] == ["calls", "time", "waiting"] and types[1][1] == types[2][1], types
     by_id = {kind: {} for kind in (3, 4, 5)}
     for field, value in profile:
         if field in by_id:
@@ -250,6 +250,7 @@ def read_pprof(path):
             assert entry[1] not in by_id[field] and entry[1] > 0
             by_id[field][entry[1]] = entry
     mappings, locations, names = by_id[3], by_id[4], by_id[5]
+    assert not any(3 in function for function in names.values())  # a system name would be demangled
     functions, roots, waiting, cut = Functions(), 0, 0, 0
     for field, value in profile:
         if field != 2:
@@ -267,7 +268,8 @@ def read_pprof(path):
         waiting += waiting_ns
         cut += count if "cut" in labels else 0
     comments = [strings[value] for field, value in profile if field == 13]
-    return {"functions": functions, "roots_ns": roots, "waiting_ns": waiting, "cut": cut, "comments": comments}
+    head = {"unit": types[1][1], "time_ns": next((value for field, value in profile if field == 9), None)}
+    return {"functions": functions, "roots_ns": roots, "waiting_ns": waiting, "cut": cut, "comments": comments, **head}
 
 
 def read_folded(path):

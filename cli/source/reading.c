@@ -115,7 +115,7 @@ int reading_open(Reading *ret, const Options *o, const char *word, ReadingFor pu
                 return status;
         e = playback_open(&ret->playback, ret->source->dir, ret->source->meta, &problem)
                     ?: filtering_apply(&ret->filtering, ret->playback, &problem);
-        if (e == 0 && purpose >= READING_FOR_CALLS) /* of those there is one at a time */
+        if (e == 0 && purpose >= READING_FOR_CALLS) /* of those few are open at a time */
                 e = stream_go_ahead(ret->playback->stream);
         if (e == 0)
                 playback_count(ret->playback);

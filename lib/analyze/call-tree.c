@@ -60,6 +60,7 @@ static void add_figures(CallNode *to, const CallNode *from) {
         to->self_ns += from->self_ns;
         to->cut_self_ns += from->cut_self_ns;
         to->blocked_ns += from->blocked_ns;
+        to->cut_blocked_ns += from->cut_blocked_ns;
         to->min_ns = MIN(to->min_ns, from->min_ns);
         to->max_ns = MAX(to->max_ns, from->max_ns);
         to->is_irq |= from->is_irq;
@@ -86,6 +87,7 @@ void call_node_add(CallNode *node, const Call *call) {
         if (call->is_cut) {
                 node->n_cut++;
                 node->cut_self_ns += call->self_ns;
+                node->cut_blocked_ns += call->blocked_ns;
                 return;
         }
         node->min_ns = MIN(node->min_ns, call->duration_ns);

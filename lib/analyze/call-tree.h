@@ -35,6 +35,7 @@ typedef struct CallNode {
         uint64_t cut_self_ns;    /* of that, of calls that are cut */
         uint64_t share_ns;       /* after call_tree_finish() */
         uint64_t blocked_ns;     /* of its self, waited */
+        uint64_t cut_blocked_ns; /* of that, of calls that are cut */
         uint64_t waited_ns;      /* after call_tree_finish(): that, and of all below */
         uint64_t min_ns, max_ns; /* of one call, cut ones aside; min_ns > max_ns: of none */
         bool was_left_out; /* its calls may lack: in one of the recordings it was not hooked all the time */

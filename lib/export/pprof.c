@@ -43,7 +43,6 @@ enum { /* fields */
        LINE_FUNCTION = 1,
        FUNCTION_ID = 1,
        FUNCTION_NAME = 2,
-       FUNCTION_SYSTEM_NAME = 3,
 };
 
 static const char *const types[][2] = {
@@ -116,10 +115,10 @@ static uint64_t location_of(Pprof *p, const Function *f) {
         if (r <= 0)
                 return r < 0 ? 0 : number + 1;
         mapping = mapping_of(p, f);
+        /* Without a system name: one would say that it is mangled. */
         name = add_string(p, f->label, f->n_label);
         proto_u64(&p->message, FUNCTION_ID, number + 1);
         proto_u64(&p->message, FUNCTION_NAME, name);
-        proto_u64(&p->message, FUNCTION_SYSTEM_NAME, name);
         proto_message(p->s.out, PROFILE_FUNCTION, &p->message);
         proto_u64(&p->message, LOCATION_ID, number + 1);
         proto_u64(&p->message, LOCATION_MAPPING, mapping);
@@ -177,7 +176,7 @@ static void add_head(Pprof *p) {
         (void) add_word(p, "");
         for (size_t i = 0; i < ELEMENTSOF(types); i++) {
                 names[0] = add_word(p, types[i][0]);
-                names[1] = add_word(p, types[i][1]);
+                names[1] = add_word(p, info->has_ticks ? "count" : types[i][1]);
                 proto_u64(&p->message, TYPE_TYPE, names[0]);
                 proto_u64(&p->message, TYPE_UNIT, names[1]);
                 proto_message(p->s.out, PROFILE_SAMPLE_TYPE, &p->message);
@@ -195,10 +194,12 @@ static void add_head(Pprof *p) {
                 unhooked_describe(&hooked, m);
         buf_add(&hooked, "", 1);
         add_comment(p, "", hooked.data);
-        if (m && clock_tuple_is_set(&m->start) && !info->has_ticks)
-                proto_u64(p->s.out, PROFILE_TIME_NS,
-                          p->s.begin_ns - m->start.trace_ns + m->start.realtime_ns);
-        proto_u64(p->s.out, PROFILE_DURATION_NS, p->s.end_ns - p->s.begin_ns);
+        if (m && clock_tuple_is_set(&m->start) && !info->has_ticks && p->s.begin_ns > 0)
+                proto_u64(p->s.out, PROFILE_TIME_NS, session_meta_realtime_ns(m, p->s.begin_ns));
+        if (info->has_ticks)
+                add_comment(p, "", "times are what the trace clock counts, no nanoseconds");
+        else
+                proto_u64(p->s.out, PROFILE_DURATION_NS, p->s.end_ns - p->s.begin_ns);
         if (p->s.n_losses > 0)
                 add_comment(p, "incomplete: ", "events were lost");
 }
@@ -211,8 +212,9 @@ static int pprof_end(void *userdata) {
         add_head(p);
         for (const CallNode *n = call_node_next(root, root); n && r >= 0;
              n = call_node_next(root, n)) {
-                uint64_t whole[] = { n->n - n->n_cut, n->self_ns - n->cut_self_ns, n->blocked_ns };
-                uint64_t cut[] = { n->n_cut, n->cut_self_ns, n->n > n->n_cut ? 0 : n->blocked_ns };
+                uint64_t whole[] = { n->n - n->n_cut, n->self_ns - n->cut_self_ns,
+                                     n->blocked_ns - n->cut_blocked_ns };
+                uint64_t cut[] = { n->n_cut, n->cut_self_ns, n->cut_blocked_ns };
 
                 if (n->n > n->n_cut)
                         r = add_sample(p, n, false, whole);

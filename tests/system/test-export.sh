@@ -62,6 +62,24 @@ for format in html flame heatmap json perfetto pprof; do
         ftracectl export -q --store "$data" udp_sendmsg-6.12 --format=$format -o "$work/part"
         ok "$format says nothing of the kind if nothing was" not grep -aqE -e '(with |filters":")--' "$work/part"
 done
+# A profile begins when the clock on the wall showed it, however often that was set.
+mkdir -p "$work/set/sessions"
+cp -r "$data/sessions/udp_sendmsg-6.12" "$work/set/sessions/set"
+ln -s "$data/symbols" "$work/set/symbols"
+jq '.name = "set" | .clock_steps = [.start | .realtime_ns += 3600000000000]' \
+        "$data/sessions/udp_sendmsg-6.12/session.json" >"$work/set/sessions/set/session.json"
+ftracectl export -q --store "$work/set" set --format=tsv -o "$work/set.tsv"
+ftracectl export -q --store "$work/set" set --format=pprof -o "$work/set.pprof"
+exits 'a profile of a recording during which the clock was set' 0 read_export pprof "$work/set.pprof"
+is 'begins when its first call does' "$(jq .time_ns "$out")" \
+        "$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next } { print $column["start_unix_ns"] }' "$work/set.tsv" | sort -n | head -n 1)"
+exits 'a profile of nothing' 0 ftracectl export -q --store "$data" udp_sendmsg-6.12 --root=nosuch --format=pprof -o "$work/none.pprof"
+exits 'is one' 0 read_export pprof "$work/none.pprof"
+is 'and was at no time' "$(jq -c '[.time_ns, .functions]' "$out")" '[null,{}]'
+sed 's/\[mono\]/[tick]/' "$data/udp_sendmsg-6.12.dat" >"$work/ticks.dat"
+ftracectl export -q "$work/ticks.dat" --format=pprof -o "$work/ticks.pprof"
+exits 'a profile by a clock of ticks' 0 read_export pprof "$work/ticks.pprof"
+is 'has no nanoseconds' "$(jq -r .unit "$out")" count
 ftracectl export --store "$data" udp_sendmsg-new --format=perfetto -o "$work/late"
 exits 'calls that ended before what is recorded below them are exported' 0 read_export perfetto "$work/late"
 is 'with what outermost calls took' "$(jq '[.functions[].self_ns] | add == 34062986' "$out")" true
