@@ -60,21 +60,22 @@ ok 'another one is noticed, by itself' wait_until 30 has_maps 3
 use $b
 [[ $at != "$first" ]] || note 'at the same address'
 
-# Two changes and a call between two looks, of which the stop is the second.
+# Two changes and a call between two looks, of which the stop is the second; on a slow machine there is one more.
 rmmod $b
 modprobe $a
 use $a
 stops 'it is stopped' it
-is 'the stop notices what changed last' "$(session it '.symbol_maps | length')" 4
+n_maps=$(session it '.symbol_maps | length')
+ok "the stop notices what changed last ($n_maps changes)" test "$n_maps" = 4 -o "$n_maps" = 5
 is 'maps are in order' "$(session it '[.symbol_maps[] | .unchanged_ns, .from_ns] | . == sort')" true
 [[ $at != "$first" ]] || is 'a kernel that is the same again has the same map' \
-        "$(session it '.symbol_maps[0].symbols')" "$(session it '.symbol_maps[3].symbols')"
+        "$(session it '.symbol_maps[0].symbols')" "$(session it '.symbol_maps[-1].symbols')"
 
 exits 'it is drawn' 0 ftracectl report it
 is 'each call has the name of its time' "$(calls "$out")" "$a_call"$'\n'"$b_call"$'\n'"$a_call"
 exits 'it is complete' 0 ftracectl verify it
 exits 'show says that modules changed' 0 ftracectl show it
-says 'show says how often' 'Modules: changed 4 times' "$out"
+says 'show says how often' "Modules: changed $n_maps times" "$out"
 exits 'it is fetched' 0 ftracectl fetch it -o "$work/it.dat"
 for call in "$a_call" "$b_call"; do
         says "the trace.dat names $call" "${call%% *}.*${call##* [}" "$work/it.dat"
