@@ -76,8 +76,7 @@ is 'begins when its first call does' "$(jq .time_ns "$out")" \
 exits 'a profile of nothing' 0 ftracectl export -q --store "$data" udp_sendmsg-6.12 --root=nosuch --format=pprof -o "$work/none.pprof"
 exits 'is one' 0 read_export pprof "$work/none.pprof"
 is 'and was at no time' "$(jq -c '[.time_ns, .functions]' "$out")" '[null,{}]'
-sed 's/\[mono\]/[tick]/' "$data/udp_sendmsg-6.12.dat" >"$work/ticks.dat"
-ftracectl export -q "$work/ticks.dat" --format=pprof -o "$work/ticks.pprof"
+ftracectl export -q "$data/tracecmd/x86-tsc.dat" --format=pprof -o "$work/ticks.pprof"
 exits 'a profile by a clock of ticks' 0 read_export pprof "$work/ticks.pprof"
 is 'has no nanoseconds' "$(jq -r .unit "$out")" count
 ftracectl export --store "$data" udp_sendmsg-new --format=perfetto -o "$work/late"
