@@ -227,7 +227,7 @@ static int json_call(void *userdata, const Call *call) {
         Table *t = userdata;
         bool had_calls = TAKE(t->has_calls, true);
 
-        return add_call(t, JSON, call, ",\n{" + !had_calls, 2 + (size_t) had_calls, "}", 1);
+        return add_call(t, JSON, call, had_calls ? ",\n{" : "\n{", 2 + (size_t) had_calls, "}", 1);
 }
 
 static int json_end(void *userdata) {
