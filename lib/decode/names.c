@@ -210,15 +210,12 @@ bool symbols_find_behind(const Symbols *s, uint64_t address, Symbol *ret) {
 }
 
 bool symbols_find_name(const Symbols *s, const char *name, Symbol *ret) {
-        const char *end, *at;
+        const char *end = s->text ? s->text + s->n_text : NULL, *at;
         size_t n = strlen(name);
         Alike alike = ALIKE_NONE;
         bool found = false;
         Entry first = {}, e;
 
-        if (s->n_entries == 0)
-                return false;
-        end = s->text + s->n_text;
         for (const char *p = s->text; p < end && (p = memmem(p, (size_t) (end - p), name, n));
              p++) {
                 size_t n_before = MIN((size_t) (p - s->text), (size_t) BEFORE_NAME_MAX);
