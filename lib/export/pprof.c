@@ -55,7 +55,7 @@ typedef struct Pprof {
         ExportState s;
         Buf message, inner;
         Intern functions; /* of a location each; both ids are its number, plus 1 */
-        Strv modules; /* of a mapping each; its id is the number, plus 1; the first is the kernel */
+        Strv modules;     /* of a mapping each; its id is the number, plus 1 */
         uint64_t n_strings;
         uint64_t cut, cut_text, not_hooked, note; /* strings */
         int32_t noted;                            /* what the note is of */
@@ -83,16 +83,17 @@ static void add_comment(Pprof *p, const char *before, const char *s) {
 /* 0 without memory. */
 static uint64_t mapping_of(Pprof *p, const Function *f) {
         _cleanup_free_ char *name = NULL;
-        const char *module;
         size_t n, i = 0;
+        const char *module = function_module(f, &n);
 
-        module = function_module(f, &n);
         if (!module) {
                 module = "kernel.kallsyms";
                 n = strlen(module);
         }
-        if (asprintf(&name, "[%.*s]", (int) n, module) < 0)
-                return TAKE_PTR(name) != NULL;
+        if (asprintf(&name, "[%.*s]", (int) n, module) < 0) {
+                name = NULL; /* it is not defined then */
+                return 0;
+        }
         while (i < p->modules.n && !streq(p->modules.items[i], name))
                 i++;
         if (i == p->modules.n) {
