@@ -105,8 +105,8 @@ static void *thread_run(void *userdata) {
                 (void) pthread_mutex_lock(&a->lock);
                 a->turn = TURN_LOOP;
                 a->has_ended = true;
-                (void) pthread_cond_broadcast(&a->changed);
                 (void) pthread_mutex_unlock(&a->lock);
+                (void) pthread_cond_broadcast(&a->changed);
         }
         return NULL;
 }
@@ -138,7 +138,9 @@ static bool give_turn(Background *a, bool was_away) {
                 wait_for_change(a, since_ns);
         a->turn = TURN_TASK;
         a->has_ended = false;
-        (void) pthread_cond_broadcast(&a->changed);
+        (void) pthread_mutex_unlock(&a->lock);
+        (void) pthread_cond_broadcast(&a->changed); /* without the lock: who wakes would wait for it */
+        (void) pthread_mutex_lock(&a->lock);
         while (a->turn == TURN_TASK)
                 wait_for_change(a, since_ns);
         has_ended = a->has_ended;

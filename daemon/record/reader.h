@@ -133,7 +133,7 @@ void backoff_wake(Backoff *p);
 #define READER_SEGMENT_BYTES (128ULL << 20) /* then another segment follows */
 #define READER_PIPE_BYTES (1U << 20)
 #define READER_SMALL_PIPE_BYTES (64 << 10) /* what pipe2() gives */
-#define READER_IDLE_MS 2000   /* times the readers: a look at the buffer without being told to */
+#define READER_IDLE_MS 5000   /* times the readers: a look at the buffer without being told to */
 #define READER_WATCHED_MS 100 /* the same while watched, for the partly filled page too */
 #define READER_SPURIOUS_MS 10 /* poll() said readable, no whole page was there */
 #define READER_RETRY_MS 250   /* after the disk refused */
