@@ -113,14 +113,15 @@ static int check_event(const Allowed *a, const char *verb, const char *system, c
                 NAME_QUOTED(text));
 }
 
-static int check_events(const Allowed *a, const Strv *events, Refusal *refusal) {
+static int check_events(const Allowed *a, const char *verb, const Strv *events,
+                        Refusal *refusal) {
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < events->n; i++) {
                 EventChoice e = {};
 
                 (void) event_choice_parse(&e, events->items[i]); /* it is valid */
-                r = check_event(a, "record", e.system, e.name, e.filter, refusal);
+                r = check_event(a, verb, e.system, e.name, e.filter, refusal);
         }
         return r;
 }
@@ -180,7 +181,8 @@ int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *
                 if (asked & lists[i].bit)
                         r = check_names(&functions, lists[i].verb, lists[i].names, refusal);
         if (r == 0 && (asked & SPEC_ASKS_EVENTS))
-                r = check_events(&events, &spec->events, refusal);
+                r = check_events(&events, spec->black_box ? "have a black box record" : "record",
+                                 &spec->events, refusal);
         for (size_t i = 0; r == 0 && (asked & SPEC_ASKS_TRIGGERS) && i < spec->triggers.n; i++)
                 r = check_trigger(&functions, &events, spec->triggers.items[i], refusal);
         return r;

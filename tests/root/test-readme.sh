@@ -41,7 +41,7 @@ words() { # what is left of a text when it is told again tomorrow
                 s/ +/ /g' | grep -v '^ *$' | cut -c1-200
 }
 
-# Of what is printed the first line, and all that is not a result.
+# Of what is printed the first line, of tables none, and all that is no result.
 hour() { # USER FILE
         local line home status
         local run=(bash -c) skips='^\./'
@@ -60,14 +60,15 @@ hour() { # USER FILE
                 echo "\$ $line"
                 (cd "$home" && timeout 200 "${run[@]}" "sudo() { \"\$@\"; }; $line" >"$work/said" 2>"$work/complained" </dev/null)
                 status=$?
-                head -n 1 "$work/said" | words
+                [[ $line =~ ^ftracectl\ (top|why|diff|hist)\  ]] || head -n 1 "$work/said" | words
                 words <"$work/complained"
                 [[ $status == 0 ]] || echo "=> $status"
                 [[ $line != *' enable '* ]] || nights
                 [[ $line != *' start '* ]] || "$udp_pairs" 20 >"$work/pairs"
         done >"$2"
+        [[ $1 != root ]] || ftracectl schedule remove nightly >/dev/null
         systemctl stop ftraced.socket ftraced.service
-        rm -rf /var/lib/ftraced/sessions/* "${home:?}"/slow-dns.*
+        rm -rf /var/lib/ftraced/sessions/* /srv/calls "${home:?}"/slow-dns.*
 }
 
 is_read() { # USER: its hour is as in the golden file

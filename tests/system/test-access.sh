@@ -122,7 +122,7 @@ exits 'a glob that goes beyond it is, too' 4 member start '*_sendmsg'
 exits 'an event is refused' 4 member start --event=sched:sched_switch tcp_sendmsg
 # What a session waits for tells as much as what it records, and so may any name.
 exits 'nor does a black box bring one along: the kernel log' 4 member start --black-box tcp_sendmsg
-says 'which is named' "may not record the event 'printk:console': ftraced.conf allows its group none"
+says 'which is named' "may not have a black box record the event 'printk:console': ftraced.conf allows its group none"
 exits 'a profile has none to give to others' 4 member start --dry-run --profile roots --black-box
 exits 'a trigger waits for no function that is not allowed' 4 member arm tcp_sendmsg --on function:udp_sendmsg
 says 'which is named' "may not wait for the function 'udp_sendmsg': ftraced.conf allows its group only tcp_\\*"
