@@ -222,6 +222,8 @@ int refuse_no_event(const Tracefs *fs, const char *system, const char *event, Re
  *      r1024:ftraced/ftraced_af63f54c86021707_r0 udp_sendmsg ret=$retval             kretprobe
  *      f:ftraced/ftraced_af63f54c86021707_e0 udp_sendmsg a0=$arg1:x64 ...            fprobe: registers of six arguments
  *      p:ftraced/ftraced_af63f54c86021707_p0 udp_sendmsg a0=$arg1:x64 ...            kprobe
+ *      f:ftraced/ftraced_af63f54c86021707_c0 udp_sendmsg      fprobe, behind which the trigger "stacktrace" records
+ *      p:ftraced/ftraced_af63f54c86021707_k0 udp_sendmsg      the kernel's stack; likewise a kprobe
  *
  * The number is how many calls at the same time are seen; of more the values are not known.  An fprobe comes
  * first because nothing of it can be traced itself; what handles kprobes can, and is left out by
@@ -239,6 +241,7 @@ uint64_t value_probe_hash(const char *session);
 typedef enum ValueKind {
         VALUE_ARGUMENTS,
         VALUE_RETURNED,
+        VALUE_CALLERS,
         _VALUE_KIND_N,
 } ValueKind;
 

@@ -20,6 +20,7 @@
 #define ERROR_LOG_MAX ((size_t) 64 << 10)
 #define WHY_MAX 192
 #define RETURNED "ret=$retval"
+#define STACK "stacktrace"
 #define GIVEN "a0=$arg1:x64 a1=$arg2:x64 a2=$arg3:x64 a3=$arg4:x64 a4=$arg5:x64 a5=$arg6:x64"
 
 typedef struct Form {
@@ -31,9 +32,9 @@ typedef struct Form {
 #define FORMS_MAX 3
 
 static const struct {
-        const char *own; /* function_graph records it where this is */
-        const char *what, *field, *option;
-        size_t flag, list;     /* in a Spec */
+        const char *own; /* function_graph records it where this is; NULL: never */
+        const char *what, *field, *option, *fewer, *others;
+        size_t flag, list;     /* in a Spec; 0: there is no list */
         Form forms[FORMS_MAX]; /* the last is of kprobes */
         size_t n_forms;
 } kinds[_VALUE_KIND_N] = {
@@ -41,6 +42,8 @@ static const struct {
                               "what is given to",
                               "args_functions",
                               "--args",
+                              "name fewer with --args=FUNCTION",
+                              "Name others with --args=FUNCTION.",
                               offsetof(Spec, args),
                               offsetof(Spec, args_functions),
                               { { "f", 'e', " " GIVEN }, { "p", 'p', " " GIVEN } },
@@ -49,16 +52,31 @@ static const struct {
                              "what is returned by",
                              "retval_functions",
                              "--retval",
+                             "name fewer with --retval=FUNCTION",
+                             "Name others with --retval=FUNCTION.",
                              offsetof(Spec, retval),
                              offsetof(Spec, retval_functions),
                              { { "f1024", 'f', "%return " RETURNED },
                                { "f", 'f', "%return " RETURNED },
                                { "r1024", 'r', " " RETURNED } },
                              3 },
+        [VALUE_CALLERS] = { NULL,
+                            "what calls",
+                            "callers",
+                            "--callers",
+                            "record fewer",
+                            "Record it without --callers.",
+                            offsetof(Spec, callers),
+                            0,
+                            { { "f", 'c', "" }, { "p", 'k', "" } },
+                            2 },
 };
 
 static const Strv *list_of(ValueKind kind, const Spec *spec) {
-        return (const void *) ((const char *) spec + kinds[kind].list);
+        static const Strv none = {};
+
+        return kinds[kind].list > 0 ? (const void *) ((const char *) spec + kinds[kind].list)
+                                    : &none;
 }
 
 /* What traps and returns call, which is traced like everything else (linux 5.10 and 6.1 kernel/kprobes.c,
@@ -90,7 +108,7 @@ int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, co
                         "%s=%s: that pattern takes too long to compare; use a simpler "
                         "one.",
                         kinds[kind].option, named->items[n]);
-        if (r < 0 || faccessat(fs->fd, kinds[kind].own, F_OK, 0) >= 0)
+        if (r < 0 || (kinds[kind].own && faccessat(fs->fd, kinds[kind].own, F_OK, 0) >= 0))
                 return r;
         for (size_t i = 0;
              r >= 0 && *(const bool *) ((const char *) spec + kinds[kind].flag) && i < roots->n;
@@ -103,8 +121,8 @@ int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, co
                 return refusal_set_of(
                         refusal, REFUSAL_INVALID_SPEC, "field", kinds[kind].field,
                         "%s functions is recorded by a probe of each on this kernel, of "
-                        "at most %d, and these are %zu: name fewer with %s=FUNCTION.",
-                        kinds[kind].what, VALUE_PROBES_MAX, MAX(n, all.n), kinds[kind].option);
+                        "at most %d, and these are %zu: %s.",
+                        kinds[kind].what, VALUE_PROBES_MAX, MAX(n, all.n), kinds[kind].fewer);
         *ret = TAKE(all, (Strv){});
         return 0;
 }
@@ -214,8 +232,8 @@ int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Strv *fu
                         return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
                                            json_pack("{ss}", "what", kinds[kind].option + 2),
                                            "%s %s cannot be recorded: the kernel does not take a "
-                                           "probe of it: %s. Name others with %s=FUNCTION.",
-                                           kinds[kind].what, function, why, kinds[kind].option);
+                                           "probe of it: %s. %s",
+                                           kinds[kind].what, function, why, kinds[kind].others);
                 r = strv_addf(warnings, "%s %s is not recorded: %s", kinds[kind].what, function,
                               why);
                 if (r < 0)
@@ -260,6 +278,10 @@ int value_probe_plan(Plan *p, const Instance *i, const Strv *events) {
                         r = plan_step(p, PLAN_SET, file, "0", "1", NULL);
                 if (r >= 0)
                         p->steps[p->n - 1].is_new = i->name != NULL;
+                if (r < 0 || !strchr("ck", strrchr(e.name, '_')[1]))
+                        continue;
+                event_choice_path(path, &e, "trigger");
+                r = plan_put_line(p, TRACEFS_PATH("%s%s", i->dir, path), STACK);
         }
         return r;
 }

@@ -154,7 +154,10 @@ static int admit_words(const SessionMeta *m, const Admission *a, Refusal *refusa
 static int leave_handlers_out(const Controller *c, const Spec *spec, Admission *a) {
         int r;
 
-        if (a->values[VALUE_ARGUMENTS].n + a->values[VALUE_RETURNED].n == 0 || a->has_instances)
+        if (a->values[VALUE_ARGUMENTS].n + a->values[VALUE_RETURNED].n +
+                            a->values[VALUE_CALLERS].n ==
+                    0 ||
+            a->has_instances)
                 return 0;
         r = value_probe_find_handlers(&c->functions, &c->fs, &a->notrace);
         strv_sort_unique(&a->notrace);

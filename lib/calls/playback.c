@@ -117,7 +117,9 @@ static int open_events(Playback *p) {
         foreign_set_release(p->foreign, p->meta->kernel);
         r = add_printk(p);
         if (r >= 0)
-                r = add_foreign(p, &(EventChoice){ .system = "ftrace", .name = "print" });
+                r = add_foreign(p, &(EventChoice){ .system = "ftrace", .name = "print" })
+                            ?: add_foreign(p, &(EventChoice){ .system = "ftrace",
+                                                              .name = "kernel_stack" });
         if (r >= 0)
                 r = values_new(&p->values, &p->formats, &p->functions);
         if (r >= 0 && file)

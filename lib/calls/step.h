@@ -56,6 +56,16 @@ typedef struct StepText {
         bool is_indented; /* not drawn as a graph */
 } StepText;
 
+/*
+ * Who had called a root, by the kernel's stack: the functions above it, the innermost first.  The same for the same
+ * functions, for as long as the steps' source lives.
+ */
+typedef struct Callers {
+        char *text; /* "callers: do_syscall_64 < __x64_sys_sendto < __sys_sendto", of which the last called the root */
+        uint32_t n;
+        const Function *functions[];
+} Callers;
+
 typedef struct Step {
         StepKind kind;
         uint32_t cpu;
@@ -77,6 +87,7 @@ typedef struct Step {
                             * there */
         uint64_t
                 n_left_out; /* calls of the task that a filter left out since the last step that it passed on */
+        const Callers *callers; /* OTHER, NULL: of the root that its task has entered last, or enters next */
         uint64_t n_lost;      /* LOST: how many events; 0: the kernel did not say */
         const StepText *said; /* NULL: it is not of a text; LOST: see step_cuts_all() */
 } Step;

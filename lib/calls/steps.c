@@ -25,6 +25,11 @@ static inline int fill_comm(Steps *s, Step *step) {
 
 /* An event of another kind. */
 static int fill_other(Steps *s, const Event *e, Step *ret) {
+        const Callers *callers = NULL;
+        int r = s->values && s->foreign ? values_take_stack(s->values, s->foreign, e, &callers) : 0;
+
+        if (r < 0)
+                return r;
         *ret = (Step){
                 .kind = STEP_OTHER,
                 .cpu = e->cpu,
@@ -33,7 +38,10 @@ static int fill_other(Steps *s, const Event *e, Step *ret) {
                 .flags = e->flags,
                 .preempt_count = e->preempt_count,
                 .event_id = e->id,
-                .text = s->foreign ? foreign_print(s->foreign, e) : NULL,
+                .text = callers      ? callers->text
+                        : s->foreign ? foreign_print(s->foreign, e)
+                                     : NULL,
+                .callers = callers,
         };
         return fill_comm(s, ret);
 }

@@ -94,6 +94,9 @@ void reorder_done(Reorder *h);
  *     none.  Then, if the event could be of the entry or exit before it, it is, unless most of the recording's were
  *     before theirs.
  *
+ * "..._c0" (of an fprobe) and "..._k0" (of a kprobe) of a root have no arguments: directly behind such an event comes a
+ * kernel_stack, which tells who called the root.  What the kernel calls to take it is left out.
+ *
  * On arm64 a kprobe is a breakpoint, whose handling function_graph records beside the call: that is left out
  * (linux 6.12 arch/arm64/mm/fault.c, do_debug_exception(); do_el1_brk64() since Debian's 6.12.117).
  *
@@ -123,6 +126,13 @@ int values_hide(Values *v, const Event *e, const Function *f);
 int values_enter(Values *v, const Event *e, Step *step);
 /* The end of one, whose value goes into @step if it is known.  0 or -ENOMEM. */
 int values_leave(Values *v, const Event *e, Step *step);
+/*
+ * values_take_stack() - what an event tells of the callers of the root whose probe the task has met last
+ * @foreign: which knows the event
+ *
+ * *@ret NULL: it is no such stack, the root is not on it, or nothing is above it.  0 or -ENOMEM.
+ */
+int values_take_stack(Values *v, Foreign *foreign, const Event *e, const Callers **ret);
 /* Events were lost, or no more come: whatever waits has no value. */
 void values_forget(Values *v);
 

@@ -14,6 +14,7 @@
 #define OPEN_MAX 64 /* depths of which it is known whose calls are open */
 #define MARKS_MAX 4 /* a task, a softirq, an interrupt, an NMI */
 #define WAITING_MAX 65536
+#define CALLERS_MAX 256 /* more are not told */
 
 /* Bits of common_flags, linux 6.1 include/linux/trace_events.h. */
 enum {
@@ -61,6 +62,7 @@ typedef struct TaskValues {
         Marks marks[_MARKS_N];
         const Function *open[OPEN_MAX]; /* by depth, as far as was seen; NULL: none */
         int32_t hides_below; /* depth + 1 of a handler of probes that is open; 0: none is */
+        Mark stacked; /* of a root whose stack is to come, at the depth of what it calls; no function: none is */
 } TaskValues;
 
 /* On which side of their calls those events were that do not tell themselves.  Those that could only be on the other
@@ -77,7 +79,11 @@ struct Values {
         Hash known; /* by Function */
         Stacks tasks;
         Sides entry_sides, exit_sides;
+        Callers **callers;
+        size_t n_callers;
+        Hash callers_by_key; /* index + 1 */
         bool has_kprobes; /* or kretprobes: not all are fprobes */
+        bool has_stacks;
         bool has_entries; /* not only ends are recorded */
         bool tells;       /* fprobes' return addresses are the graph's where that has put its own */
         TailSampler line; /* what waits */
@@ -101,7 +107,7 @@ static char form_of(const char *name) {
                 return 0;
         s += N_ID_DIGITS + 1;
         digits = *s ? s + 1 : s;
-        return *s && strchr("frep", *s) && *digits && digits[strspn(digits, "0123456789")] == 0 ? *s
+        return *s && strchr("frepck", *s) && *digits && digits[strspn(digits, "0123456789")] == 0 ? *s
                                                                                                 : 0;
 }
 
@@ -112,7 +118,10 @@ bool values_takes(const char *system, const char *name) {
 int values_add(Values *v, const char *name, const char *function, const char *format) {
         char form = form_of(name);
         Probe p = { .is_kretprobe = form == 'r' };
-        int r = formats_parse_probe(&p.format, format, form == 'e' || form == 'p');
+        ProbeKind kind = form == 'c' || form == 'k'   ? PROBE_STACKED
+                         : form == 'e' || form == 'p' ? PROBE_GIVEN
+                                                      : PROBE_RETURNED;
+        int r = formats_parse_probe(&p.format, format, kind);
 
         if (r != 0)
                 return r;
@@ -122,7 +131,8 @@ int values_add(Values *v, const char *name, const char *function, const char *fo
                 return -ENOMEM;
         }
         v->probes[v->n_probes++] = p;
-        v->has_kprobes = v->has_kprobes || form == 'p' || form == 'r';
+        v->has_kprobes = v->has_kprobes || form == 'p' || form == 'r' || form == 'k';
+        v->has_stacks = v->has_stacks || kind == PROBE_STACKED;
         return 0;
 }
 
@@ -232,7 +242,8 @@ static int look_at(Values *v, const Function *f) {
                 return (int) what;
         what = FUNCTION_KNOWN;
         for (size_t i = 0; i < v->n_probes; i++)
-                if (v->probes[i].function && is_called(f, v->probes[i].function))
+                if (v->probes[i].function && is_called(f, v->probes[i].function) &&
+                    !v->probes[i].format.is_stacked)
                         what |= v->probes[i].format.is_entry ? ENTRY_PROBED : EXIT_PROBED;
         for (size_t i = 0; i < ELEMENTSOF(handlers); i++)
                 if (is_called(f, handlers[i]))
@@ -352,6 +363,16 @@ static void note_return(Values *v, TaskValues *t, const Event *e, const Function
         }
 }
 
+/* A probe of @f behind its entry, if that is open: what is directly below it. */
+static void note_stacked(TaskValues *t, const Event *e, const Function *f) {
+        int32_t depth = OPEN_MAX;
+
+        while (depth > 0 && !(t->open[depth - 1] && is_same(t->open[depth - 1], f)))
+                depth--;
+        t->stacked = mark_of(e, f);
+        t->stacked.depth = depth > 0 ? depth : INT32_MAX;
+}
+
 int values_note(Values *v, const Event *e, Step *entry) {
         const Probe *p = find_probe(v, e);
         ProbeRecord record;
@@ -364,7 +385,9 @@ int values_note(Values *v, const Event *e, Step *entry) {
         f = functions_get(v->functions, record.func, e->timestamp_ns);
         if (!t || !f || learn(v, e, f) < 0)
                 return -ENOMEM;
-        if (p->format.is_entry)
+        if (p->format.is_stacked)
+                note_stacked(t, e, f);
+        else if (p->format.is_entry)
                 note_args(v, t, e, f, &record, entry);
         else if (!p->is_kretprobe || prototype_narrow(f->prototype, &record.value))
                 note_return(v, t, e, f, &record, p->is_kretprobe);
@@ -381,11 +404,18 @@ int values_hide(Values *v, const Event *e, const Function *f) {
         TaskValues *t;
         int what;
 
-        if (!v->has_kprobes)
+        if (!v->has_kprobes && !v->has_stacks)
                 return 0;
         t = task_of(v, e);
         if (!t)
                 return -ENOMEM;
+        /* Until the stack is there, what is called is for taking it (linux 6.12 kernel/trace/trace.c,
+         * __ftrace_trace_stack()); if it never comes, up to the end of the root. */
+        if (t->stacked.function && !interrupts(e, &t->stacked)) {
+                if (e->depth >= t->stacked.depth)
+                        return 1;
+                t->stacked.function = NULL;
+        }
         if (t->hides_below > 0 && e->depth >= t->hides_below)
                 return 1;
         /* Its end, or, if that was lost, what comes behind it. */
@@ -469,9 +499,81 @@ void values_forget(Values *v) {
                         while (m->n > 0)
                                 release(v, m);
                 memset(t->open, 0, sizeof(t->open));
+                t->stacked.function = NULL;
                 t->hides_below = 0;
         }
         v->has_exit = v->has_entry = false;
+}
+
+/* --- stacks -------------------------------------------------------------------------------------- */
+
+static Callers *make_callers(const Function *const *functions, size_t n) {
+        _cleanup_free_ Callers *c = calloc(1, sizeof(*c) + n * sizeof(*functions));
+        _cleanup_buf_ Buf text = BUF_INIT;
+
+        if (!c)
+                return NULL;
+        c->n = (uint32_t) n;
+        memcpy(c->functions, functions, n * sizeof(*functions));
+        buf_adds(&text, "callers: ");
+        for (size_t i = n; i-- > 0;)
+                buf_printf(&text, "%s%s", functions[i]->label, i > 0 ? " < " : "");
+        return buf_take_string(&text, &c->text) < 0 ? NULL : TAKE_PTR(c);
+}
+
+/* The functions above @root, up to @n; 0: it is not there; -ENOMEM. */
+static int find_above(Values *v, const Function *root, uint64_t timestamp_ns,
+                      const uint64_t *addresses, size_t n, const Function **ret) {
+        int n_found = -1;
+
+        for (size_t i = 0; i < n; i++) {
+                /* Where it returns to may be behind the last instruction of a function that does not return. */
+                uint64_t address = addresses[i] - 1;
+                const Function *f;
+                Symbol s;
+
+                if (functions_find_symbol(v->functions, address, timestamp_ns, &s))
+                        address = s.address;
+                f = functions_get(v->functions, address, timestamp_ns);
+                if (!f)
+                        return -ENOMEM;
+                if (n_found >= 0)
+                        ret[n_found++] = f;
+                else if (is_same(f, root))
+                        n_found = 0;
+        }
+        return MAX(n_found, 0);
+}
+
+int values_take_stack(Values *v, Foreign *foreign, const Event *e, const Callers **ret) {
+        const Function *functions[CALLERS_MAX], *root;
+        uint64_t addresses[CALLERS_MAX], key;
+        TaskValues *t = v->has_stacks ? task_of(v, e) : NULL;
+        const HashSlot *slot;
+        size_t n_bytes;
+        int n;
+
+        *ret = NULL;
+        if (!t)
+                return v->has_stacks ? -ENOMEM : 0;
+        n = t->stacked.function ? (int) foreign_stack(foreign, e, addresses, CALLERS_MAX) : 0;
+        if (n == 0)
+                return 0;
+        root = TAKE(t->stacked.function, NULL);
+        n = find_above(v, root, e->timestamp_ns, addresses, (size_t) n, functions);
+        if (n <= 0)
+                return n;
+        n_bytes = (size_t) n * sizeof(*functions);
+        key = hash_bytes(HASH_BYTES_FIRST, (const char *) functions, n_bytes);
+        hash_each(slot, &v->callers_by_key, key) {
+                *ret = v->callers[slot->value - 1];
+                if ((*ret)->n == (uint32_t) n && memcmp((*ret)->functions, functions, n_bytes) == 0)
+                        return 0;
+        }
+        if (!ARRAY_GROW(v->callers, v->n_callers))
+                return -ENOMEM;
+        *ret = v->callers[v->n_callers] = make_callers(functions, (size_t) n);
+        return *ret ? hash_add(&v->callers_by_key, key, ++v->n_callers) : -ENOMEM;
 }
 
 /* --- what goes out ------------------------------------------------------------------------------ */
@@ -522,6 +624,12 @@ Values *values_free(Values *v) {
         for (size_t i = 0; i < v->n_probes; i++)
                 free(v->probes[i].function);
         free(v->probes);
+        for (size_t i = 0; i < v->n_callers; i++) {
+                free(v->callers[i]->text);
+                free(v->callers[i]);
+        }
+        free(v->callers);
+        hash_done(&v->callers_by_key);
         hash_done(&v->known);
         return mfree(v);
 }

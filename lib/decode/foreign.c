@@ -19,6 +19,7 @@
 
 #define FORMAT_TEXT_MAX ((size_t) 64 << 10) /* real ones are below 16 KiB */
 #define RECORD_BYTES_MAX 65536
+#define STACK_MAX (RECORD_BYTES_MAX / 8)
 #define SYMBOL_NAME_MAX 512
 #define MODULE_MAX 64
 #define SYSCALL_ENTER "sys_enter_"
@@ -297,22 +298,41 @@ static char *resolve(void *foreign, unsigned long long *address, char **module) 
         return f->name;
 }
 
-static void put_stack(Foreign *f, const Known *known, const Event *e) {
-        size_t n = 0, n_entries = SIZE_MAX;
+static size_t read_stack(const Foreign *f, const Known *known, const Event *e, uint64_t *ret,
+                         size_t n_max) {
+        size_t n = 0, n_read = 0;
         const uint8_t *p = find_bytes(known, e, "caller", &n);
 
         if (tep_find_any_field(known->event, "size"))
-                n_entries = (size_t) number_of(f, known, e, "size");
-        buf_adds(&f->line, known->how == HOW_STACK ? "<stack trace >" : "<user stack trace >");
-        for (; p && n >= f->n_long && n_entries > 0; p += f->n_long, n -= f->n_long, n_entries--) {
+                n_max = MIN(n_max, (size_t) number_of(f, known, e, "size"));
+        for (; p && n >= f->n_long && n_read < n_max; p += f->n_long, n -= f->n_long) {
                 uint64_t address = f->n_long == 8 ? load_u64(p, f->swap) : load_u32(p, f->swap);
 
                 if (address == UINT64_MAX >> (64 - 8 * f->n_long) ||
                     (address == 0 && known->how == HOW_USER_STACK))
-                        return;
-                buf_adds(&f->line, " => ");
-                put_name(f, &f->line, address, false);
+                        break;
+                ret[n_read++] = address;
         }
+        return n_read;
+}
+
+static void put_stack(Foreign *f, const Known *known, const Event *e) {
+        uint64_t addresses[STACK_MAX];
+        size_t n = read_stack(f, known, e, addresses, STACK_MAX);
+
+        buf_adds(&f->line, known->how == HOW_STACK ? "<stack trace >" : "<user stack trace >");
+        for (size_t i = 0; i < n; i++) {
+                buf_adds(&f->line, " => ");
+                put_name(f, &f->line, addresses[i], false);
+        }
+}
+
+size_t foreign_stack(Foreign *f, const Event *event, uint64_t *ret, size_t n_max) {
+        const Known *known = find_known(f, event->id);
+
+        return known && known->how == HOW_STACK && event->payload
+                       ? read_stack(f, known, event, ret, n_max)
+                       : 0;
 }
 
 static void put_raw(Foreign *f, const Known *known, const Event *e) {

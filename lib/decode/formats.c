@@ -129,15 +129,16 @@ int formats_parse(Formats *ret, const char *header_page, const char *entry, cons
         return 0;
 }
 
-int formats_parse_probe(ProbeFormat *ret, const char *text, bool is_entry) {
-        ProbeFormat f = { .is_entry = is_entry };
+int formats_parse_probe(ProbeFormat *ret, const char *text, ProbeKind kind) {
+        bool is_entry = kind != PROBE_RETURNED;
+        ProbeFormat f = { .is_entry = is_entry, .is_stacked = kind == PROBE_STACKED };
         const Wanted returned[] = {
                 { "__probe_func", &f.func, true },
                 { "__probe_ret_ip", &f.ret_ip, true },
                 { "ret", &f.value, true },
         };
         const Wanted given[] = {
-                { "__probe_ip", &f.func, true }, { "a0", &f.args[0], true },
+                { "__probe_ip", &f.func, true }, { "a0", &f.args[0], kind == PROBE_GIVEN },
                 { "a1", &f.args[1], false },     { "a2", &f.args[2], false },
                 { "a3", &f.args[3], false },     { "a4", &f.args[4], false },
                 { "a5", &f.args[5], false },

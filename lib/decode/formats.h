@@ -69,14 +69,16 @@ int formats_parse(Formats *ret, const char *header_page, const char *entry, cons
 typedef struct ProbeFormat {
         uint16_t id;
         bool is_entry;
+        bool is_stacked; /* of an entry: it has no arguments, but a stack behind it */
         Field func;                 /* __probe_ip, or __probe_func */
         Field ret_ip, value;        /* __probe_ret_ip, ret */
         Field args[PROBE_ARGS_MAX]; /* a0 to a5 */
         uint32_t n_bytes;
 } ProbeFormat;
 
+typedef enum ProbeKind { PROBE_RETURNED, PROBE_GIVEN, PROBE_STACKED } ProbeKind;
 /* @text: NUL-terminated, hostile.  0, FORMATS_E_INVALID. */
-int formats_parse_probe(ProbeFormat *ret, const char *text, bool is_entry);
+int formats_parse_probe(ProbeFormat *ret, const char *text, ProbeKind kind);
 
 typedef enum EventKind {
         EVENT_ENTRY,

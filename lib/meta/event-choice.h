@@ -17,7 +17,7 @@
 #define EVENT_WORD_MAX 63 /* bytes of a system or a name */
 #define EVENT_FILTER_MAX 2047
 #define EVENT_CHOICE_MAX (2 * EVENT_WORD_MAX + 2 + EVENT_FILTER_MAX)
-#define EVENT_PATH_MAX (sizeof("events///enable") + 2 * EVENT_WORD_MAX)
+#define EVENT_PATH_MAX (sizeof("events///trigger") + 2 * EVENT_WORD_MAX)
 
 typedef struct EventChoice {
         char system[EVENT_WORD_MAX + 1], name[EVENT_WORD_MAX + 1];

@@ -18,6 +18,7 @@ static const struct {
         { "events/ftrace/funcgraph_retaddr_entry/format", TRACING_FORMAT_OPTIONAL }, /* 6.13 on */
         { "events/ftrace/fgraph_retaddr_entry/format", TRACING_FORMAT_OPTIONAL },
         { "events/ftrace/function/format", TRACING_FORMAT_OPTIONAL },
+        { "events/ftrace/kernel_stack/format", TRACING_FORMAT_OPTIONAL },
         { "events/ftrace/print/format", TRACING_FORMAT_OPTIONAL },
 };
 

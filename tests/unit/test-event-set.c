@@ -131,6 +131,38 @@ FAKE_SESSION_TEST(what_a_root_returns_is_told_by_a_probe_that_goes_with_the_sess
         ck_assert_uint_gt(out, off); /* an event that is on cannot go */
 }
 
+#define STACK "ftraced_af63f54c86021707_c0"
+
+FAKE_SESSION_TEST(a_roots_stack_is_recorded_by_a_trigger_of_its_probe, false, "x") {
+        size_t off = 0, out = 0;
+        Tracer *t;
+
+        m->spec.callers = true;
+        fake_refuse(c, m, false, REFUSAL_NOT_SUPPORTED, "--callers (who calls the roots)");
+
+        fake_put(k, "dynamic_events", "");
+        fake_put(k, "kprobe_events", "");
+        fake_put(k, "events/ftrace/kernel_stack/format", "");
+        fake_put(k, "options/funcgraph-args", "0\n"); /* knows arguments, and no callers */
+        fake_put(k, "events/ftraced/" STACK "/enable", "0\n");
+        fake_put(k, "events/ftraced/" STACK "/trigger", "");
+        t = fake_start(c, m, false);
+        fake_expect(k, "dynamic_events", "f:ftraced/" STACK " udp_sendmsg\n");
+        fake_expect(k, "events/ftraced/" STACK "/enable", "1\n");
+        fake_expect(k, "events/ftraced/" STACK "/trigger", "stacktrace\n");
+        ck_assert_str_eq(m->probe_events.items[0], "ftraced:" STACK ":udp_sendmsg");
+        strv_done(&k->log);
+        ck_assert_int_eq(tracer_disarm(t), 0);
+        for (size_t i = 0; i < k->log.n; i++) {
+                if (strstr(k->log.items[i], STACK "/trigger !stacktrace"))
+                        off = i + 1;
+                if (startswith(k->log.items[i], "write dynamic_events -:ftraced/" STACK))
+                        out = i + 1;
+        }
+        ck_assert_uint_gt(off, 0);
+        ck_assert_uint_gt(out, off);
+}
+
 FAKE_SESSION_TEST(a_kernel_that_records_what_calls_return_gets_no_probes, false, "x") {
         Tracer *t;
 

@@ -9,6 +9,7 @@
  * do_debug_exception), before it "!" if interrupts are off, "^" in one, "~" in a softirq, behind it
  *
  *      {       it begins               }20     it ends, and says that it took 20 ns
+ *      [       a probe of it has the stack taken     ]  which is this, and has udp_sendmsg; ]0: which has not
  *      (7      its first argument      =g-90   it returns that to the graph, =c to its caller, =s into itself
  *
  * and "@18" another task, "+1000" time that goes by, "|" the next page, "|3" one before which so many were lost.
@@ -51,6 +52,11 @@ static size_t stream(Page pages[static 2], const char *words) {
                         leave(flags, *depth = MAX(*depth - 1, 0), (uint64_t) number);
                 else if (*what == '(')
                         given(flags, (uint64_t) number);
+                else if (*what == '[')
+                        stacked(flags);
+                else if (*what == ']')
+                        stack(flags, what[1] == '0' ? 1 : 4,
+                              (uint64_t[]){ F_BREAK, F_ROOT + 4, F_CHILD + 16, F_LEAF + 8 });
                 else
                         value(flags,
                               what[1] == 'g'   ? TO_GRAPH
@@ -65,14 +71,14 @@ static size_t stream(Page pages[static 2], const char *words) {
 }
 
 /* Steps in short: "{" enters, "." is a leaf, "}" leaves, "!" a loss, the function's first letter, its first argument
- * and its value. */
+ * and its value; "?" an event, and what it tells of callers. */
 static char *in_short(Player *p) {
         static char text[1024];
         char *t = text;
-        Step s;
+        Step s = {};
 
         *t = 0;
-        while (steps_next(&p->steps, STREAM_NO_LIMIT, &s) == 1) {
+        while (s.callers = NULL, steps_next(&p->steps, STREAM_NO_LIMIT, &s) == 1) {
                 *t++ = "{.}!?"[s.kind];
                 if (s.function)
                         *t++ = s.function->label[0];
@@ -80,6 +86,8 @@ static char *in_short(Player *p) {
                         t += sprintf(t, "(%llu)", (unsigned long long) s.args[0]);
                 if (s.kind != STEP_ENTER && s.kind <= STEP_LEAVE && s.has_retval)
                         t += sprintf(t, "%lld", (long long) s.retval);
+                if (s.callers)
+                        t += sprintf(t, "[%s]", s.text);
                 *t = 0;
         }
         return text;
@@ -233,6 +241,43 @@ TEST(what_handles_a_probe_that_is_a_breakpoint_is_no_call) {
         expect(words, FPROBE, "ip_make_skb", "{u{d.k}d.d.i{d{k.i}u");
 }
 
+static void expect_stack(const char *words, const char *wanted) {
+        RECORDING(r, layout);
+        _cleanup_player_ Player p;
+        _cleanup_(foreign_freep) Foreign *foreign = NULL;
+        Values *values;
+        Page pages[2];
+        size_t n = stream(pages, words);
+        const char *got;
+
+        recording_add(&r, 0, 0, pages, n);
+        player_init(&p, &r, layout, "17 client\n18 server\n", STEPS_ALL);
+        ck_assert_int_eq(foreign_new(&foreign, false), 0);
+        ck_assert_int_eq(foreign_add(foreign, "ftrace", stack_format), 0);
+        ck_assert_int_eq(values_new(&values, &p.formats, &p.functions), 0);
+        ck_assert_int_eq(values_add(values, STACKED, "udp_sendmsg", stacked_format), 0);
+        p.steps.values = values;
+        p.steps.foreign = foreign;
+        got = in_short(&p);
+        ck_assert_msg(streq(got, wanted), "%s: got    %s\nwanted %s", words, got, wanted);
+        values_free(values);
+}
+
+TEST(a_stack_behind_its_probe_tells_who_called) {
+#define CALLERS "?[callers: kfree < ip_make_skb]"
+        expect_stack("u{ u[ u] u}20", "{u" CALLERS "}u");
+        expect_stack("u[ u] u{ i{ i}10 u}90", CALLERS "{u.i}u");
+        /* What the kernel calls meanwhile is its own, what interrupts it is not. */
+        expect_stack("u{ u[ k{ k}10 u] k{ k}10 u}90", "{u" CALLERS ".k}u");
+        expect_stack("u{ u[ !k{ !k}10 u] u}90", "{u.k" CALLERS "}u");
+        /* It never comes, or is lost, another task's, or of something else. */
+        expect_stack("u{ u[ k{ k}10 u}90 k{ k}10", "{u}u.k");
+        expect_stack("u{ u[ |3 k{ k}10 u}90", "{u!.k}u");
+        expect_stack("u{ u[ @18 u] @17 u] u}90", "{u?" CALLERS "}u");
+        expect_stack("u{ u[ u]0 u}90", "{u?}u");
+        expect_stack("u{ u] u}90", "{u?}u");
+}
+
 TEST(only_events_of_ours_are_taken) {
         static const char *const others[] = { "ftraced_af63f54c86021707_0_in0",
                                               "ftraced_af63f54c86021707_f",
@@ -241,6 +286,7 @@ TEST(only_events_of_ours_are_taken) {
         Values *values;
 
         ck_assert(values_takes("ftraced", FPROBE) && values_takes("ftraced", KRETPROBE));
+        ck_assert(values_takes("ftraced", STACKED));
         ck_assert(!values_takes("kprobes", FPROBE));
         for (size_t i = 0; i < ELEMENTSOF(others); i++)
                 ck_assert_msg(!values_takes("ftraced", others[i]), "%s", others[i]);

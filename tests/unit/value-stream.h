@@ -11,6 +11,8 @@
  *      value(TASK, TO_GRAPH, -90);       a return probe's event
  *      leave(TASK, 0, 20);               its end, which says that it took 20 ns
  *      given(TASK, 7);                   an entry probe's event: the first argument is 7
+ *      stacked(TASK);                    that of one that has its stack recorded
+ *      stack(TASK, n, {F_LEAF, ...});    the stack
  */
 
 #include "kernel-format.h"
@@ -42,6 +44,22 @@ static const char entry_format[] =
         "\n"
         "print fmt: \"(%lx) a0=0x%Lx a1=0x%Lx\", REC->__probe_ip, REC->a0, REC->a1\n";
 
+static const char stacked_format[] =
+        "name: it\nID: 1531\n" COMMON_FIELDS
+        "\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+        "\n"
+        "print fmt: \"(%lx)\", REC->__probe_ip\n";
+
+static const char stack_format[] =
+        "name: kernel_stack\nID: 4\n" COMMON_FIELDS
+        "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
+        "\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n"
+        "\n"
+        "print fmt: \"\\t=> %ps\", (void *)REC->caller[0]\n";
+
+#define STACKED_ID 1531
+#define STACKED "ftraced_af63f54c86021707_c0"
+#define STACK_ID 4
 #define ENTRY_ID 1530
 #define ENTRY "ftraced_af63f54c86021707_e0"
 #define FPROBE "ftraced_af63f54c86021707_f0"
@@ -101,4 +119,20 @@ static inline void given(uint8_t flags, uint64_t v) {
         memcpy(record + 8, &func, 8);
         memcpy(record + 16, &v, 8);
         put_record(ENTRY_ID, flags, record, 32);
+}
+
+static inline void stacked(uint8_t flags) {
+        uint8_t record[64] = {};
+
+        memcpy(record + 8, &func, 8);
+        put_record(STACKED_ID, flags, record, 16);
+}
+
+/* At most six addresses. */
+static inline void stack(uint8_t flags, int32_t n, const uint64_t *addresses) {
+        uint8_t record[64] = {};
+
+        memcpy(record + 8, &n, 4);
+        memcpy(record + 16, addresses, (size_t) n * 8);
+        put_record(STACK_ID, flags, record, 16 + (size_t) n * 8);
 }
