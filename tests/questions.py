@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The commands of ftraced-questions(7), and whether what the page shows is what they print.
+# The commands of ftraced-questions(7) and ftraced-reading(7), and whether what a page shows is what they print.
 #
 #       questions.py PAGE CLIENT DATA            says which sections differ, a line of TAP for each
 #       questions.py --update PAGE CLIENT DATA   writes what is printed into the page
 #
-# A section is "## N. Question"; in it are literal blocks of "$ COMMAND", where a line that ends with
-# \\ goes on, and then all that COMMAND prints on standard output, in DATA.  Sentences are folded for the
-# page, so blanks and ends of lines do not matter; tables are not folded.
+# A section is "## N. Question", or, on a page without questions, each command; in it are literal blocks of
+# "$ COMMAND", where a line that ends with \\ goes on, and then all that COMMAND prints on standard output, in
+# DATA.  Sentences are folded for the page, so blanks and ends of lines do not matter; tables are not folded.
 import os
 import re
 import subprocess
@@ -43,11 +43,12 @@ def blocks(text):
 
 
 def check(page, client, data):
-    sections = re.split(r"^## (?=\d+\. )", page, flags=re.M)[1:]
+    sections = [(s.splitlines()[0], s) for s in re.split(r"^## (?=\d+\. )", page, flags=re.M)[1:]]
+    sections = sections or [(b.command, page[start - 4 : end + 3]) for start, end, b in blocks(page)]
     failed = 0
-    for n, section in enumerate(sections, 1):
-        title, wrong = section.splitlines()[0], []
-        if not title.startswith(f"{n}. "):
+    for n, (title, section) in enumerate(sections, 1):
+        wrong = []
+        if re.match(r"\d+\. ", title) and not title.startswith(f"{n}. "):
             wrong.append(f"it is the {n}. section")
         if not blocks(section):
             wrong.append("it has no command")
