@@ -8,7 +8,8 @@
 #
 # A section is "## N. Question", or, on a page without questions, each command; in it are literal blocks of
 # "$ COMMAND", where a line that ends with \\ goes on, and then all that COMMAND prints on standard output, in
-# DATA.  Sentences are folded for the page, so blanks and ends of lines do not matter; tables are not folded.
+# DATA, without its first line if the page leaves out what tracing costs.  Sentences are folded for the page, so
+# blanks and ends of lines do not matter; tables are not folded.
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ import sys
 import textwrap
 
 WIDTH = 76
+SUMMARY = r"(Shown|Recorded) .*"
 
 
 def printed(command, client, data):
@@ -37,6 +39,12 @@ class Block:
         self.head, self.shown = head[0], text[head.end():]
         self.command = head[1].replace(r"\\", "\\")  # scdoc's, also in literal blocks
 
+    def as_shown(self, out):
+        """The first line tells what tracing costs; a page that begins with the next one leaves it out."""
+        if re.match(SUMMARY, out) and self.shown and not re.match(SUMMARY, self.shown):
+            return out.partition("\n")[2]
+        return out
+
 
 def blocks(text):
     return [(m.start(1), m.end(1), Block(m[1])) for m in re.finditer(r"^```\n(\$ .*?)^```$", text, re.M | re.S)]
@@ -54,6 +62,7 @@ def check(page, client, data):
             wrong.append("it has no command")
         for _, _, block in blocks(section):
             out, err = printed(block.command, client, data)
+            out = block.as_shown(out)
             if not out:
                 wrong.append(f"$ {block.command}: prints nothing: {err.strip()}")
             elif out.replace("\\", r"\\").split() != block.shown.split():
@@ -70,6 +79,7 @@ def check(page, client, data):
 def update(path, page, client, data):
     for start, end, block in reversed(blocks(page)):
         out, err = printed(block.command, client, data)
+        out = block.as_shown(out)
         if not out:
             sys.exit(f"{block.command}: prints nothing: {err}")
         lines = [part for line in out.replace("\\", r"\\").splitlines() for part in fold(line)]
