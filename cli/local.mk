@@ -80,7 +80,7 @@ ftracectl_SOURCES = \
 
 ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 ftracectl_LDADD = $(verb_libs) $(export_libs) -lm
-man_pages += %D%/ftracectl.1 %D%/ftraced-fleet.7 %D%/ftraced-questions.7
+man_pages += %D%/ftracectl.1 %D%/ftraced-fleet.7 %D%/ftraced-questions.7 %D%/ftraced-reading.7
 dist_pkgdata_DATA += %D%/tables.schema.json
 EXTRA_DIST += %D%/completion.bash
 bashcompletion_DATA += %D%/ftracectl

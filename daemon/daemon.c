@@ -145,7 +145,7 @@ static void daemon_on_session(Session *s, void *userdata) {
 static int daemon_on_learning_pass_end(sd_event_source *source, uint64_t usec, void *userdata) {
         Daemon *d = userdata;
 
-        log_warning("Learning for --lean took too long and was broken off.");
+        log_warning("Learning for --lean took too long and was aborted.");
         d->is_stopping = true;
         return 0;
 }
@@ -307,7 +307,7 @@ static bool daemon_has_nothing_to_do(void *userdata) {
 static void daemon_on_idle(void *userdata) {
         Daemon *d = userdata;
 
-        log_info("Nothing to do: leaving until somebody connects.");
+        log_info("Nothing to do: exiting until a client connects.");
         d->is_stopping = true;
         (void) sd_notify(0, "STOPPING=1");
 }
@@ -485,7 +485,7 @@ static int daemon_make_server(Daemon *d) {
         if (r >= 0)
                 r = sd_event_set_watchdog(d->event, true);
         if (r < 0)
-                return log_error_errno(r, "Cannot set up the end: %m");
+                return log_error_errno(r, "Cannot set up the shutdown: %m");
         return daemon_listen(d);
 }
 

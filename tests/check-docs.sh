@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What --help offers is in the manual pages and in the completion.
+# What --help offers is in the manual pages and in the completion, and the pages are short enough to be read.
 set -euo pipefail
 
 top_srcdir=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
@@ -70,4 +70,19 @@ report 'every setting that a sentence names is there' \
 report 'the catalog has every message of the journal, and no other' \
         "$(diff <(grep -oE '\b[0-9a-f]{32}\b' "$top_srcdir/daemon/process/journal.c" | sort) \
                 <(sed -n 's/^-- //p' "$top_srcdir/systemd/ftraced.catalog" | sort))"
+
+# A page that is longer says something twice.  Those that are made of a format or an interface are not counted.
+too_long() { # LIMIT WHAT FILE...
+        local limit=$1 what=$2 count
+
+        shift 2
+        count=$(cat "$@" | wc "-${what:0:1}")
+        [[ $count -le $limit ]] || echo "they have $count $what"
+}
+report 'the manual pages have no more than 15,000 words' \
+        "$(too_long 15000 words "$top_srcdir"/{cli,daemon}/*.scd)"
+report 'ftracectl(1) has no more than 7,000 of them' "$(too_long 7000 words "$client")"
+report 'ftraced-reading(7) has no more than 400 lines' "$(too_long 400 lines "$top_srcdir/cli/ftraced-reading.7.scd")"
+report "it is the first in README's list" \
+        "$(grep -m 1 -oE '^    ftrace[a-z.-]*\([1-8]\)' "$top_srcdir/README" | grep -vF 'ftraced-reading(7)' || true)"
 echo "1..$n"

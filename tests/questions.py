@@ -1,14 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The commands of ftraced-questions(7), and whether what the page shows is what they print.
+# The commands of ftraced-questions(7) and ftraced-reading(7), and whether what a page shows is what they print.
 #
 #       questions.py PAGE CLIENT DATA            says which sections differ, a line of TAP for each
 #       questions.py --update PAGE CLIENT DATA   writes what is printed into the page
 #
-# A section is "## N. Question"; in it are literal blocks of "$ COMMAND", where a line that ends with
-# \\ goes on, and then all that COMMAND prints on standard output, in DATA.  Sentences are folded for the
-# page, so blanks and ends of lines do not matter; tables are not folded.
+# A section is "## N. Question", or, on a page without questions, each command; in it are literal blocks of
+# "$ COMMAND", where a line that ends with \\ goes on, and then all that COMMAND prints on standard output, in
+# DATA, without its first line if the page leaves out what tracing costs.  Sentences are folded for the page, so
+# blanks and ends of lines do not matter; tables are not folded.
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ import sys
 import textwrap
 
 WIDTH = 76
+SUMMARY = r"(Shown|Recorded) .*"
 
 
 def printed(command, client, data):
@@ -37,22 +39,30 @@ class Block:
         self.head, self.shown = head[0], text[head.end():]
         self.command = head[1].replace(r"\\", "\\")  # scdoc's, also in literal blocks
 
+    def as_shown(self, out):
+        """The first line tells what tracing costs; a page that begins with the next one leaves it out."""
+        if re.match(SUMMARY, out) and self.shown and not re.match(SUMMARY, self.shown):
+            return out.partition("\n")[2]
+        return out
+
 
 def blocks(text):
     return [(m.start(1), m.end(1), Block(m[1])) for m in re.finditer(r"^```\n(\$ .*?)^```$", text, re.M | re.S)]
 
 
 def check(page, client, data):
-    sections = re.split(r"^## (?=\d+\. )", page, flags=re.M)[1:]
+    sections = [(s.splitlines()[0], s) for s in re.split(r"^## (?=\d+\. )", page, flags=re.M)[1:]]
+    sections = sections or [(b.command, page[start - 4 : end + 3]) for start, end, b in blocks(page)]
     failed = 0
-    for n, section in enumerate(sections, 1):
-        title, wrong = section.splitlines()[0], []
-        if not title.startswith(f"{n}. "):
+    for n, (title, section) in enumerate(sections, 1):
+        wrong = []
+        if re.match(r"\d+\. ", title) and not title.startswith(f"{n}. "):
             wrong.append(f"it is the {n}. section")
         if not blocks(section):
             wrong.append("it has no command")
         for _, _, block in blocks(section):
             out, err = printed(block.command, client, data)
+            out = block.as_shown(out)
             if not out:
                 wrong.append(f"$ {block.command}: prints nothing: {err.strip()}")
             elif out.replace("\\", r"\\").split() != block.shown.split():
@@ -69,6 +79,7 @@ def check(page, client, data):
 def update(path, page, client, data):
     for start, end, block in reversed(blocks(page)):
         out, err = printed(block.command, client, data)
+        out = block.as_shown(out)
         if not out:
             sys.exit(f"{block.command}: prints nothing: {err}")
         lines = [part for line in out.replace("\\", r"\\").splitlines() for part in fold(line)]

@@ -224,14 +224,13 @@ static void pump_file(Member *m, const char *data, size_t n) {
 
         m->n_bytes += n;
         if (memcmp(data, &DAT_MAGIC[n_before], n_magic) != 0)
-                buf_adds(give_up(m), "what it sends is no trace.dat\n");
+                buf_adds(give_up(m), "its answer is not a trace.dat\n");
         else if (m->max_bytes > 0 && m->n_bytes > m->max_bytes)
-                buf_printf(give_up(m), "it sends more than the %s that its recording may have\n",
+                buf_printf(give_up(m), "it sent more than the %s that its recording can have\n",
                            FORMAT_BYTES(m->max_bytes));
         else if (m->file.temporary && fstatvfs(m->file.fd, &fs) >= 0 &&
                  m->n_bytes / fs.f_frsize > fs.f_bavail)
-                buf_printf(give_up(m),
-                           "it sent %s, and there is less room than that for the others\n",
+                buf_printf(give_up(m), "it sent %s, and less space is left for the other hosts\n",
                            FORMAT_BYTES(m->n_bytes));
         else {
                 m->error = write_full(m->file.fd, data, n);
@@ -263,7 +262,7 @@ static bool pump(const Fleet *f, Member *m, int *fd) {
                 if (said->n_data + (size_t) n <= MEMBER_SAID_MAX)
                         buf_add(said, data, (size_t) n);
                 else
-                        buf_printf(give_up(m), "it says more than %s\n",
+                        buf_printf(give_up(m), "it printed more than %s\n",
                                    FORMAT_BYTES(MEMBER_SAID_MAX));
         }
         return true;
@@ -277,7 +276,7 @@ static void lose_patience(const Fleet *f, Member *m) {
         } else if (m->n_heard == 0)
                 buf_printf(give_up(m), "no answer for %s\n", FORMAT_DURATION(patience(f)));
         else
-                buf_printf(give_up(m), "it sent %s, and then too little for %s\n",
+                buf_printf(give_up(m), "it sent %s, then too little for %s\n",
                            FORMAT_BYTES(m->n_heard), FORMAT_DURATION(patience(f)));
 }
 

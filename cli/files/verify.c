@@ -22,8 +22,8 @@
 #define PANIC "a panic"
 #define FAULT "a fault of the kernel"
 #define SILENT                                                                                     \
-        "it ended with the machine, and the kernel said nothing of it: a reset, a hang or a "      \
-        "forced reboot"
+        "it ended with the machine, without a message of the kernel: a reset, a hang or a forced " \
+        "reboot"
 
 static const struct {
         const char *words, *what;
@@ -159,15 +159,15 @@ static int check_all(VerifyResult *v, Playback *p, Progress *progress, bool live
         int r = count_steps(p, progress, &words) ?: check_cpus(v, p, live);
 
         if (r >= 0)
-                r = damage_add_counts(
-                        &v->notes, "",
-                        &(DamageCount){ damage_dropped(&p->census, m), "return of irq_exit_rcu()",
-                                        "returns of irq_exit_rcu()",
-                                        "not recorded: this kernel leaves it out where an "
-                                        "interrupt comes while the tracer traces itself" },
-                        1);
+                r = damage_add_counts(&v->notes, "",
+                                      &(DamageCount){ damage_dropped(&p->census, m),
+                                                      "return of irq_exit_rcu()",
+                                                      "returns of irq_exit_rcu()",
+                                                      "not recorded: this kernel drops it if an "
+                                                      "interrupt interrupts the tracer" },
+                                      1);
         if (r >= 0 && m->filters)
-                r = strv_addf(&v->notes, "it was made with %s, and has no more of its recording",
+                r = strv_addf(&v->notes, "it is a part of its recording: it was made with %s",
                               m->filters);
         if (r >= 0 && last_words_are_due(m))
                 r = last_words_note(&words, &v->notes);
@@ -176,8 +176,8 @@ static int check_all(VerifyResult *v, Playback *p, Progress *progress, bool live
                 n_empty += m->cpus[i].n_pages == 0;
         if (r >= 0 && last_words_are_due(m) && n_empty > 0)
                 r = strv_addf(&v->notes,
-                              "of %zu of %zu CPUs nothing was in memory: they recorded nothing, or "
-                              "the kernel that booted found their parts damaged and emptied them",
+                              "nothing of %zu of %zu CPUs was in memory: they recorded nothing, or "
+                              "the kernel that booted emptied damaged parts",
                               n_empty, m->n_cpus);
         summary_hooked(&unhooked, m);
         if (r >= 0)
@@ -218,7 +218,7 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
         if (r >= 0)
                 r = damage_add_counts(&v.problems, "",
                                       &(DamageCount){ meta->pages_unsynced, "page", "pages",
-                                                      "not known to be on the disk yet" },
+                                                      "perhaps not on the disk yet" },
                                       1);
         if (r < 0)
                 return r;
@@ -242,14 +242,14 @@ int verify_sent(int fd, const char *path, Buf *said, bool *ret_is_told) {
 
         *ret_is_told = false;
         if (source_form_of(fd) != SOURCE_DAT) {
-                buf_adds(said, "what it sent is no trace.dat");
+                buf_adds(said, "its answer is not a trace.dat");
                 return STATUS_FAILED;
         }
         found.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
         if (found.fd < 0 ||
             source_open_found(&s, &(Options){ .quiet = true }, path, found) != STATUS_OK ||
             verify_session(s->dir, s->meta, NULL, &v) < 0 || v.unreadable) {
-                buf_adds(said, "what it sent cannot be read");
+                buf_adds(said, "its trace.dat cannot be read");
                 return STATUS_FAILED;
         }
         *ret_is_told = v.complete == summary_is_complete(s->meta);

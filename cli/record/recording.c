@@ -240,7 +240,7 @@ static int call_start(json_t **ret, const Options *o, Client *c, json_t *paramet
                         return status;
                 if (!may_wait(o, c, &w, &refusal)) {
                         if (refusal.kind == REFUSAL_BUSY && w.wait_ns > 0)
-                                return failed(status, "waited %s in vain: %s",
+                                return failed(status, "gave up after waiting for %s: %s",
                                               FORMAT_DURATION(waited_ns(&w)),
                                               refusal_message(&refusal));
                         return failed(status, "%s", refusal_message(&refusal));

@@ -189,7 +189,7 @@ int capture_check(const Options *o, const Strv *words) {
             (member(&p, "max_bytes", o->spec.max_bytes) > 0 && !is_ring))
                 return STATUS_OK;
         return failed(STATUS_USAGE,
-                      "a recording that a timer begins must end by itself: say --duration=TIME%s.",
+                      "a recording that a timer starts needs an end: add --duration=TIME%s.",
                       is_ring ? "" : ", or --max-size=BYTES");
 }
 
@@ -216,12 +216,13 @@ static int look_whether(Capture *c, bool *ret) {
         if (status == STATUS_OK && ppm > 0) {
                 r = sample_has_us(ret, ppm);
                 if (r < 0)
-                        status = failed_errno(r, "Sample=: which host this is cannot be told: "
-                                                 "/etc/machine-id: %m");
+                        status = failed_errno(
+                                r, "Sample=: Failed to read this host's /etc/machine-id: %m");
         }
         if (status != STATUS_OK)
                 return skip(c, status, "failed",
-                            "it could not be told whether this host is in the sample");
+                            "/etc/machine-id, which decides if this host is in the sample, could "
+                            "not be read");
         if (!*ret) {
                 talk(c->o, "%s: this host is not among the %g%% that record today.", c->name,
                      (double) ppm / 10000);
@@ -249,7 +250,7 @@ static int begin(Capture *c) {
                              ?: contact_gather(c->client, "ListBriefs", NULL, "briefs", &reply);
 
         if (status != STATUS_OK)
-                return skip(c, status, "failed", "there was no daemon that answered");
+                return skip(c, status, "failed", "no daemon answered");
         /* A name that nobody has. */
         for (json_int_t n = c->log.next; is_taken && n < c->log.next + NAME_TRIES; n++) {
                 (void) snprintf(name, sizeof(name), "%s-%lli", c->name, (long long) n);
@@ -260,7 +261,7 @@ static int begin(Capture *c) {
         o.name = name;
         status = recording_start(&c->meta, &o, c->client, c->words, false, -EBADF);
         if (status == STATUS_BUSY)
-                return skip(c, status, "skipped", "another one held the tracer");
+                return skip(c, status, "skipped", "another recording used the tracer");
         if (status != STATUS_OK)
                 return skip(c, status, status == STATUS_REFUSED ? "refused" : "failed",
                             "it could not begin; its journal says why");

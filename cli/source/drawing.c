@@ -196,8 +196,7 @@ void display_lacks(const Options *o, const SessionMeta *m) {
         _cleanup_buf_ Buf text = BUF_INIT, out = BUF_OF_TEXT(STDERR_FILENO);
 
         if (m->filters)
-                talk(o, "%s: it was made with %s, and has no more of its recording.", m->name,
-                     m->filters);
+                talk(o, "%s is a part of its recording: it was made with %s.", m->name, m->filters);
         summary_hooked(&text, m);
         if (text.n_data > 0)
                 talk(o, "%s: %.*s.", m->name, (int) text.n_data, text.data);

@@ -51,11 +51,10 @@ void put_back_add_line(Buf *out, const json_t *reply, const char *indent) {
         const char *why = json_string_value(json_object_get(reply, "not_put_back"));
 
         if (why)
-                buf_printf(
-                        out,
-                        "%sthe kernel could not be put back as it was yet: %s; it is tried again "
-                        "every few seconds: ftracectl doctor\n",
-                        indent, why);
+                buf_printf(out,
+                           "%sthe kernel's settings could not be restored yet: %s; ftraced tries "
+                           "again every few seconds: ftracectl doctor\n",
+                           indent, why);
 }
 
 void retention_talk(const Options *o, const json_t *reply) {

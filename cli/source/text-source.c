@@ -76,7 +76,7 @@ static int no_trace(const TextSource *s) {
                           "text of it.",
                           s->name);
         else if (foreign)
-                log_error("there is no trace in %s: by its line %llu it is %s: %s.", s->name,
+                log_error("there is no trace in %s: line %llu looks like %s: %s.", s->name,
                           (unsigned long long) line, foreign->name, foreign->reason);
         else
                 log_error("there is no trace in %s: none of its first %s lines is one of %s.",
@@ -255,9 +255,8 @@ int text_source_finish(const TextSource *s, const Options *o) {
         else if (c->n_losses > 0)
                 log_warning("%s: the tracer had lost events.", s->name);
         if (c->n_remarks[TEXT_GAP] > 0)
-                log_warning("%s: lines that are not of a trace stand amid it in %s place%s, where "
-                            "some of it may be "
-                            "missing: calls that were open there are cut off.",
+                log_warning("%s: foreign lines interrupt the trace in %s place%s; some of it may "
+                            "be missing there, and calls that were open are cut.",
                             s->name, FORMAT_COUNT(c->n_remarks[TEXT_GAP]),
                             c->n_remarks[TEXT_GAP] == 1 ? "" : "s");
         say_damage(s);

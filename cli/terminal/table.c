@@ -197,11 +197,10 @@ char *table_mark(TableMarks *marks, char text[static TABLE_MARK_MAX], int32_t n_
 
 void table_explain(const TableMarks *marks, Buf *out) {
         if (marks->has_number)
-                buf_adds(out, "(+N): or N functions below it, which were not hooked: what they do "
-                              "counts as its own.\n");
+                buf_adds(out, "(+N): N functions below it were not hooked; their time counts as "
+                              "its own.\n");
         if (marks->has_unknown)
-                buf_adds(out,
-                         "(+?): or what it calls, which nobody knows: that counts as its own.\n");
+                buf_adds(out, "(+?): its callees are not known; their time counts as its own.\n");
 }
 
 /* --- printed ---------------------------------------------------------------------------------- */

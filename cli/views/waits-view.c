@@ -125,7 +125,7 @@ void waits_view_hint(const Counting *c, const Function *receiver, const char *co
         if (pid >= 0)
                 (void) snprintf(number, sizeof(number), "-%d", pid);
         talk(c->reading.o,
-             "%s%s may itself have woken what waited in %s, for a softirq did while it ran: to see "
-             "that, record %s as well.",
-             *comm ? NAME_QUOTED(comm) : "a task", number, receiver->label, sender);
+             "A softirq woke what waited in %s while %s%s ran, perhaps on its behalf: to see that, "
+             "record %s as well.",
+             receiver->label, *comm ? NAME_QUOTED(comm) : "a task", number, sender);
 }

@@ -64,7 +64,7 @@ int why_sides_end(const WhySides *s) {
         int status = STATUS_OK;
 
         if (a->n_calls < a->n_all - a->n_cut)
-                talk(s->now.reading.o, "Compared were %s of %s calls, one out of so many.",
+                talk(s->now.reading.o, "%s of %s calls were compared, chosen at equal distances.",
                      FORMAT_COUNT(a->n_calls), FORMAT_COUNT(a->n_all - a->n_cut));
         idle_say(s->now.reading.o, &a->idle);
         counting_say_own_work(&s->before);

@@ -38,11 +38,11 @@ int untraced_explain(char **ret, int root_fd, const char *name) {
                         continue;
                 if (s[n] == '\n' || s[n] == '\t' || s[n] == 0)
                         return text_format(
-                                ret, ": this kernel has it and keeps tracing out of it (notrace)");
+                                ret, ": this kernel has it and excludes it from tracing (notrace)");
                 if (s[n] == '.')
                         variant = variant ?: s;
         }
-        return variant ? text_format(ret, ": the compiler has left %.*s of it",
+        return variant ? text_format(ret, ": the compiler made %.*s of it",
                                      (int) strcspn(variant, "\t\n"), variant)
                        : text_format(ret, "%s", "");
 }
@@ -309,8 +309,8 @@ int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Strv
                 names = strv_join(spec->comms.n > 0 ? &spec->comms : &spec->cgroups, ", ");
                 if (r == 0 && threads.n == 1) /* who sees nothing recorded should know */
                         r = names ? strv_addf(warnings,
-                                              "nobody is %s %s yet: nothing is recorded until "
-                                              "somebody is",
+                                              "no task is %s %s yet: nothing is recorded until one "
+                                              "is",
                                               spec->comms.n > 0 ? "called" : "in", names)
                                   : -ENOMEM;
         }

@@ -27,10 +27,9 @@ static int warn(const Tracefs *fs, const char *dir, const char *tracer, Strv *wa
         if (!where)
                 return -ENOMEM;
         return strv_addf(warnings,
-                         "%s of %s, which somebody else has set, is switched off while this "
-                         "records, and set again afterwards%s",
-                         tracer, where,
-                         *dir ? "" : "; what it has traced and nobody has read is lost");
+                         "%s of %s, somebody else's tracer, is switched off while this records, "
+                         "and on again afterwards%s",
+                         tracer, where, *dir ? "" : "; its unread events are lost");
 }
 
 int override_find(const Tracefs *fs, bool instances, const Strv *ours, Strv *dirs, Strv *warnings,

@@ -63,8 +63,8 @@ static void let_rings_yield(Janitor *j, const Vacuum *v) {
                 has_room = has_room || v->items[i].verdict != RETAIN_KEEP;
         j->is_yielding = !has_room && sessions_yield(j->sessions);
         if (j->is_yielding && !was_yielding)
-                log_warning("The disk of %s is full, and nothing there may go: rings drop their "
-                            "oldest segments.",
+                log_warning("The disk of %s is full, and no session there may be removed: rings "
+                            "drop their oldest segments.",
                             store_path(store_of(j)));
         if (j->is_yielding)
                 set_timer(j, v);

@@ -231,8 +231,8 @@ int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Strv *fu
                     (i + 1 == functions->n && n_made == 0))
                         return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
                                            json_pack("{ss}", "what", kinds[kind].option + 2),
-                                           "%s %s cannot be recorded: the kernel does not take a "
-                                           "probe of it: %s. %s",
+                                           "%s %s cannot be recorded: the kernel refuses a probe "
+                                           "there: %s. %s",
                                            kinds[kind].what, function, why, kinds[kind].others);
                 r = strv_addf(warnings, "%s %s is not recorded: %s", kinds[kind].what, function,
                               why);
@@ -256,8 +256,7 @@ int value_probe_make_event(Plan *p, const char *function, const char *name, Refu
                 return MIN(r, 0);
         read_why(p->fs, r, why);
         return refusal_set(refusal, REFUSAL_NOT_SUPPORTED, json_pack("{ss}", "what", "on-return"),
-                           "return:%s cannot be a trigger: the kernel does not take a probe of it: "
-                           "%s.",
+                           "return:%s cannot be a trigger: the kernel refuses a probe there: %s.",
                            function, why);
 }
 

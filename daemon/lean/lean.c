@@ -301,18 +301,17 @@ static int choose_unknown(LeanChoice *ret, const LeanQuestion *q, const Known *k
                 ret->tree_from = TREE_ALL;
                 return q->spec->lesson == LESSON_WHOLE
                                ? 0
-                               : strv_addf(
-                                         warnings,
-                                         "what %s %s is not known, and is not learned from a part "
-                                         "of it (--depth, --notrace, --slower, NoIRQs=); all "
-                                         "functions are hooked, which slows other work down",
-                                         who, call);
+                               : strv_addf(warnings,
+                                           "what %s %s is not known, and cannot be learned with "
+                                           "--depth, --notrace, --slower or NoIRQs=: all functions "
+                                           "are hooked, which slows down other work",
+                                           who, call);
         }
         if (can_learn && q->spec->lesson != LESSON_NO) {
                 ret->tree_from = TREE_LESSON;
                 return strv_addf(warnings,
-                                 "learning what %s %s: 0.3 s in which other work runs slower "
-                                 "(Lesson=no refuses it)",
+                                 "learning what %s %s: for 0.3 s, other work runs slower "
+                                 "(Lesson=no prevents it)",
                                  who, call);
         }
         r = choose_tree(ret, q, known);

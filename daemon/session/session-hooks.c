@@ -20,20 +20,20 @@
 
 static void warn_late(Session *s) {
         if (s->hooks.since_ns == 0)
-                session_warn(s, "nothing but the roots was hooked when the daemon ended: what they "
-                                "call is recorded only from when the next one had it hooked");
+                session_warn(s, "only the roots were hooked when the daemon ended: their callees "
+                                "are recorded from when the next daemon hooked them");
         else
                 session_warn(s,
-                             "nothing but the roots was hooked while it waited: what they call is "
+                             "only the roots were hooked while it waited: their callees are "
                              "recorded from about %s after the trigger on; --lean=FILE, or --lean "
-                             "once it has learned, hooks it from the beginning",
+                             "once it has learned, hooks them from the beginning",
                              FORMAT_DURATION(now_ns(CLOCK_MONOTONIC) - s->hooks.since_ns));
 }
 
 void session_hooks_interrupt(Session *s) {
         if (s->hooks.is_hooking && s->meta->state == SESSION_RECORDING && tracer_waits(s->tracer))
-                session_warn(s, "it ended before more than its roots was hooked: what they call is "
-                                "missing; --lean=FILE, or --lean once it has learned, hooks it "
+                session_warn(s, "it ended when only its roots were hooked: their callees are "
+                                "missing; --lean=FILE, or --lean once it has learned, hooks them "
                                 "from the beginning");
 }
 

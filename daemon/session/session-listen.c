@@ -88,7 +88,7 @@ int session_admit_triggers(const Spec *spec, bool is_new, Refusal *refusal) {
         uint64_t now = now_ns(CLOCK_REALTIME);
 
         if (spec->in_kernel && !spec->ring)
-                return refuse(refusal, "in_kernel is a kind of ring: say ring too");
+                return refuse(refusal, "InKernel= needs Ring=yes");
         for (size_t i = 0; i < spec->triggers.n; i++) {
                 _cleanup_trigger_ Trigger trigger = {};
                 const char *rule = spec->triggers.items[i];
@@ -98,9 +98,8 @@ int session_admit_triggers(const Spec *spec, bool is_new, Refusal *refusal) {
                 if (r != 0)
                         return r < 0 ? r : refuse(refusal, why);
                 if (trigger.does[TRIGGER_SNAPSHOT] && !spec->ring)
-                        return refuse(refusal,
-                                      "a snapshot keeps what a ring has, and this is none: add "
-                                      "--in-kernel (or --ring), or let the trigger start");
+                        return refuse(refusal, "only a ring can keep a snapshot: add --in-kernel "
+                                               "or --ring, or use --do=start");
                 if (!is_new || !trigger.is_moment || trigger.value > now)
                         continue;
                 (void) snprintf(

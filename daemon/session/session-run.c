@@ -49,7 +49,8 @@ static int set_deadline(Session *s) {
 }
 
 int session_look_after(Session *s, uint64_t since_ns, const char **ret_what) {
-        int r = session_hooks_are_due(s) ? 0 : session_begin_watch(s, ret_what); /* or once all is */
+        int r = session_hooks_are_due(s) ? 0
+                                         : session_begin_watch(s, ret_what); /* or once all is */
 
         if (r < 0)
                 return r;
@@ -241,8 +242,8 @@ void session_finish(void *userdata) {
                              (unsigned long long) session_meta_total(s->meta).pages_lost);
         if (r < 0) /* what was recorded is whole: the daemon tells of the rest */
                 log_warning_errno(r,
-                                  "Session '%s' has ended, and the kernel could not be put back as "
-                                  "it was yet: %m; it is tried again every few seconds.",
+                                  "Session '%s' has ended, and the kernel's settings could not be "
+                                  "restored yet: %m; ftraced tries again every few seconds.",
                                   s->meta->name);
         session_enter(s, SESSION_SEALED, NULL);
 

@@ -136,8 +136,8 @@ static int stop_top(Ledger *l, const LedgerRecord *e) {
                 r = control_read(l->fs->fd, GRAPH_FUNCTION, &now);
                 if (r >= 0)
                         r = put_back_value(l, roots, now, &wish);
-                if (r < 0 || (r == PUT_BACK_THEIRS &&
-                              put_back_is_bounded(l->fs, e->file, "function_graph")))
+                if (r < 0 ||
+                    (r == PUT_BACK_THEIRS && put_back_is_bounded(l->fs, e->file, "function_graph")))
                         return MIN(r, 0);
         }
         r = ledger_claim_again(l, "current_tracer");
@@ -214,8 +214,8 @@ static int undo_tracer(const Ledger *l, const LedgerRecord *e, Strv *warnings, s
                 return tell_theirs(l->fs, e, now, warnings);
         if (e->is_bounded && !put_back_is_bounded(l->fs, e->file, e->old))
                 return strv_addf(warnings,
-                                 "%s/%s was %s, with filters that are gone: it stays nop, for "
-                                 "without any it would trace every function",
+                                 "%s/%s was %s, with filters that are gone: it stays nop, since "
+                                 "without filters it would trace every function",
                                  l->fs->path, e->file, e->old);
         r = BACKGROUND_CALL(control_write(l->fs->fd, e->file, e->old));
         *n += r >= 0;

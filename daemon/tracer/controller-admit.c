@@ -141,9 +141,9 @@ static int admit_words(const SessionMeta *m, const Admission *a, Refusal *refusa
         return refusal_set(refusal, REFUSAL_TOO_MANY_FUNCTIONS,
                            json_pack("{ss sI sI}", "pattern", pattern, "count",
                                      (json_int_t) words->n, "limit", (json_int_t) WORDS_MAX),
-                           "these functions take %zu words to name, globs that stand for nothing "
-                           "else included, and the kernel compares all it has with each: %u at "
-                           "most. Use globs that stand for all of them, or name fewer.",
+                           "to name these functions takes %zu words (names, and globs that match "
+                           "no others); the kernel compares all its functions with each, so at "
+                           "most %u are allowed. Use globs that match whole groups, or name fewer.",
                            words->n, WORDS_MAX);
 }
 

@@ -78,7 +78,7 @@ static int tracer_adopt(Tracer *t, const SessionMeta *m, const char **ret_why) {
         r = arbiter_join(&c->arbiter, &t->claim, m->name, m->owner_uid, &m->roots, &m->notrace,
                          &values, &holder, &what);
         if (r == ARBITER_E_HELD) {
-                *ret_why = "it contradicts another session that records";
+                *ret_why = "its settings conflict with another session's";
                 return CONTROLLER_E_GONE;
         }
         if (r < 0)

@@ -129,14 +129,13 @@ static int refuse_slow(const ControlPace *p, const SessionMeta *m, Refusal *refu
 
         if (!pattern)
                 return -ENOMEM;
-        return refusal_set(
-                refusal, REFUSAL_TOO_MANY_FUNCTIONS,
-                json_pack("{ss sI sI}", "pattern", pattern, "count", (json_int_t) p->n_words,
-                          "limit", (json_int_t) p->n_written),
-                "the kernel compares all it has with each of the %zu words that name "
-                "these functions: %zu took it %s, and at that pace all take more than a minute. "
-                "Use globs that stand for all of them, or name fewer.",
-                p->n_words, (size_t) p->n_written, FORMAT_DURATION(p->took_ns));
+        return refusal_set(refusal, REFUSAL_TOO_MANY_FUNCTIONS,
+                           json_pack("{ss sI sI}", "pattern", pattern, "count",
+                                     (json_int_t) p->n_words, "limit", (json_int_t) p->n_written),
+                           "the kernel compares all its functions with each of the %zu words that "
+                           "name these: %zu of them took %s, so all would take more than a minute. "
+                           "Use globs that match whole groups, or name fewer.",
+                           p->n_words, (size_t) p->n_written, FORMAT_DURATION(p->took_ns));
 }
 
 static int refuse_program(const Tracer *t, const SessionMeta *m, const Plan *p, int error,
@@ -281,7 +280,7 @@ static int make_kept_instance(Tracer *t, Refusal *refusal) {
                 return r;
         if (r == BLACK_BOX_E_NONE)
                 return refusal_set_of(refusal, REFUSAL_NOT_SUPPORTED, "what", "black_box",
-                                      "the black box has gone meanwhile.");
+                                      "the black box disappeared meanwhile.");
         t->kept_bytes = b.cpu_bytes;
         t->instance = b.instance;
         return 0;

@@ -163,9 +163,9 @@ bool health_set_condition(Health *h, GapCause cause, const char *reason) {
 bool health_clear_condition(Health *h, GapCause cause) {
         if (!conditions_clear(&h->config.meta->degraded, cause))
                 return false;
-        log_notice("Session '%s': over is that %s%s", h->config.meta->name,
+        log_notice("Session '%s': no longer the case: %s%s", h->config.meta->name,
                    gap_cause_sentence(cause),
-                   h->config.meta->degraded.n == 0 ? "; it is well again." : ".");
+                   h->config.meta->degraded.n == 0 ? "; it is not degraded any more." : ".");
         return true;
 }
 

@@ -133,14 +133,15 @@ void overhead_describe(const Overhead *o, Buf *out) {
         if (s->blocked_ns > 0)
                 buf_printf(out, ", %s of it waiting", figure_round(time, s->blocked_ns / n_parts));
         if (o->has_cost) {
-                buf_printf(out, "; about %s of %s real, ",
-                           figure_range(range, o->real_low_ns / n_parts, o->real_high_ns / n_parts),
-                           s->blocked_ns > 0 ? "the rest is" : "it");
+                buf_printf(
+                        out, "; without the tracer %sabout %s (",
+                        s->blocked_ns > 0 ? "the rest takes " : "",
+                        figure_range(range, o->real_low_ns / n_parts, o->real_high_ns / n_parts));
                 if ((int) (o->low_percent + 0.5) != (int) (o->high_percent + 0.5))
                         buf_printf(out, "%.0f to ", o->low_percent);
-                buf_printf(out, "%.0f %% is what tracing costs", o->high_percent);
+                buf_printf(out, "%.0f %% less)", o->high_percent);
         } else if (o->is_too_little)
-                buf_adds(out, "; too little to tell what of it tracing costs");
+                buf_adds(out, "; too short to tell what tracing costs");
         buf_adds(out, ".");
 }
 

@@ -300,7 +300,7 @@ void unhooked_describe(Buf *out, const SessionMeta *m) {
         /* A lesson that had all hooked, and no result until the end. */
         bool was_lesson = m->n_known == 0 && m->n_hooked > 0 && m->narrowed_ns > m->start.trace_ns;
         const char *separator =
-                m->hook_changes.n > 0 ? "; left out, for a time at least: " : "; left out: ";
+                m->hook_changes.n > 0 ? "; left out, at least temporarily: " : "; left out: ";
 
         if (says_nothing(m))
                 return;
@@ -321,8 +321,8 @@ void unhooked_describe(Buf *out, const SessionMeta *m) {
         if (m->callees_unknown)
                 buf_printf(out, "; what else they call is not known%s",
                            m->tree_from != TREE_UNKNOWN || m->n_hooked == 0 ? ""
-                           : was_lesson ? ", for the lesson had no result until the end"
-                                        : ", for there was no lesson");
+                           : was_lesson ? ", since learning did not finish"
+                                        : ", since nothing was learned");
         else if (m->callees_unknown_of.n == 1)
                 buf_printf(out, "; what %s calls is not known", m->callees_unknown_of.items[0]);
         else if (m->callees_unknown_of.n > 1)

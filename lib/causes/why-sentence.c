@@ -377,7 +377,7 @@ static void add_nothing(Buf *out, const Why *w) {
         else if (w->n_causes == 0)
                 buf_adds(out, ": there is no difference");
         else if (is_alike(w))
-                buf_printf(out, "; everything takes %s alike, and no function stands out",
+                buf_printf(out, "; all parts take %s in proportion, and no function stands out",
                            w->difference_ns > 0 ? "longer" : "less");
         else if (fabs(w->causes[0].share) >= WHY_SHARE_MIN && !(w->causes[0].p <= WHY_P_MAX)) {
                 buf_adds(out, "; what stands out may be chance");
@@ -428,7 +428,7 @@ void why_sentence(Buf *out, const Why *w) {
                 add_named(out, w, w->cause);
         if (w->burst) {
                 add_named(out, w, w->burst);
-                buf_adds(out, ", which may be there by chance");
+                buf_adds(out, ", which may be chance");
         }
         if (w->second && !is_more_than_all(w->cause)) {
                 buf_printf(out, "; %s is ", PERCENT(w->second->share));

@@ -411,7 +411,7 @@ static void add_summary(Html *h) {
         buf_adds(out, "<table>\n");
         add_number(out, "Calls", "calls", h->n_calls);
         add_number(out, "Outermost calls", "outermost", h->n_outermost);
-        add_number(out, "Cut off by the beginning, the end or a loss", "cut", h->n_cut);
+        add_number(out, "Incomplete calls", "cut", h->n_cut);
         if (h->n_own_work > 0)
                 add_number(out, "Not among the slowest, as ftraced changed hooks meanwhile",
                            "own-work", h->n_own_work);
@@ -459,7 +459,7 @@ static int add_heat(Html *h) {
         begin_section(h->s.out, "when", "When was it slow",
                       "Time goes to the right, latency up, and the colour says how many calls "
                       "began then and took so long. Click, drag, or use arrow keys (with Shift: "
-                      "more) and Enter for the words that choose this window.");
+                      "more) and Enter for the options that select this window.");
         heat_choose(&picture, parts, N_HEAT_ROOTS, h->heat);
         r = heat_write(h->s.out, &picture);
         buf_adds(h->s.out, "<p class=\"hint\" id=\"picked\" aria-live=\"polite\"></p>\n");

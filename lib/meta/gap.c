@@ -27,7 +27,8 @@ const char *const gap_causes[_GAP_CAUSE_N][2] = {
         [GAP_NOT_WRITTEN] = { "not_written",
                               "the store's disk failed to write pages that it had taken" },
         [GAP_DAEMON_GONE] = { "daemon_gone", "no daemon read the kernel's buffer" },
-        [GAP_SNAPSHOT] = { "snapshot", "a snapshot was kept, which has what was before it" },
+        [GAP_SNAPSHOT] = { "snapshot",
+                           "recording paused for a snapshot, which has what was before" },
         [GAP_NOT_RESCUED] = { "not_rescued", "the kernel that booted after the crash emptied this "
                                              "part of the memory" },
 };
@@ -186,10 +187,10 @@ void conditions_done(Conditions *c) {
 /* The word in JSON, and what people are told. */
 static const char *const reasons[_HOOK_REASON_N][2] = {
         [HOOK_NARROWED] = { "narrowed", "narrowed to what was learned" },
-        [HOOK_WIDENED] = { "widened", "widened, to learn what is called by now" },
+        [HOOK_WIDENED] = { "widened", "widened, to learn new calls" },
         [HOOK_SPARED] = { "spared", "without what others call often" },
         [HOOK_MODULES] = { "modules", "with the modules that were loaded meanwhile" },
-        [HOOK_THINNED] = { "thinned", "thinned for the sake of other work" },
+        [HOOK_THINNED] = { "thinned", "thinned to spare other work" },
         [HOOK_RESTORED] = { "restored", "restored" },
 };
 

@@ -104,26 +104,25 @@ static void add_reason(Buf *b, const Outlook *o) {
                 if (o->growth_bytes > 0)
                         buf_printf(b, ", of which those that record may take %s",
                                    FORMAT_BYTES(o->growth_bytes));
-                buf_printf(b, ", and %s has to be (KeepFree=)",
+                buf_printf(b, ", and %s should be (KeepFree=)",
                            FORMAT_BYTES(o->limits.keep_free_bytes));
         }
 }
 
-/* "r1 (4.2M) would be next, not before 2026-11-23 15:42:10: when all take more than 16M (MaxUse=, now 9M)" */
+/* "next to be removed: r1 (4.2M), after 2026-11-23 15:42:10, if all recordings exceed 16M (MaxUse=; now 9M)" */
 static void add_prospect(Buf *b, const Outlook *o) {
-        const char *separator = ": ";
+        const char *separator = ", ";
 
-        buf_printf(b, "nothing has to go; %s (%s) would be next", o->next,
-                   FORMAT_BYTES(o->next_bytes));
+        buf_printf(b, "next to be removed: %s (%s)", o->next, FORMAT_BYTES(o->next_bytes));
         if (o->not_before_ns > 0 && o->not_before_ns < FOREVER_NS)
-                buf_printf(b, ", not before %s", FIGURE_DATE(o->not_before_ns));
+                buf_printf(b, ", after %s", FIGURE_DATE(o->not_before_ns));
         if (o->limits.max_use_bytes > 0) {
-                buf_printf(b, "%swhen all take more than %s (MaxUse=; now %s)", separator,
+                buf_printf(b, "%sif all recordings exceed %s (MaxUse=; now %s)", separator,
                            FORMAT_BYTES(o->limits.max_use_bytes), FORMAT_BYTES(o->used_bytes));
                 separator = ", or ";
         }
         if (o->limits.keep_free_bytes > 0) {
-                buf_printf(b, "%swhen less than %s is free (KeepFree=; now %s)", separator,
+                buf_printf(b, "%sif less than %s is free (KeepFree=; now %s)", separator,
                            FORMAT_BYTES(o->limits.keep_free_bytes), FORMAT_BYTES(o->free_bytes));
                 separator = ", or ";
         }

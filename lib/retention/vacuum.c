@@ -226,7 +226,7 @@ int vacuum_describe_verdict(char **ret, const Vacuum *v, const RetainItem *i,
                                    FORMAT_BYTES(v->used_bytes),
                                    FORMAT_BYTES(limits->max_use_bytes));
         case RETAIN_OVER_FREE:
-                return text_format(ret, "%s of the disk was free, and %s has to be (KeepFree=)",
+                return text_format(ret, "%s of the disk was free, and %s should be (KeepFree=)",
                                    FORMAT_BYTES(v->free_bytes),
                                    FORMAT_BYTES(limits->keep_free_bytes));
         default:

@@ -26,7 +26,7 @@ ENDS = {
     "panic": r"by a panic: .*sysrq triggered crash",
     "bug": r"by a panic: .*(Oops|invalid opcode)",
     "reboot": r"by a reboot: .*reboot: Restarting system",
-    "reset": r"the kernel said nothing of it",
+    "reset": r"without a message of the kernel",
 }
 
 

@@ -41,6 +41,10 @@ is 'there is nothing in it' "$(session theirs '[(.gaps | length), ([.cpus[].read
 exits 'not permitted: doctor fails' 1 \
         setpriv --reuid=65534 --regid=65534 --clear-groups "$work/public/ftracectl" doctor
 says 'not permitted: doctor tells the fix' 'usermod|group' "$out"
+# What the table of ftraced-reading(7) tells to record is there on each kernel.
+sed -nE '/^SYMPTOM/,/^```/s/^.{33}(([a-z0-9_]+ ?)+)$/\1/p' "$top_srcdir/cli/ftraced-reading.7.scd" | tr ' ' '\n' | sort -u >"$work/roots"
+ok 'the page names roots' test "$(wc -l <"$work/roots")" -gt 30
+is 'this kernel has all of them' "$(ftracectl functions | awk '{ print $1 }' | sort -u | comm -23 "$work/roots" - | xargs)" ''
 exits 'doctor speaks JSON' 0 ftracectl doctor --json=short
 ok 'every check has a name, a state and a text' \
         jq -e 'all(.[]; has("name") and has("text") and (.state | IN("good", "warning", "bad", "absent")))' "$out"

@@ -32,7 +32,7 @@ ok 'others: which is told' test "$(session others '.hook_changes | last.reason')
 ok 'others: the root stays' is_hooked udp_sendmsg
 ok 'others: and what calls others' is_hooked udp_send_skb
 exits 'others: show succeeds' 0 ftracectl show others
-says 'others: show says since when' 'thinned for the sake of other work' "$out"
+says 'others: show says since when' 'thinned to spare other work' "$out"
 kill "$busy_pid"
 wait "$busy_pid" 2>/dev/null
 is_restored() { # asked rarely: on a slow machine asking is as much work as what has ended
@@ -67,7 +67,7 @@ ok 'again: it is looked for, which is noted' wait_until 200 is_learned_again
 ok 'again: the tree is hooked from then on' wait_until 60 is_hooked ip_make_skb
 ok 'again: our own work is written down' test "$(session again '.own_work | length')" -gt 0
 exits 'again: show succeeds' 0 ftracectl show again
-says 'again: show says when' 'widened, to learn what is called by now' "$out"
+says 'again: show says when' 'widened, to learn new calls' "$out"
 stops 'again: stop succeeds' again
 exits 'again: verify is content' 0 ftracectl verify --json again
 is 'again: entries equal exits' "$(jq .entries "$out")" "$(jq .exits "$out")"

@@ -88,7 +88,7 @@ ok 'no lesson: little is hooked' test "$(n_hooked none)" -gt 20 -a "$(n_hooked n
 is 'no lesson: and nothing is known' "$(session none '[.tree_from, .callees_unknown] | join(" ")')" 'unknown true'
 stops 'no lesson: stop succeeds' none
 exits 'lesson: start succeeds' 0 ftracectl start -n lesson ip_send_skb
-says 'lesson: it is said that others run slower' 'learning what ip_send_skb calls: 0.3 s in which other work runs slower'
+says 'lesson: it is said that others run slower' 'learning what ip_send_skb calls: for 0.3 s, other work runs slower'
 is_learned() { # after one more turn of the workload
         "$udp_pairs" "$pairs" && [[ $(session lesson .tree_from) == lesson && $(session lesson ".n_known // 0") -gt 50 ]]
 }

@@ -36,7 +36,7 @@ is 'also after a boot' "$(systemctl is-enabled ftraced.socket)" enabled
 is 'nothing runs yet' "$(systemctl is-active ftraced.service)" inactive
 exits 'the client works' 0 ftracectl status
 is 'and so the daemon runs' "$(systemctl is-active ftraced.service)" active
-for page in ftraced.8 ftracectl.1 ftraced.conf.5 ftraced.profile.5 ftraced-store.5 ftraced-fleet.7 ftraced-questions.7 org.ftraced.7; do
+for page in ftraced.8 ftracectl.1 ftraced.conf.5 ftraced.profile.5 ftraced-store.5 ftraced-fleet.7 ftraced-questions.7 ftraced-reading.7 org.ftraced.7; do
         ok "there is $page" test -e "/usr/share/man/man${page##*.}/$page.gz" -o -e "/usr/share/man/man${page##*.}/$page"
 done
 ok 'what asks a fleet is there' test -e /usr/share/ftraced/calls.sql

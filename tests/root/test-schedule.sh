@@ -53,9 +53,9 @@ is_as_before 'the kernel is as it was'
 exits 'a schedule for another day' 0 ftracectl schedule add rare --calendar=yearly --duration=1s --max-captures=1/day --flat --slower=2ms ksys_write
 exits 'somebody else holds what there is once' 0 ftracectl start -n holder --flat --slower=3ms --duration=5min ksys_read
 exits 'run says that it was skipped' 5 ftracectl schedule run rare
-says 'and why' 'rare: skipped: another one held the tracer' "$out"
+says 'and why' 'rare: skipped: another recording used the tracer' "$out"
 exits 'so does the list' 0 ftracectl schedule list
-says 'in its line' '^rare .*skipped: another one held' "$out"
+says 'in its line' '^rare .*skipped: another recording used' "$out"
 exits 'the holder ends' 0 ftracectl stop holder
 exits 'now it records' 0 ftracectl schedule run rare
 says 'and says what' '^rare-1: [0-9.]+ m?s, .* lost$' "$out"

@@ -32,6 +32,6 @@ silence off 'sysctl kernel.ftrace_enabled was 0 for .*'
 echo 1 >/proc/sys/kernel/ftrace_enabled
 
 exits 'a function that is kept from tracing is refused' 3 ftracectl start native_sched_clock
-says 'with that reason' 'cannot be traced|can be traced here: this kernel has it and keeps tracing out of it'
+says 'with that reason' 'cannot be traced|can be traced here: this kernel has it and excludes it from tracing'
 is_as_before 'the kernel is as it was'
 done_testing

@@ -141,7 +141,7 @@ done
 exits 'a window is whole' 0 ftracectl fetch -q --cpus=1 --from=+1us --store "$data" udp_sendmsg-6.12 -o "$work/part.dat"
 exits 'what is made of it is, too' 0 ftracectl fetch -q --to=+1s "$work/part.dat" -o "$work/twice.dat"
 exits 'and complete' 0 ftracectl verify "$work/twice.dat"
-says 'but tells what was asked for' 'made with --cpus=1 --from=\+1us --to=\+1s, and has no more of its recording' "$out"
+says 'but tells what was asked for' 'a part of its recording: it was made with --cpus=1 --from=\+1us --to=\+1s' "$out"
 
 # What is no file, whose place ever it takes: it is named, nobody waits for it, and the rest is drawn.
 try() { # STORE SESSION PATTERN STATUS: verbs that read, of segments all of them

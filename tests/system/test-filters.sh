@@ -64,7 +64,7 @@ says 'and the filter is named' 'there are no calls in "udp_sendmsg-6.12" with --
 for source in udp_sendmsg-6.12 udp-pairs-6.12 "$graph"; do
         cost=$(ftracectl top -q --store "$data" "$source" | sed -n '1s/^Shown //p')
         net=$(ftracectl tree -q --store "$data" --corrected --json --depth=1 "$source" | jq -c '[.tracing, [.tree[].total_ns]]')
-        says "${source##*/}: it costs something" '% is what tracing costs' <(echo "$cost")
+        says "${source##*/}: it costs something" '% less\)' <(echo "$cost")
         for filter in --depth=1 --depth=3 --slower=2us --notrace=kfree '--function=*_*' --fold=irq --nth=1 --slowest=2; do
                 is "${source##*/}: $filter does not change it" \
                         "$(ftracectl top -q --store "$data" "$source" "$filter" | sed -n '1s/^Recorded //p')" "$cost"

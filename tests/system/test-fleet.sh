@@ -271,8 +271,8 @@ touch "$HOSTS_DIR/one.down"
 exits 'three has removed it' 0 ftracectl -H three remove second
 exits 'and one is away' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all" --json
 is 'what is here stays' "$(jq -c 'map([.host, .was_here]) | sort' "$out")" '[["one",true],["three",true],["two",true]]'
-says 'with what is not known' '^ftracectl: one: .* whether it is still the recording of that name .*No route'
-is 'of nobody else' "$(grep -c 'whether it is still' "$err")" 1
+says 'with what is not known' '^ftracectl: one: .* may be outdated, since the host did not answer: .*No route'
+is 'of nobody else' "$(grep -c 'may be outdated' "$err")" 1
 rm "$HOSTS_DIR/one.down"
 exits 'a recording that nobody has' 6 ftracectl collect --hosts "$work/hosts" -n none -o "$work/all"
 is 'is told of each' "$(grep -c ': none: ' "$out")" 3
@@ -285,11 +285,11 @@ is 'hosts that lie' "$lies_status" 6
 says 'are not counted' '^2 of 17 hosts are here; 1 of them lack something' "$work/lies/said"
 is 'what is here is a recording' "$(cd "$work/lies" && echo *.dat)" 'second@honest.dat second@lacks-a-page.dat'
 ok 'of which one is whole' ftracectl verify "$work/lies/second@honest.dat"
-for lie in 'banner "Welcome to web-3" is no description' 'hello "hello" is no' 'mute "" is no' 'another .* is no description' \
-           'silent no answer for 1min' 'deaf no answer for 1min' 'drip it sent .* and then too little for 1min' \
-           'endless it says more than 4M' 'loud it says more than 4M' 'says what it sends is no trace.dat' \
-           'says-nothing what it sent is no trace.dat' 'goes-on what it sends is no trace.dat' \
-           'goes-on-well it sends more than' 'is-empty what it sent cannot be read' 'is-cut what it sent cannot be read'; do
+for lie in 'banner it answered "Welcome to web-3", not with a description' 'hello it answered "hello", not' 'mute it answered "", not' 'another it answered .*, not with a description' \
+           'silent no answer for 1min' 'deaf no answer for 1min' 'drip it sent .*, then too little for 1min' \
+           'endless it printed more than 4M' 'loud it printed more than 4M' 'says its answer is not a trace.dat' \
+           'says-nothing its answer is not a trace.dat' 'goes-on its answer is not a trace.dat' \
+           'goes-on-well it sent more than' 'is-empty its trace.dat cannot be read' 'is-cut its trace.dat cannot be read'; do
         says "${lie%% *} is told" "^${lie%% *}: none: ${lie#* }" "$work/lies/said"
 done
 says 'what is cut off lacks something' '^lacks-a-page: .* lacks something: ' "$work/lies/said"
@@ -301,7 +301,7 @@ done
 echo hello >"$work/lies/hosts"
 exits 'nor a recording of all' 1 ftracectl fetch second --hosts "$work/lies/hosts" -o "$work/lies/all/"
 exits 'or of one' 1 ftracectl -H hello fetch second -o "$work/lies/one.dat"
-says 'and why' 'hello: what it sent is no trace.dat'
+says 'and why' 'hello: its answer is not a trace.dat'
 ok 'and is not here' test ! -e "$work/lies/one.dat"
 exits 'one that is is' 0 ftracectl -H honest fetch second -o "$work/lies/one.dat"
 exits 'a name is wanted' 2 ftracectl collect --hosts "$work/hosts" -o "$work/all"

@@ -77,7 +77,7 @@ is 'has it' "$(jq -r '.retention | "\(.next) \(.rule) \(.full)"' "$out")" 'r1 Ma
 is 'doctor warns' "$(jq -r '.[] | select(.name == "retention") | "\(.state) \(.text)"' "$out" | cut -c1-12)" 'warning r1 ('
 says 'with a way out' 'ftracectl pin r1' "$out"
 exits 'show says until when it stays' 0 ftracectl show r2
-says 'in a line' '^ +Stays: until .*, whatever room is wanted' "$out"
+says 'in a line' '^ +Stays: until .*, regardless of space' "$out"
 exits 'a third starts' 0 ftracectl start -n r3 udp_sendmsg
 says 'and it is said what will go' '^Note: r1 .* is removed next, at .*, of 600K \(MaxUse=\)\.$'
 fed r3 100
@@ -168,7 +168,7 @@ ok 'three years later it boots' start_ftraced --tracefs "$work/tracefs"
 settle
 is 'all is there' "$(names)" 'future r1 r2'
 exits 'a list says what goes when' 0 ftracectl list
-says 'for its age' '^Nothing has to go; r1 .* would be next: at 2.*, 18..d.* after it was kept \(MaxRetentionSec=\)' "$out"
+says 'for its age' '^Next to be removed: r1 .*, at 2.*, 18..d.* after it was kept \(MaxRetentionSec=\)' "$out"
 ok 'it ends' stop_ftraced
 later 6 2
 ok 'and three more' start_ftraced --tracefs "$work/tracefs"
@@ -207,16 +207,16 @@ ok 'a daemon starts' start_ftraced --tracefs "$work/tracefs"
 record a 10
 record b 10
 exits 'a list' 0 ftracectl list
-says 'names both limits' '^Nothing has to go; a .* would be next.*: when all take more than 600K \(MaxUse=; now [0-9]+K\), or when less than 10M is free \(KeepFree=; now 50M\)\.$' "$out"
+says 'names both limits' '^Next to be removed: a .*, if all recordings exceed 600K \(MaxUse=; now [0-9]+K\), or if less than 10M is free \(KeepFree=; now 50M\)\.$' "$out"
 echo $((5 << 20)) >"$WORLD_DIR/free"
 exits 'when others have filled the disk a start' 0 ftracectl start -n c udp_sendmsg
-says 'says what goes' '^Note: a \([0-9]+K\) is removed next.*: 5[.0]*M of the disk is free, and 10M has to be \(KeepFree=\)'
+says 'says what goes' '^Note: a \([0-9]+K\) is removed next.*: 5[.0]*M of the disk is free, and 10M should be \(KeepFree=\)'
 feed 10
 ftracectl stop c >"$out"
 says 'so does a stop' '^(a|b) .* is removed next.*KeepFree=' "$out"
 ok 'they go' wait_until 60 names_are c
 exits 'and it is known' 3 ftracectl show a
-says 'why' 'was removed on .*: 5[.0]*M of the disk was free, and 10M has to be \(KeepFree=\)'
+says 'why' 'was removed on .*: 5[.0]*M of the disk was free, and 10M should be \(KeepFree=\)'
 clean
 ok 'it ends' stop_ftraced
 

@@ -30,7 +30,7 @@ cp "$out" "$work/merged"
 says 'the legend says what is what' '^# web-1: udp_sendmsg-6.1, Linux 6.1.0-' "$out"
 says 'for each' '^# db-1: udp_sendmsg-6.12, Linux 6.12.' "$out"
 says 'and where the names of columns are' '^# {22}CPU  DURATION' "$out"
-says 'what the order is worth is said' 'clock on each host'\''s wall'
+says 'what the order is worth is said' 'each host'\''s time of day'
 grep -v '^#' "$work/merged" >"$work/lines"
 ok 'lines are in the order of time' sort -c -s -k1,1 "$work/lines"
 ok 'of both in turns' test "$(awk '{ print $2 }' "$work/lines" | uniq | wc -l)" -gt 10

@@ -15,7 +15,7 @@ controls() {
         (cd "$work/tracefs" && grep -r -D skip . . | grep -v -e set_graph_ -e ':####' | sed 's/\[\(local\)\] .*/\1/' | sort)
 }
 says_debt() {
-        ftracectl status | grep -q 'kernel could not be put back as it was yet: Device or resource busy'
+        ftracectl status | grep -q 'settings could not be restored yet: Device or resource busy'
 }
 says_none() {
         ! says_debt
@@ -28,7 +28,7 @@ ok 'nothing is owed' says_none
 echo 16 >"$FAULT_FILE"
 exits 'it stops while the kernel is busy' 0 ftracectl stop busy
 says 'who stops it is told' 'busy: sealed' "$out"
-says 'that the kernel is not put back' 'could not be put back as it was yet: Device or resource busy' "$out"
+says 'that the kernel is not put back' 'could not be restored yet: Device or resource busy' "$out"
 is 'the session is as good as any' "$(session busy '[.state, .warnings[]] | join(" ")')" sealed
 ok 'everybody is told' says_debt
 says 'in JSON, too' '"not_put_back"' <(ftracectl status --json)

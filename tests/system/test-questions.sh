@@ -2,8 +2,8 @@
 # Touches: nothing; reads the recordings and texts in tests/data.
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What ftraced-questions(7) shows is what its commands print; of a page that shows anything else, this
-# is said.  After a change on purpose: tests/questions.py --update, as HACKING says.
+# What ftraced-questions(7) and ftraced-reading(7) show is what their commands print; of a page that shows
+# anything else, this is said.  After a change on purpose: tests/questions.py --update, as HACKING says.
 . "$(dirname "$0")/../functions.sh"
 requires python3
 
@@ -15,9 +15,15 @@ asks() { # PAGE
 exits 'every command prints what the page shows' 0 asks "$page"
 is 'of twenty questions' "$(grep -c '^ok' "$out")" 20
 grep '^not ok' -A 8 "$out" | sed 's/^/# /'
+reading=$top_srcdir/cli/ftraced-reading.7.scd
+exits 'and what ftraced-reading(7) shows' 0 asks "$reading"
+is 'in its two drawings' "$(grep -c '^ok' "$out")" 2
+grep '^not ok' -A 8 "$out" | sed 's/^/# /'
+sed '/irq_enter_rcu();/s/[0-9]/0/g' "$reading" >"$work/reading.scd"
+exits 'which is refused with another figure' 1 asks "$work/reading.scd"
 
 # What would not be true is found.
-sed -E '0,/([0-9])\.([0-9])[0-9] us/s//\1.\20 us/; 0,/6,000|5,523/s//6,000/' "$page" >"$work/wrong.scd"
+sed 's/2,884 entries/6,000 entries/' "$page" >"$work/wrong.scd"
 exits 'a page with another figure is refused' 1 asks "$work/wrong.scd"
 says 'where it is' '^not ok 14 - ' "$out"
 sed 's/^\$ ftracectl waits .*/$ ftracectl waits no-such-session/' "$page" >"$work/none.scd"

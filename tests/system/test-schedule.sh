@@ -102,7 +102,7 @@ if [[ -r /etc/machine-id && -s /etc/machine-id ]]; then
         exits 'one that is in it records' 0 ftracectl schedule capture each --profile=each --config-root="$root"
         is 'and says what share it is of' "$(ftracectl show each-1 --json | jq .spec.sample_ppm)" 1000000
         exits 'it is shown' 0 ftracectl show each-1
-        says 'with that' 'Sample: 100% of the hosts record it, so that this one stands for 1$' "$out"
+        says 'with that' 'Sample: 100% of the hosts record it; this host represents 1$' "$out"
         exits 'by hand it stands for itself' 0 ftracectl start -n alone --profile=rare --duration=50ms
         is 'and for nobody else' "$(ftracectl show alone --json | jq '.spec.sample_ppm // 0')" 0
         ok 'it ends' wait_until 20 not ftracectl stop alone
@@ -111,7 +111,7 @@ fi
 
 exits 'somebody else records' 0 ftracectl start -n holder udp_recvmsg
 exits 'a capture is skipped' 5 capture udp_sendmsg
-is 'which the log has' "$(captures s '.captures[-1] | .result + ": " + .reason')" 'skipped: another one held the tracer'
+is 'which the log has' "$(captures s '.captures[-1] | .result + ": " + .reason')" 'skipped: another recording used the tracer'
 lists_last skipped
 exits 'one of what cannot be traced fails' 3 capture no_such_function
 lists_last failed

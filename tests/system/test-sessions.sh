@@ -75,7 +75,7 @@ is 'the clock is set' "$(cat "$work/tracefs/trace_clock")" boot
 is 'the session says all of it' "$(session narrow '[.spec.cpus[], .spec.slower_ns, .spec.no_irqs,
         .spec.no_sleep_time, .spec.clock, .clock] | map(tostring) | join(" ")')" '1 4999001 true true boot boot'
 exits 'it is shown in words' 0 ftracectl show narrow
-for line in 'Slower: only calls of 4.9 ms or more|Slower: only calls of 5 ms' 'On CPUs: 1' 'Interrupts: not' 'Sleep: not' 'clock boot'; do
+for line in 'Slower: only returns of calls that took 4.9 ms or more|Slower: only returns of calls that took 5 ms' 'On CPUs: 1' 'Interrupts: not' 'Sleep: not' 'clock boot'; do
         says "a line says ${line%%:*}" "$line" "$out"
 done
 exits 'it is stopped' 0 ftracectl stop narrow

@@ -44,6 +44,6 @@ exits 'a name that is no function is refused' 3 ftracectl start -n no no_such_fu
 says 'with what may be the reason' 'cannot be traced|can be traced here.*inlined'
 echo 'ffffffff81001000 t kept_out' >>"$FTRACED_KALLSYMS"
 exits 'nor is one that the kernel keeps tracing out of' 3 ftracectl start -n no kept_out
-says 'with that reason, from the symbols that the unit has bound elsewhere' 'this kernel has it and keeps tracing out of it'
+says 'with that reason, from the symbols that the unit has bound elsewhere' 'this kernel has it and excludes it from tracing'
 exits 'the daemon ends' 0 stop_ftraced
 done_testing

@@ -72,7 +72,7 @@ let_go
 not wait "$many"
 says 'who starts is told how far it is' '"progress": ?\{"done": ?0, ?"total": ?7\}' "$work/many.out"
 says 'and refused as soon as it is known that it takes too long' 'TooManyFunctions' "$work/many.out"
-says 'with what was seen' 'each of the 7 words that name these functions: 1 took it 1[0-9]' "$work/many.out"
+says 'with what was seen' 'each of the 7 words that name these: 1 of them took 1[0-9]' "$work/many.out"
 exits 'it is no session' 3 answers show many
 controls >"$work/after"
 ok 'the kernel is as it was' diff "$work/before" "$work/after"
@@ -209,7 +209,7 @@ let_go
 ok 'it ends' wait "$stop"
 ok 'who fired it is told' wait "$trigger"
 is 'it has ended' "$(session waits .state)" sealed
-ok 'it says what it lacks' eval '[[ $(session waits ".warnings[]") == *"ended before more than its roots was hooked"* ]]'
+ok 'it says what it lacks' eval '[[ $(session waits ".warnings[]") == *"ended when only its roots were hooked"* ]]'
 exits 'it is removed' 0 ftracectl remove waits
 controls >"$work/after"
 ok 'the kernel is as it was' diff "$work/before" "$work/after"

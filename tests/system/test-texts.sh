@@ -75,7 +75,7 @@ is 'and their waits' "$(jq 'map(.blocked_ns) | add' "$out")" 2522255000
 printf '# DURATION     TID     FUNCTION\n            [  4422] | main() {\n   9.000 us [  4422] | } /* main */\n' \
         >"$work/uftrace.txt"
 exits "uftrace's text is refused" 1 ftracectl report "$work/uftrace.txt"
-says 'by its name' 'by its line 1 it is the text of uftrace: that is not read; record'
+says 'by its name' 'line 1 looks like the text of uftrace: that is not read; record'
 
 exits 'a whole text is complete' 0 ftracectl verify --json "$graph"
 is 'its lines are counted by kinds' "$(jq -c '[.open, .leaf, .close, .headers]' "$out")" \
@@ -196,7 +196,7 @@ EOT
 while IFS=$'\t' read -r name script said; do
         sed "$script" "$plain" >"$work/coded.txt"
         exits "$name is refused" 1 ftracectl report "$work/coded.txt"
-        says "$name: by its name" "coded.txt: by its line 1 it is $name: $said"
+        says "$name: by its name" "coded.txt: line 1 looks like $name: $said"
         { cat "$plain"; sed "$script" "$plain"; } >"$work/coded.txt"
         exits "$name in a text is damage" 1 ftracectl report "$work/coded.txt"
         says "$name: with its place" "coded.txt:5: it is $name: $said"
@@ -254,7 +254,7 @@ is 'calls that were open are cut there' "$(jq -c '[.complete, .gaps, .calls_cut,
 exits 'they are added up' 6 ftracectl top --json "$work/blocks.txt"
 is 'and no call is of both' "$(jq -c 'map([.function, .self_ns]) | sort' "$out")" \
         '[["?",15000],["f_a",0],["f_b",0],["f_c",1000],["f_d",5000]]'
-says 'which is said' 'blocks.txt: lines that are not of a trace stand amid it in 1 place'
+says 'which is said' 'blocks.txt: foreign lines interrupt the trace in 1 place'
 exits 'a filter keeps to that' 6 ftracectl top --json --notrace=f_b "$work/blocks.txt"
 is 'too' "$(jq -c 'map([.function, .self_ns]) | sort' "$out")" '[["?",15000],["f_a",1000],["f_d",5000]]'
 exits 'they are drawn' 6 ftracectl report "$work/blocks.txt"

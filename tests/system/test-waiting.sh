@@ -74,8 +74,8 @@ exits 'whoever left was not recorded' 3 ftracectl show leaves
 
 exits 'a session starts again' 0 ftracectl start -n first2 udp_sendmsg
 exits 'a wait ends after its time' 5 ftracectl start --wait=500ms -n late udp_sendmsg
-ok 'which is less than the second after which it would ask again' grep -Eq 'waited [5-9][0-9.]* ?ms ' "$err"
-says 'it tells how long it waited, and for whom' 'waited [0-9.]+ ?m?s in vain: .*session first2 '
+ok 'which is less than the second after which it would ask again' grep -Eq 'waiting for [5-9][0-9.]* ?ms:' "$err"
+says 'it tells how long it waited, and for whom' 'gave up after waiting for [0-9.]+ ?m?s: .*session first2 '
 exits 'a wrong name is told at once' 3 ftracectl start --wait udp_sendmesg
 exits 'a time that is none is refused' 2 ftracectl start --wait=soon udp_sendmsg
 waiting orphan --wait

@@ -140,7 +140,7 @@ awk 'BEGIN {
         }
 }' >"$work/alike.txt"
 exits 'where everything takes longer alike' 0 ftracectl why "$work/alike.txt"
-says 'no function is named' 'take .* us instead of .* us; everything takes longer alike, and no function stands out\.$' "$out"
+says 'no function is named' 'take .* us instead of .* us; all parts take longer in proportion, and no function stands out\.$' "$out"
 exits 'a window long after the end' 0 ftracectl why "$work/alike.txt" --from=+100s
 says 'has no call' '^send: none of its 600 calls began within the window\.$' "$out"
 exits 'what no call takes' 0 ftracectl why "$work/alike.txt" --slower=1s

@@ -36,7 +36,7 @@ TEST(the_last_message_that_tells_of_an_end_tells_of_it) {
                   "by a reboot" },
                 { { "watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [insmod:9]" },
                   "by a lockup" },
-                { {}, "the kernel said nothing of it" },
+                { {}, "without a message of the kernel" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
@@ -57,7 +57,7 @@ TEST(a_fault_that_was_survived_is_no_end) {
 
         say(&w, 100, "console: Oops: invalid opcode: 0000 [#1] PREEMPT SMP NOPTI");
         say(&w, 400, "console: usb 1-1: new device");
-        expect(&w, "the kernel said nothing of it");
+        expect(&w, "without a message of the kernel");
         expect(&w, "5min before, it said \"Oops: invalid opcode");
         say(&w, 401, "console: Kernel panic - not syncing: sysrq triggered crash");
         expect(&w, "by a panic: \"Kernel panic - not syncing: sysrq triggered crash\"");
@@ -71,7 +71,7 @@ TEST(what_others_say_is_no_end_and_what_is_long_is_cut) {
         say(&w, 100, "Kernel panic - not syncing: written to trace_marker");
         say(&w, 100, NULL);
         last_words_step(&w, &(Step){ .kind = STEP_ENTER, .text = "console: reboot: Power down" });
-        expect(&w, "the kernel said nothing of it");
+        expect(&w, "without a message of the kernel");
         memset(text, 'x', sizeof(text));
         text[sizeof(text) - 1] = 0;
         memcpy(text, "console: Oops: ", 15);

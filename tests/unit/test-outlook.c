@@ -30,19 +30,18 @@ TEST(a_sentence_says_who_goes_when_and_why) {
 
         describes(&o, "no recording is removed by itself");
         o = next_is("r1", RETAIN_KEEP);
-        describes(&o, "nothing has to go; r1 (300B) would be next: when all take more than "
-                      "1000B (MaxUse=; now 900B), or when less than 2K is free (KeepFree=; "
-                      "now 4K)");
+        describes(&o, "next to be removed: r1 (300B), if all recordings exceed 1000B (MaxUse=; now "
+                      "900B), or if less than 2K is free (KeepFree=; now 4K)");
         o = next_is("r1", RETAIN_KEEP);
         o.limits = (RetainLimits){};
         describes(&o, "no recording is removed by itself");
         o = next_is("r1", RETAIN_KEEP);
         o.limits = (RetainLimits){ .max_age_ns = 60 * NSEC_PER_SEC };
         o.at_ns = AT_NS;
-        describes(&o, "nothing has to go; r1 (300B) would be next: at 2023-11-14 22:13:20, "
+        describes(&o, "next to be removed: r1 (300B), at 2023-11-14 22:13:20, "
                       "1min after it was kept (MaxRetentionSec=)");
         o = next_is("r1", RETAIN_OVER_FREE);
-        describes(&o, "r1 (300B) is removed next: 4K of the disk is free, and 2K has to be "
+        describes(&o, "r1 (300B) is removed next: 4K of the disk is free, and 2K should be "
                       "(KeepFree=)");
         o = next_is("r1", RETAIN_OVER_USE);
         o.not_before_ns = AT_NS;

@@ -122,14 +122,14 @@ TEST(what_is_waited_is_no_part_of_what_tracing_costs) {
         Overhead awake = after_trees(0), asleep = after_trees(1000000);
 
         ck_assert(awake.has_cost && asleep.has_cost);
-        is_described(&awake, "Shown 10.0 us a call of root; about 9.51 us of it real, 5 % "
-                             "is what tracing costs.");
+        is_described(&awake, "Shown 10.0 us a call of root; without the tracer about "
+                             "9.51 us (5 % less).");
         ck_assert_uint_eq(asleep.shown.blocked_ns, 20 * 1000000);
         /* One more call below costs 230 ns more, of the same 10 us. */
         ck_assert(asleep.high_percent > awake.high_percent);
         ck_assert(asleep.high_percent < 2 * awake.high_percent);
-        is_described(&asleep, "Shown 1.01 ms a call of root, 1.00 ms of it waiting; about "
-                              "9.28 us of the rest is real, 7 % is what tracing costs.");
+        is_described(&asleep, "Shown 1.01 ms a call of root, 1.00 ms of it waiting; without the "
+                              "tracer the rest takes about 9.28 us (7 % less).");
 }
 
 COST_TEST(what_was_cut_off_or_says_too_little_is_told) {
@@ -149,6 +149,6 @@ COST_TEST(what_was_cut_off_or_says_too_little_is_told) {
                      step_leave(&step_root, 0, 200));
         o = overhead_of(c->floor);
         ck_assert(!o.has_cost);
-        is_described(&o, "Shown 0.200 us a call of root; too little to tell what of it "
-                         "tracing costs.");
+        is_described(&o, "Shown 0.200 us a call of root; too short to tell what tracing "
+                         "costs.");
 }

@@ -109,14 +109,14 @@ TEST(a_recording_says_how_many_were_hooked_and_why_not_all) {
                           " for the 7 functions that were hooked");
         m->tree_from = TREE_UNKNOWN;
         check_description(m,
-                          "hooked 7 functions; what else they call is not known, for "
-                          "there was no lesson",
+                          "hooked 7 functions; what else they call is not known, since "
+                          "nothing was learned",
                           " for the 7 functions that were hooked");
         m->start.trace_ns = 100;
         m->narrowed_ns = 200; /* a lesson that ended with the session */
         check_description(m,
                           "hooked all functions at first, then 7 functions; what else "
-                          "they call is not known, for the lesson had no result until the end",
+                          "they call is not known, since learning did not finish",
                           " for the 7 functions that were hooked");
         m->tree_from = TREE_ALL;
         m->n_hooked = 0; /* as earlier versions did */

@@ -19,9 +19,9 @@ TEST(each_reason_why_a_name_cannot_be_traced_is_told_apart) {
                       "ffffffff81000030 d udp_table\n"
                       "ffffffff81000040 t modular\t[some]\n"
                       "nonsense\n");
-        expect(k, "rcu_read_lock_x", ": this kernel has it and keeps tracing out of it (notrace)");
-        expect(k, "modular", ": this kernel has it and keeps tracing out of it (notrace)");
-        expect(k, "ip_finish", ": the compiler has left ip_finish.isra.0 of it");
+        expect(k, "rcu_read_lock_x", ": this kernel has it and excludes it from tracing (notrace)");
+        expect(k, "modular", ": this kernel has it and excludes it from tracing (notrace)");
+        expect(k, "ip_finish", ": the compiler made ip_finish.isra.0 of it");
         expect(k, "udp_table", "");
         expect(k, "udp_sendmesg", "");
         expect(k, "rcu_read", "");
@@ -35,7 +35,7 @@ TEST(symbols_are_read_where_a_sandbox_has_put_them) {
         fake_put_root(k, "run/kallsyms", "ffffffff81000010 t rcu_read_lock_x\n");
         ck_assert_int_gt(asprintf(&elsewhere, "/proc/self/fd/%i/run/kallsyms", k->root_fd), 0);
         ck_assert_int_eq(setenv("FTRACED_KALLSYMS", elsewhere, true), 0);
-        expect(k, "rcu_read_lock_x", ": this kernel has it and keeps tracing out of it (notrace)");
+        expect(k, "rcu_read_lock_x", ": this kernel has it and excludes it from tracing (notrace)");
         unsetenv("FTRACED_KALLSYMS");
         expect(k, "rcu_read_lock_x", "");
 }

@@ -58,7 +58,7 @@ TEST(of_a_black_box_it_is_said_how_it_ended_and_what_is_empty) {
         ck_assert(v.complete);
         ck_assert_uint_eq(v.notes.n, 2);
         ck_assert_ptr_nonnull(strstr(v.notes.items[0], "it ended with the machine"));
-        ck_assert_ptr_nonnull(strstr(v.notes.items[1], "of 1 of 2 CPUs nothing was in memory"));
+        ck_assert_ptr_nonnull(strstr(v.notes.items[1], "nothing of 1 of 2 CPUs was in memory"));
 }
 
 TEST(losses_are_problems_and_the_account_must_agree_with_the_pages) {

@@ -338,7 +338,7 @@ TEST(one_burst_in_a_half_is_told_and_not_named) {
                 ck_assert_int_eq(w->burst->burst.is_usual, i);
                 ck_assert(says(w, i == 0 ? " in one burst (--from="
                                          : " in one burst of the usual ones (--from="));
-                ck_assert(says(w, "), which may be there by chance."));
+                ck_assert(says(w, "), which may be chance."));
         }
 }
 

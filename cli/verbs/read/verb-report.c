@@ -423,7 +423,7 @@ static int report_merged(const Options *o) {
                 status = status == STATUS_OK ? r : status;
         }
         display_none_left(o, &m.lanes[0].reading.filtering);
-        talk(o, "Times are those of the clock on each host's wall: as far apart as these are.");
+        talk(o, "Times are each host's time of day; they differ as these clocks do.");
         return status;
 }
 

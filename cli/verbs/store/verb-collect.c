@@ -121,7 +121,8 @@ static void on_shown(Fleet *f, Member *m, void *userdata) {
 
         if (!is_shown && remote_is_good(m->status)) {
                 line = fleet_line(&m->out, false);
-                buf_printf(&m->err, "\"%s\" is no description of it\n", NAME_QUOTED(line ?: ""));
+                buf_printf(&m->err, "it answered \"%s\", not with a description of the recording\n",
+                           NAME_QUOTED(line ?: ""));
                 free(line);
                 m->status = STATUS_FAILED;
         }
@@ -139,8 +140,8 @@ static void on_shown(Fleet *f, Member *m, void *userdata) {
                                            json_integer((json_int_t) start_ns));
         else if (is_there) {
                 if (!is_shown && m->status != STATUS_NOT_FOUND)
-                        log_warning("%s: what is here is from before; whether it is still the "
-                                    "recording of that name was not answered: %s",
+                        log_warning("%s: the file that is here may be outdated, since the host did "
+                                    "not answer: %s",
                                     m->name, line ?: "");
                 tell(c, f, m, status, n_bytes, true,
                      status == STATUS_OK ? NULL : "\"ftracectl verify\" says what");

@@ -66,9 +66,9 @@ static void show_what(Buf *out, const SessionMeta *m) {
         else
                 line_list(out, "Only", &spec->hooked);
         if (spec->flat)
-                line(out, "Flat", "the functions alone, not what they call");
+                line(out, "Flat", "only the functions themselves");
         if (spec->slower_ns > 0)
-                line(out, "Slower", "only calls of %s or more, of which the ends are recorded",
+                line(out, "Slower", "only returns of calls that took %s or more",
                      FORMAT_DURATION(spec->slower_ns));
         line_list(out, "Events", &spec->events);
         line_list(out, "Returns of", &spec->retval_functions);
@@ -80,7 +80,7 @@ static void show_what(Buf *out, const SessionMeta *m) {
         if (spec->no_irqs)
                 line(out, "Interrupts", "not recorded");
         if (spec->no_sleep_time)
-                line(out, "Sleep", "not counted into the time of calls");
+                line(out, "Sleep", "not counted in durations");
         if (spec->depth > 0)
                 line(out, "Depth", "%" PRIu64, spec->depth);
         if (spec->duration_ns > 0)
@@ -214,13 +214,13 @@ static void show_where(Buf *out, const SessionMeta *m) {
         if (m->profile)
                 line(out, "Profile", "%s", m->profile);
         if (m->spec.sample_ppm > 0)
-                line(out, "Sample", "%g%% of the hosts record it, so that this one stands for %g",
+                line(out, "Sample", "%g%% of the hosts record it; this host represents %g",
                      (double) m->spec.sample_ppm / 10000, sample_weight(m->spec.sample_ppm));
         show_buffer(out, m);
         if (!m->symbols)
                 line(out, "Symbols", "none: the kernel hid them");
         if (m->symbol_maps.n > 0)
-                line(out, "Modules", "changed %zu time%s: an address is named by its time",
+                line(out, "Modules", "changed %zu time%s: an address has the name of its time",
                      m->symbol_maps.n, m->symbol_maps.n == 1 ? "" : "s");
         line(out, "Owner", "%s (uid %u), pid %i", user ? user->pw_name : "?",
              (unsigned) m->owner_uid, (int) m->owner_pid);
@@ -327,7 +327,7 @@ static void show_stay(Buf *out, const Source *s) {
         else if (s->stays_until_ns >= INT64_MAX)
                 line(out, "Stays", "for good (MinRetentionSec=infinity)");
         else if (s->stays_until_ns > 0)
-                line(out, "Stays", "until %s, whatever room is wanted",
+                line(out, "Stays", "until %s, regardless of space",
                      SUMMARY_TIME(s->stays_until_ns));
         if (s->goes_at_ns > 0 && !s->meta->pinned)
                 line(out, "Goes", "at %s (MaxRetentionSec=)", SUMMARY_TIME(s->goes_at_ns));
