@@ -87,7 +87,7 @@ static int find_format(const Options *o, const Exporter **ret) {
         list = strv_join(&names, ", ");
         instead = o->format ? gone_instead(GONE_FORMAT, o->format) : NULL;
         if (instead)
-                log_error("--format: \"%s\" is gone: %s.", o->format, instead);
+                log_error("--format: there is no \"%s\": %s.", o->format, instead);
         else if (o->format)
                 log_error("--format: \"%s\" is not one of %s.", NAME_QUOTED(o->format), list ?: "");
         else
