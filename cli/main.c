@@ -141,7 +141,8 @@ static const Verb verbs[] = {
         { "export", "[BEFORE] SOURCE... --format=FORMAT [-o FILE|DIR/]",
           "write pictures, timelines or tables",
           "FORMAT is flame (a flame graph; of two recordings, the difference), heatmap (when\n"
-          "calls were slow), html (a page with everything), folded or pprof (profiles); perfetto (a\n"
+          "calls were slow), html (a page with everything), folded or pprof (profiles); perfetto "
+          "(a\n"
           "timeline); csv, json or ndjson (tables of calls); parquet (the same by columns, of\n"
           "any number of recordings, into FILE or partitions of DIR/) or tsv (its rows as text,\n"
           "for databases without it).\n"
@@ -213,12 +214,19 @@ static int help_verb(const Verb *v) {
         return stdout_end(&out);
 }
 
+static const Verb *find_verb(const char *name) {
+        for (const Verb *v = verbs; v < verbs + ELEMENTSOF(verbs); v++)
+                if (streq(v->name, name))
+                        return v;
+        return NULL;
+}
+
 static int unknown_verb(const char *name) {
         const char *names[ELEMENTSOF(verbs)], *like;
         const char *quoted = NAME_QUOTED(name), *instead = gone_instead(GONE_VERB, name);
 
         if (instead)
-                return failed(STATUS_USAGE, "the verb \"%s\" is gone: %s.", quoted, instead);
+                return failed(STATUS_USAGE, "there is no verb \"%s\": %s.", quoted, instead);
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
                 names[i] = verbs[i].name;
         like = typo_nearest(name, names, ELEMENTSOF(names));
@@ -241,9 +249,11 @@ static bool wants_verdict(int argc, char **argv) {
 
 static int run(int argc, char **argv) {
         _cleanup_options_ Options o = {};
-        const Verb *v = verbs;
+        const Verb *v;
         int status;
 
+        if (argc > 1 && argv[1][0] != '-' && !find_verb(argv[1]))
+                return unknown_verb(argv[1]); /* before its options, of which it may have others */
         status = options_parse(&o, argc, argv);
         if (status != STATUS_OK)
                 return status;
@@ -255,13 +265,12 @@ static int run(int argc, char **argv) {
         }
         if (!o.verb && o.help)
                 return help_all();
-        while (v < verbs + ELEMENTSOF(verbs) && !streq(v->name, o.verb ?: "status"))
-                v++;
-        if (v == verbs + ELEMENTSOF(verbs))
+        v = find_verb(o.verb ?: "status");
+        if (!v)
                 return unknown_verb(o.verb);
         if (o.help)
                 return help_verb(v);
-        status = v->groups & OPTIONS_RUN ? STATUS_OK : options_join_words(&o);
+        status = v->groups & OPTIONS_RUN ? STATUS_OK : options_join_words(&o, v);
         status = status ?: options_check(&o, v);
         if (status != STATUS_OK)
                 return status;

@@ -10,6 +10,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/options.h"
+#include "meta/config.h"
 #include "meta/profile.h"
 #include "meta/trigger.h"
 
@@ -114,6 +115,16 @@ static int set_lean(Options *o, const char *value) {
         return strv_extend(&o->spec.hooked, &words) < 0 ? out_of_memory() : STATUS_OK;
 }
 
+static int refuse_value(const Options *o, const Option *option, const char *value) {
+        const char *quoted = NAME_QUOTED(value), *instead;
+        char whole[NAME_QUOTE_MAX + 32];
+
+        (void) snprintf(whole, sizeof(whole), "--%s=%s", option->name, quoted);
+        instead = gone_instead(GONE_OPTION, whole);
+        return option_usage(o->verb, "--%s: \"%s\" is no %s%s%s", option->name, quoted,
+                            option->noun, instead ? ": " : "", instead ?: "");
+}
+
 /* Each of the words must be valid. */
 static int add_words(Options *o, const Option *option, Strv *list, const char *value,
                      const char *separators) {
@@ -126,8 +137,7 @@ static int add_words(Options *o, const Option *option, Strv *list, const char *v
                                     option->value);
         for (size_t i = n_before; option->is_valid && i < list->n; i++)
                 if (!option->is_valid(list->items[i]))
-                        return option_usage(o->verb, "--%s: \"%s\" is no %s", option->name,
-                                            NAME_QUOTED(list->items[i]), option->noun);
+                        return refuse_value(o, option, list->items[i]);
         return STATUS_OK;
 }
 
@@ -261,8 +271,7 @@ int option_set_value(Options *o, const Option *option, const char *value) {
                 return add_words(o, option, at, value, NULL);
         case OPTION_NAME:
                 if (!option->is_valid(value))
-                        return option_usage(o->verb, "--%s: \"%s\" is no %s", option->name,
-                                            NAME_QUOTED(value), option->noun);
+                        return refuse_value(o, option, value);
                 return text_replace(at, value) < 0 ? out_of_memory() : STATUS_OK;
         case OPTION_ON:
                 return add_on(at, value) < 0 ? out_of_memory() : STATUS_OK;

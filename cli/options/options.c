@@ -282,11 +282,14 @@ static int refuse(const char *verb, int c, const char *at) {
         if (optopt >= LONG_BASE)
                 return option_usage(verb, "--%s takes no value", options[optopt - LONG_BASE].name);
         if (optopt > 0 && at[0] == '-' && at[1] != '-')
-                return option_usage(verb, "unknown option \"-%c\"", optopt);
-        (void) snprintf(word, sizeof(word), "%.*s", (int) strcspn(at, "="), at);
+                (void) snprintf(word, sizeof(word), "-%c", optopt);
+        else
+                (void) snprintf(word, sizeof(word), "%.*s", (int) strcspn(at, "="), at);
         instead = gone_instead(GONE_OPTION, word);
         if (instead)
-                return option_usage(verb, "the option \"%s\" is gone: %s", word, instead);
+                return option_usage(verb, "there is no option \"%s\": %s", word, instead);
+        if (optopt > 0)
+                return option_usage(verb, "unknown option \"%s\"", word);
         return option_usage(verb, "unknown or ambiguous option \"%s\"", NAME_QUOTED(at));
 }
 
@@ -404,7 +407,13 @@ int options_parse(Options *ret, int argc, char **argv) {
         return STATUS_OK;
 }
 
-int options_join_words(Options *o) {
+int options_join_words(Options *o, const Verb *v) {
+        if (v->groups & OPTIONS_RECORD && !(v->groups & OPTIONS_SCHEDULE) && o->words.n > 0 &&
+            o->n_command > 0)
+                return failed(STATUS_USAGE,
+                              "\"%s\" runs no command: \"ftracectl run %s -- %s\" records while it "
+                              "runs.",
+                              v->name, NAME_QUOTED(o->words.items[0]), NAME_QUOTED(o->command[0]));
         for (size_t i = 0; i < o->n_command; i++) {
                 int status = add_word(o, o->command[i]);
 
@@ -422,8 +431,11 @@ int options_check(const Options *o, const Verb *v) {
                         return option_usage(v->name, "\"%s\" has no option --%s", v->name,
                                             options[i].name);
         if (o->words.n < v->min_words)
-                return option_usage(v->name, "\"%s\" needs %s (%s)", v->name,
-                                    o->words.n > 0 ? "more arguments" : "an argument", v->synopsis);
+                return option_usage(v->name, "\"%s\" needs %s (%s)%s", v->name,
+                                    o->words.n > 0 ? "more arguments" : "an argument", v->synopsis,
+                                    strstr(v->synopsis, "SOURCE") || strstr(v->synopsis, "SESSION")
+                                            ? "; \"ftracectl list\" has the recordings"
+                                            : "");
         if (o->words.n > v->max_words)
                 return option_usage(v->name, "\"%s\" cannot use the argument \"%s\"", v->name,
                                     NAME_QUOTED(o->words.items[v->max_words]));

@@ -195,10 +195,11 @@ static inline const char *options_store(const Options *o) {
 /* Reads a whole command line, without knowing the verbs; options_done() it, also after a failure.  An exit
  * status. */
 int options_parse(Options *ret, int argc, char **argv);
-/* For verbs that run no command: "--" only ended the options.  An exit status. */
-int options_join_words(Options *o);
-/* Whether @v takes all that was given, and so many words; an exit status. */
 typedef struct Verb Verb;
+/* For verbs that run no command: "--" only ended the options, or a command was meant, which is refused.  An exit
+ * status. */
+int options_join_words(Options *o, const Verb *v);
+/* Whether @v takes all that was given, and so many words; an exit status. */
 int options_check(const Options *o, const Verb *v);
 /* Adds what was said of options that belong to any of @groups and to none of @others, for another
  * command line; 0 or -ENOMEM. */

@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <signal.h>
 
-#include "base/hash.h"
 #include "base/io.h"
 #include "base/unit.h"
 #include "cli/record/record.h"
@@ -17,27 +16,6 @@
 #define AGAIN_MS 1000 /* between two looks at the clock, and two calls of Start */
 
 /* --- --lean=SOURCE: what was seen, to hook that ----------------------------------------------- */
-
-/* Each Function once, found by its pointer. */
-static int add_functions(Strv *ret, Reading *r) {
-        Hash seen = {};
-        Step step;
-        int status;
-
-        while ((status = reading_next(r, &step)) > 0) {
-                const Function *f = step_is_call(&step) ? step.function : NULL;
-
-                if (!f || f->n_name == 0 || hash_get(&seen, hash_key(f)))
-                        continue;
-                if (hash_add(&seen, hash_key(f), 1) < 0 ||
-                    strv_addn(ret, f->label, f->n_name) < 0) {
-                        status = -out_of_memory();
-                        break;
-                }
-        }
-        hash_done(&seen);
-        return -status;
-}
 
 /* A recording of another host serves as well, or what another tracer made: names count, and those that the kernel
  * of the daemon does not have are left out.  What lean left out of the recording was called, too. */
@@ -51,7 +29,7 @@ static int add_seen(Strv *ret, const Options *o, Client *c) {
 
         whole.spec = SPEC_INIT;
         status = reading_open(&reading, &whole, o->lean_source, READING_FOR_DRAWING)
-                         ?: add_functions(&names, &reading);
+                         ?: reading_names(&names, NULL, &reading);
         if (status == STATUS_OK && reading_meta(&reading) &&
             strv_extend(&names, &reading_meta(&reading)->left_out) < 0)
                 return out_of_memory();

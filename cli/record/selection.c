@@ -17,12 +17,6 @@
 #define REGEX_BYTES_MAX 1024U
 #define SAID_NAMES 5 /* functions named in what is said of a word */
 
-/* What is in front of a system call's name: linux 6.1 arch/{x86,arm64,s390,riscv}/include/asm/
- * syscall_wrapper.h, include/linux/syscalls.h; SyS_ before 4.17. */
-static const char *const syscall_prefixes[] = { "__x64_sys_",   "__arm64_sys_", "__s390x_sys_",
-                                                "__riscv_sys_", "__se_sys_",    "SyS_",
-                                                "sys_" };
-
 /* --- what there is ---------------------------------------------------------------------------- */
 
 int function_list_parse(FunctionList *ret, char *text) {
@@ -135,19 +129,15 @@ static int match_module(Strv *ret, const char *word, const FunctionList *l) {
 }
 
 static int match_syscall(Strv *ret, const char *word, const FunctionList *l) {
-        const char *name = strchr(word, ':') + 1;
+        const char *name = strchr(word, ':') + 1, *found = NULL;
+        size_t best = SIZE_MAX;
 
         if (!l)
                 return check_word_behind_colon(word);
-        for (size_t p = 0; p < ELEMENTSOF(syscall_prefixes); p++)
-                for (size_t i = 0; i < l->n; i++) {
-                        const char *rest = startswith(l->items[i].name, syscall_prefixes[p]);
-
-                        if (rest && streq(rest, name))
-                                return strv_add(ret, l->items[i].name) < 0 ? out_of_memory()
-                                                                           : STATUS_OK;
-                }
-        return STATUS_OK;
+        for (size_t i = 0; i < l->n; i++)
+                if (syscall_is_nearer(l->items[i].name, name, &best))
+                        found = l->items[i].name;
+        return found && strv_add(ret, found) < 0 ? out_of_memory() : STATUS_OK;
 }
 
 static int match_name(Strv *ret, const char *word, const FunctionList *l) {

@@ -168,15 +168,6 @@ int display_report(const Source *s, const Options *o, const DrawingOptions *d) {
         return r == STATUS_OK && damage.n > 0 ? STATUS_INCOMPLETE : r;
 }
 
-void display_none_left(const Options *o, const Filtering *f) {
-        _cleanup_free_ char *said = NULL;
-
-        if (f->has_left || filtering_is_empty(f))
-                return;
-        said = options_said_filters(o);
-        talk(o, "There are no calls in it%s.", said ?: "");
-}
-
 void display_dropped(const Options *o, const SessionMeta *m) {
         char text[SUMMARY_MAX];
 

@@ -5,6 +5,10 @@
  * place that asks the one or the other.
  */
 
+#include <fnmatch.h>
+
+#include "base/hash.h"
+#include "base/name.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 
@@ -76,7 +80,7 @@ int reading_find(Reading *ret, const Options *o, const char *word) {
         SourceFound found;
         int status;
 
-        *ret = (Reading){ .o = o };
+        *ret = (Reading){ .o = o, .word = word };
         status = filtering_init(&ret->filtering, o) ?: source_find(&found, o, word);
         if (status != STATUS_OK)
                 return status;
@@ -192,6 +196,97 @@ void reading_done(Reading *r) {
         *r = (Reading){};
 }
 
+/* --- names ------------------------------------------------------------------------------------ */
+
+int reading_names(Strv *functions, Strv *tasks, Reading *r) {
+        Hash seen = {};
+        Step step;
+        int status;
+
+        while ((status = reading_next(r, &step)) > 0) {
+                const Function *f = step_is_call(&step) ? step.function : NULL;
+                int e = tasks && step.comm ? strv_add_new(tasks, step.comm) : 0;
+
+                if (e >= 0 && f && f->n_name > 0 && !hash_get(&seen, hash_key(f)))
+                        e = hash_add(&seen, hash_key(f), 1)
+                                    ?: strv_addn(functions, f->label, f->n_name);
+                if (e < 0) {
+                        status = -out_of_memory();
+                        break;
+                }
+        }
+        hash_done(&seen);
+        return -status;
+}
+
+/* Functions are also what they are without what a compiler put behind the name (calls/name-set.h). */
+static int add_short_names(Strv *functions) {
+        for (size_t i = 0, n = functions->n; i < n; i++) {
+                const char *name = functions->items[i], *dot = strchr(name + 1, '.');
+
+                if (dot && strv_addn(functions, name, (size_t) (dot - name)) < 0)
+                        return out_of_memory();
+        }
+        return STATUS_OK;
+}
+
+/* Says it of the first of @patterns that is none of @there. */
+static int check_patterns(const Strv *patterns, const Strv *there, const char *what,
+                          const char *word) {
+        for (size_t i = 0; patterns && i < patterns->n; i++) {
+                const char *pattern = patterns->items[i], *like = NULL;
+                size_t k = 0;
+
+                while (k < there->n && fnmatch(pattern, there->items[k], 0) != 0)
+                        k++;
+                if (k < there->n)
+                        continue;
+                if (!function_pattern_is_glob(pattern))
+                        like = typo_nearest(pattern, (const char *const *) there->items, there->n);
+                return failed(STATUS_NOT_FOUND, "there are no calls of %s\"%s\" in \"%s\"%s%s%s",
+                              what, NAME_QUOTED(pattern), word, like ? ". Did you mean \"" : ".",
+                              like ? NAME_QUOTED(like) : "", like ? "\"?" : "");
+        }
+        return STATUS_OK;
+}
+
+int source_check_asked(const Options *o, const char *word, const Strv *also) {
+        _cleanup_strv_ Strv functions = {}, tasks = {};
+        _cleanup_reading_ Reading r = {};
+        const FilterOptions *f = &o->filter;
+        Options whole = *o; /* borrowed */
+        int status;
+
+        if (streq(word, "-") ||
+            (f->roots.n == 0 && f->functions.n == 0 && f->tasks.n == 0 && !also))
+                return STATUS_OK;
+        whole.filter = (FilterOptions){};
+        whole.spec = SPEC_INIT;
+        whole.quiet = whole.keep_going = true;
+        status = reading_open(&r, &whole, word, READING_FOR_DRAWING)
+                         ?: reading_names(&functions, &tasks, &r)
+                         ?: add_short_names(&functions);
+        return status
+                       ?: check_patterns(also, &functions, "", word)
+                       ?: check_patterns(&f->roots, &functions, "", word)
+                       ?: check_patterns(&f->functions, &functions, "", word)
+                       ?: check_patterns(&f->tasks, &tasks, "task ", word);
+}
+
+int reading_none_left(const Options *o, const char *word, const Filtering *f) {
+        _cleanup_free_ char *said = NULL;
+        int status = STATUS_OK;
+
+        if (f->has_left || filtering_is_empty(f))
+                return STATUS_OK;
+        if (word)
+                status = source_check_asked(o, word, NULL);
+        said = options_said_filters(o);
+        if (status == STATUS_OK)
+                talk(o, "There are no calls in it%s.", said ?: "");
+        return status;
+}
+
 /* --- two words -------------------------------------------------------------------------------- */
 
 int chosen_init(Chosen *ret, const Options *o) {
@@ -211,7 +306,10 @@ void chosen_done(Chosen *c) {
 
 int chosen_not_found(const Chosen *c, const Options *o) {
         _cleanup_free_ char *said = options_said_filters(o);
+        int status = source_check_asked(o, c->source, &c->patterns);
 
+        if (status != STATUS_OK)
+                return status;
         if (c->patterns.n == 0)
                 log_error("there are no calls in \"%s\"%s.", c->source, said ?: "");
         else

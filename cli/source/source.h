@@ -219,8 +219,6 @@ int display_status(int r, const SessionMeta *m, char *problem);
 /* Draws all of @s on stdout, through a pager on a terminal, and says what was damaged; an exit
  * status, STATUS_INCOMPLETE if anything was. */
 int display_report(const Source *s, const Options *o, const DrawingOptions *d);
-/* That no call is left of a recording with @f; @o as it was said.  Nothing if one is, or nothing was left out. */
-void display_none_left(const Options *o, const Filtering *f);
 /* What a ring dropped, which is no loss. */
 void display_dropped(const Options *o, const SessionMeta *m);
 /* A line for each time that the host slept or its clock was set, which the times drawn do not show. */
@@ -264,7 +262,8 @@ void text_source_done(TextSource *s);
  */
 
 typedef struct Reading {
-        const Options *o; /* borrowed for its life */
+        const Options *o; /* borrowed for its life, like the next */
+        const char *word; /* the SOURCE */
         TextSource text;  /* trace NULL: it is a recording */
         Source *source;
         Playback *playback;
@@ -299,6 +298,14 @@ int reading_close(Reading *r);
 /* Says what was skipped, damaged or lost; an exit status: STATUS_FAILED after damage of a text,
  * STATUS_INCOMPLETE after a loss. */
 int reading_finish(const Reading *r);
+/* Reads it to its end: each function's name once, and each task's (NULL: not these).  An exit status. */
+int reading_names(Strv *functions, Strv *tasks, Reading *r);
+/* Says which name of --root, --function, --task or @also (functions; NULL: none) nothing in the SOURCE @word has, and
+ * which may have been meant: STATUS_NOT_FOUND.  It is read for that; standard input cannot be. */
+int source_check_asked(const Options *o, const char *word, const Strv *also);
+/* That no call is left of the SOURCE @word with @f; @o as it was said.  Nothing if one is, or nothing was left out.
+ * STATUS_NOT_FOUND: it has nothing of a name that was asked for.  @word: NULL: of several, this is not looked for. */
+int reading_none_left(const Options *o, const char *word, const Filtering *f);
 /* What is known of it; NULL: it is a text. */
 static inline const SessionMeta *reading_meta(const Reading *r) {
         return r->source ? r->source->meta : NULL;

@@ -32,7 +32,7 @@ int counting_open(Counting *c, const Options *o, const char *word) {
 
 int counting_run(Counting *c) {
         Step step;
-        int r;
+        int r, status;
 
         while ((r = reading_next(&c->reading, &step)) > 0) {
                 r = pairing_step(c->pairing, &step);
@@ -42,8 +42,11 @@ int counting_run(Counting *c) {
         if (r < 0)
                 return -r;
         r = pairing_finish(c->pairing);
-        if (r < 0 || !c->floor)
-                return counting_status(r);
+        status = r < 0 || c->pairing->n_calls > 0
+                         ? counting_status(r)
+                         : source_check_asked(c->reading.o, c->reading.word, NULL);
+        if (status != STATUS_OK || !c->floor)
+                return status;
         c->overhead = overhead_of(c->floor);
         if (c->reading.o->analysis.corrected && !c->overhead.has_cost)
                 return failed(

@@ -47,8 +47,20 @@ int untraced_explain(char **ret, int root_fd, const char *name) {
                        : text_format(ret, "%s", "");
 }
 
+/* "write" and "sys_write" are the names of the manual page and of kernels before 4.17. */
+static const char *find_syscall(const Functions *f, const char *bare) {
+        const char *found = NULL;
+        size_t best = SIZE_MAX;
+
+        for (size_t i = 0; i < f->n; i++)
+                if (syscall_is_nearer(f->names[i], bare, &best))
+                        found = f->names[i];
+        return found;
+}
+
 int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
-        const char *like = typo_nearest(name, f->names, f->n);
+        const char *bare = startswith(name, "sys_") ?: name, *syscall = find_syscall(f, bare);
+        const char *like = syscall ?: typo_nearest(name, f->names, f->n);
         _cleanup_free_ char *why = NULL;
         int r = untraced_explain(&why, f->root_fd, name);
 
@@ -57,13 +69,18 @@ int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
         return refusal_set(refusal, REFUSAL_FUNCTION_NOT_FOUND,
                            json_pack("{ss so}", "function", name, "suggestions",
                                      like ? json_pack("[s]", like) : json_array()),
-                           "no function \"%s\" can be traced here%s. %s%s%s", NAME_QUOTED(name),
+                           "no function \"%s\" can be traced here%s. %s%s%s%s%s", NAME_QUOTED(name),
                            why,
-                           like   ? "Did you mean "
-                           : *why ? "List them with: ftracectl functions"
-                                  : "It may be inlined wherever it is called, or be in a module "
-                                    "that is not loaded. List them with: ftracectl functions",
-                           like ?: "", like ? "?" : "");
+                           syscall ? "Did you mean the system call, "
+                           : like  ? "Did you mean "
+                           : *why  ? "List them with: ftracectl functions"
+                                   : "It may be inlined wherever it is called, or be in a module "
+                                     "that is not loaded. List them with: ftracectl functions",
+                           like ?: "",
+                           syscall ? " (\"syscall:"
+                           : like  ? "?"
+                                   : "",
+                           syscall ? bare : "", syscall ? "\")?" : "");
 }
 
 /* Which list it is, how many functions it may stand for, and how a sentence about more ends. */

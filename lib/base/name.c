@@ -30,6 +30,21 @@ bool function_pattern_is_valid(const char *s) {
                strpbrk(s, LETTERS DIGITS "_.$");
 }
 
+bool syscall_is_nearer(const char *function, const char *name, size_t *best) {
+        /* linux 6.1 arch/{x86,arm64,s390,riscv}/include/asm/syscall_wrapper.h, include/linux/syscalls.h; SyS_ before
+         * 4.17 */
+        static const char *const prefixes[] = { "__x64_sys_",   "__arm64_sys_", "__s390x_sys_",
+                                                "__riscv_sys_", "__se_sys_",    "SyS_",
+                                                "sys_" };
+
+        for (size_t i = 0; i < MIN(*best, ELEMENTSOF(prefixes)); i++)
+                if (streq_ptr(startswith(function, prefixes[i]), name)) {
+                        *best = i;
+                        return true;
+                }
+        return false;
+}
+
 bool clock_name_is_valid(const char *s) {
         size_t n = strnlen(s, 32);
 

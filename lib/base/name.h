@@ -23,6 +23,10 @@ bool function_pattern_is_valid(const char *s);
 bool function_pattern_is_glob(const char *s); /* has any of * ? [ */
 bool function_name_is_valid(const char *s);   /* a pattern that is no glob */
 
+/* Whether @function is the entry of the system call @name ("write": "__x64_sys_write"), and more directly than another
+ * one, for which this noted *@best; SIZE_MAX at first. */
+bool syscall_is_nearer(const char *function, const char *name, size_t *best);
+
 /* A trace clock: [a-z0-9_-]{1,31}. */
 bool clock_name_is_valid(const char *s);
 

@@ -99,7 +99,8 @@ size_t config_find(const char *section, const char *name) {
 }
 
 bool config_limits_member(const ConfigKey *key, size_t *ret_offset) {
-        *ret_offset = key->offset - offsetof(Config, limits.spec); /* beyond it if that is negative */
+        *ret_offset =
+                key->offset - offsetof(Config, limits.spec); /* beyond it if that is negative */
         return *ret_offset < sizeof(Spec);
 }
 
@@ -354,6 +355,31 @@ static const struct {
         { GONE_VERB, "cat-config", "\"ftraced --cat-config\" prints the settings in effect" },
         { GONE_VERB, "unpin", "\"ftracectl pin --off\" protects a session no longer" },
         { GONE_VERB, "version", "\"ftracectl --version\" prints it" },
+        { GONE_VERB, "record",
+          "\"ftracectl run FUNCTION -- COMMAND\" records while COMMAND runs, \"ftracectl start "
+          "FUNCTION\" until \"ftracectl stop\"" },
+        { GONE_VERB, "rm", "\"ftracectl remove SESSION\" removes a recording" },
+        { GONE_VERB, "delete", "\"ftracectl remove SESSION\" removes a recording" },
+        { GONE_VERB, "info", "\"ftracectl show SOURCE\" prints everything about a recording" },
+        { GONE_VERB, "trace", "\"ftracectl follow FUNCTION\" draws its calls live" },
+        { GONE_VERB, "live", "\"ftracectl follow FUNCTION\" draws its calls live" },
+        { GONE_VERB, "stat", "\"ftracectl top SOURCE\" counts calls and adds up their times" },
+        { GONE_VERB, "replay", "\"ftracectl report SOURCE\" draws a recording" },
+        { GONE_VERB, "graph", "\"ftracectl tree SOURCE\" shows who calls whom" },
+        { GONE_OPTION, "-g", "functions need no option: \"ftracectl start udp_sendmsg\"" },
+        { GONE_OPTION, "-l",
+          "functions need no option (\"ftracectl start udp_sendmsg\"); --only=FUNCTION records "
+          "only "
+          "these of what they call, and --flat nothing of it" },
+        { GONE_OPTION, "-e", "\"--event=SYSTEM:NAME\" also records an event" },
+        { GONE_OPTION, "-F", "\"ftracectl run FUNCTION -- COMMAND\" records while COMMAND runs" },
+        { GONE_OPTION, "-P", "\"-p PID\", or \"--pid=PID\", records only that process" },
+        { GONE_OPTION, "-b", "\"--buffer-size=BYTES\" sets the kernel's buffer per CPU" },
+        { GONE_OPTION, "--max-graph-depth", "\"--depth=N\"" },
+        { GONE_OPTION, "--pid=function_graph",
+          "-p is --pid, a process; function_graph is always the tracer" },
+        { GONE_OPTION, "--pid=function",
+          "-p is --pid, a process; function_graph is always the tracer" },
         { GONE_OPTION, "--budget", "\"--set=Budget=PERCENT\"" },
         { GONE_OPTION, "--failed", "\"why --keep-failed\" compares these calls with the others" },
         { GONE_OPTION, "--full", "a trace.dat has the symbols and formats that occur in it" },

@@ -99,16 +99,16 @@ const char *config_text(const Config *c, size_t key);
 Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus);
 
 /*
- * Gone: what earlier versions of ftraced had, and what to use now
+ * Gone: what earlier versions of ftraced had, or trace-cmd and perf have, and what to use here
  *
  * Words of command lines, configuration and profiles, by kind, since one word may be of several.
  */
 typedef enum GoneKind {
         GONE_VERB,   /* "learn" */
-        GONE_OPTION, /* "--via" */
+        GONE_OPTION, /* "--via", "-g", "--pid=function_graph" */
         GONE_FORMAT, /* of export: "dot" */
         GONE_KEY,    /* of ftraced.conf or a profile: "MaxDepth" */
 } GoneKind;
 
-/* What follows "... is gone; ", or NULL: there never was such a word. */
+/* What follows "there is no such word: "; NULL: nobody would expect it. */
 const char *gone_instead(GoneKind kind, const char *word);

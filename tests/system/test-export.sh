@@ -241,7 +241,7 @@ is 'that leaves nothing' "$(ls -A "$work/empty")" ''
 exits 'a format that does not exist is refused' 2 ftracectl export "$graph" --format=xls
 says 'with those that do' 'is not one of flame, heatmap, html,'
 exits 'one that is gone is refused' 2 ftracectl export "$graph" --format=chrome
-says 'with what to use' '^ftracectl: --format: "chrome" is gone: perfetto '
+says 'with what to use' '^ftracectl: --format: there is no "chrome": perfetto '
 exits 'no format is refused' 2 ftracectl export "$graph"
 one_sentence 'in one sentence'
 exits 'a directory that does not exist is an error' 1 \

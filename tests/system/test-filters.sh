@@ -50,15 +50,29 @@ is 'all of it' "$(jq '.[] | select(.function == "ip_queue_xmit") | .self_ns == .
 
 # What filters leave nothing of has not been without calls.
 for verb in report tree top slow hist calls; do
-        exits "$verb: nothing is left" 0 ftracectl $verb --store "$data" udp_sendmsg-6.12 --root=nosuch --cpus=0
-        says "$verb: it is told by what" '^There are no calls in it with --root=nosuch --cpus=0\.$'
+        exits "$verb: nothing is left" 0 ftracectl $verb --store "$data" udp_sendmsg-6.12 --root=udp_sendmsg --from=+1h
+        says "$verb: it is told by what" '^There are no calls in it with --root=udp_sendmsg --from=\+1h\.$'
 done
+# Of a name that it does not have at all it is told which may have been meant, whoever is asked.
+for words in 'report --root=' 'top --root=' 'top --json --root=' 'tree --root=' 'tree --callers=' 'slow --root=' 'hist --root=' 'hist ' \
+        'calls --function=' 'calls ' 'why --root=' 'why ' 'path ' 'waits --root=' 'export --format=csv --root=' 'export --format=html --root='; do
+        read -ra words <<<"${words/ / udp_sendmsg-6.12 }udp_sendmesg"
+        exits "${words[*]}: it is not there" 3 ftracectl "${words[@]}" --store "$data"
+        says "${words[*]}: what may have been meant" \
+                'no calls of "udp_sendmesg" in "udp_sendmsg-6.12". Did you mean "udp_sendmsg"\?$'
+done
+exits 'a text does not have it either' 3 ftracectl report "$graph" --root=tcp_sendmgs
+says 'and what may have been meant is told' 'Did you mean "tcp_sendmsg"\?$'
+exits 'nor has a task called' 3 ftracectl top "$stap" --task=clinet
+says 'what another one is called' 'no calls of task "clinet" in .* Did you mean "client"\?$'
+exits 'nothing is written then' 3 ftracectl export --format=csv --task=nobody -o "$work/no.csv" "$stap"
+ok 'not even a file' test ! -e "$work/no.csv"
 for format in csv tsv; do
-        exits "export as $format: nothing is left" 0 ftracectl export --format=$format --task=nobody "$stap"
-        says "export as $format: it is told by what" '^There are no calls in it with --task=nobody\.$'
+        exits "export as $format: nothing is left" 0 ftracectl export --format=$format --pid=1 "$stap"
+        says "export as $format: it is told by what" '^There are no calls in it with --pid=1\.$'
 done
-exits 'of nothing there is no reason' 3 ftracectl why --store "$data" udp_sendmsg-6.12 --task=nobody
-says 'and the filter is named' 'there are no calls in "udp_sendmsg-6.12" with --task=nobody\.$'
+exits 'of nothing there is no reason' 3 ftracectl why --store "$data" udp_sendmsg-6.12 --pid=1
+says 'and the filter is named' 'there are no calls in "udp_sendmsg-6.12" with --pid=1\.$'
 
 # What tracing costs is one figure for a recording, and what is left of a call does not depend on what is shown below it.
 for source in udp_sendmsg-6.12 udp-pairs-6.12 "$graph"; do

@@ -12,6 +12,8 @@ ftracectl start -n first udp_sendmsg >/dev/null 2>&1
 ftracectl stop -q first
 ftracectl start -n a-session-with-a-long-name --duration=1h udp_sendmsg udp_recvmsg ip_make_skb >/dev/null 2>&1
 
+client=$(cd "$top_builddir" && pwd)/ftracectl
+
 # On a terminal of so many columns; what it prints goes to $out.
 on_terminal() { # COLUMNS COMMAND...
         python3 - "$@" >"$out" <<'END'
@@ -32,11 +34,37 @@ while True:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 END
 }
-client=$(cd "$top_builddir" && pwd)/ftracectl
 widest() {
         LC_ALL=C.UTF-8 wc -L <"$out"
 }
 unset COLUMNS NO_COLOR SYSTEMD_PAGER PAGER
+
+# --- habits of others ---------------------------------------------------------------------------
+
+# VERB-or-words | what leads on
+while IFS='|' read -r words wanted; do
+        read -ra words <<<"$words"
+        exits "${words[*]}: wrong usage" 2 ftracectl "${words[@]}"
+        says "${words[*]}: leads on" "$wanted"
+done <<'END'
+record -p function_graph -g udp_sendmsg ls|no verb "record": "ftracectl run FUNCTION -- COMMAND" .*"ftracectl start FUNCTION"
+rm first|no verb "rm": "ftracectl remove SESSION"
+delete first|no verb "delete": "ftracectl remove SESSION"
+info first|no verb "info": "ftracectl show SOURCE"
+trace udp_sendmsg|no verb "trace": "ftracectl follow FUNCTION"
+stat -e sched:sched_switch|no verb "stat": "ftracectl top SOURCE"
+replay|no verb "replay": "ftracectl report SOURCE"
+start -g udp_sendmsg|no option "-g": .*"ftracectl start udp_sendmsg"
+start -l udp_sendmsg|no option "-l": .*--only=FUNCTION
+start -p function_graph udp_sendmsg|-p is --pid, a process
+start -e sched:sched_switch udp_sendmsg|no option "-e": "--event=SYSTEM:NAME"
+start udp_sendmsg -- true|"ftracectl run udp_sendmsg -- true"
+top -n 5|"ftracectl list" has the recordings
+END
+exits 'what cannot run is found out' 127 ftracectl run udp_sendmsg -- no-such-command
+is 'before the kernel is touched' "$(cat "$err")" 'ftracectl: cannot run "no-such-command": No such file or directory'
+exits 'as is what may not' 126 ftracectl run udp_sendmsg -- /etc/passwd
+is 'before that, too' "$(wc -l <"$err")" 1
 
 # --- tables -------------------------------------------------------------------------------------
 

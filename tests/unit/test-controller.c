@@ -103,6 +103,16 @@ FAKE_TEST(names_are_refused_before_anything_is_written, true) {
         ck_assert_uint_eq(k->n_steps, 0);
 }
 
+FAKE_TEST(names_of_system_calls_lead_to_their_functions, true) {
+        fake_put(k, "available_filter_functions",
+                 "__se_sys_write\n__x64_sys_write\nvfs_write\nwrite_cache\n");
+        fake_refuse(c, fake_session("x", "sys_write"), false, REFUSAL_FUNCTION_NOT_FOUND,
+                    "no function \"sys_write\" can be traced here. Did you mean the system call, "
+                    "__x64_sys_write (\"syscall:write\")?");
+        fake_refuse(c, fake_session("x", "write"), false, REFUSAL_FUNCTION_NOT_FOUND,
+                    "the system call, __x64_sys_write");
+}
+
 FAKE_TEST(more_roots_than_allowed_are_refused_with_their_number, true) {
         SessionMeta *m = fake_session("x", "*sendmsg");
         _cleanup_refusal_ Refusal refusal = {};

@@ -46,7 +46,7 @@ TEST(options_may_stand_anywhere_but_behind_the_command) {
         ck_assert(!run.quiet && run.spec.depth == 0);
         /* Of a verb without a command they are words. */
         ck_assert_int_eq(PARSE(&none, "start", "f", "--", "-n", "g"), STATUS_OK);
-        ck_assert_int_eq(options_join_words(&none), STATUS_OK);
+        ck_assert_int_eq(options_join_words(&none, &(Verb){}), STATUS_OK);
         ck_assert_uint_eq(none.n_command, 0);
         ck_assert_uint_eq(none.words.n, 3);
         ck_assert_str_eq(none.words.items[1], "-n");

@@ -87,7 +87,7 @@ static int find_format(const Options *o, const Exporter **ret) {
         list = strv_join(&names, ", ");
         instead = o->format ? gone_instead(GONE_FORMAT, o->format) : NULL;
         if (instead)
-                log_error("--format: \"%s\" is gone: %s.", o->format, instead);
+                log_error("--format: there is no \"%s\": %s.", o->format, instead);
         else if (o->format)
                 log_error("--format: \"%s\" is not one of %s.", NAME_QUOTED(o->format), list ?: "");
         else
@@ -293,8 +293,11 @@ static int export_part(Exporting *e, const char *word) {
                 Step step;
 
                 r = reading_next(&p->reading, &step);
-                if (r == 0)
-                        display_none_left(e->o, &p->reading.filtering);
+                status = r == 0 ? reading_none_left(e->o, e->o->words.n == 1 ? word : NULL,
+                                                    &p->reading.filtering)
+                                : STATUS_OK;
+                if (status != STATUS_OK)
+                        return status;
                 if (r < 0) /* formats of lines end with a whole one */
                         (void) buf_flush(&e->out);
                 if (r <= 0)

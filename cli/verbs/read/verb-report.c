@@ -71,8 +71,8 @@ static int report_text(Reading *reading, const Options *o) {
                 renderer->free(rendering);
         if (r < 0)
                 return stdout_status(r);
-        display_none_left(o, &reading->filtering);
-        status = text_source_finish(s, o);
+        status = reading_none_left(o, reading->word, &reading->filtering)
+                         ?: text_source_finish(s, o);
         return r > 0 ? r : status;
 }
 
@@ -422,7 +422,7 @@ static int report_merged(const Options *o) {
                 r = reading_finish(&m.lanes[i].reading);
                 status = status == STATUS_OK ? r : status;
         }
-        display_none_left(o, &m.lanes[0].reading.filtering);
+        (void) reading_none_left(o, NULL, &m.lanes[0].reading.filtering);
         talk(o, "Times are each host's time of day; they differ as these clocks do.");
         return status;
 }
@@ -448,7 +448,8 @@ static int report_recording(Reading *reading, const Options *o) {
                 status = display_report(s, o, &d);
         if (status != STATUS_OK && status != STATUS_INCOMPLETE)
                 return status;
-        display_none_left(o, &reading->filtering);
+        if (reading_none_left(o, reading->word, &reading->filtering) != STATUS_OK)
+                return STATUS_NOT_FOUND;
         /* Of a session: a file of another program does not say whether it has any. */
         if (o->spec.args && !m->spec.args && m->spec.args_functions.n == 0 &&
             m->spec.functions.n > 0)

@@ -143,6 +143,33 @@ static int command_status(const Run *r) {
 
 /* --- the order -------------------------------------------------------------------------------- */
 
+/* As execvp() looks for it: 0, or the -errno that it would fail with, as far as one can tell. */
+static int find_command(const char *name) {
+        const char *path = getenv("PATH") ?: "/bin:/usr/bin", *end;
+        int r = -ENOENT;
+
+        if (strchr(name, '/'))
+                return access(name, X_OK) < 0 ? -errno : 0;
+        do {
+                _cleanup_free_ char *file = NULL;
+
+                end = strchrnul(path, ':');
+                if (asprintf(&file, "%.*s%s%s", (int) (end - path), path, end > path ? "/" : "",
+                             name) < 0)
+                        return -ENOMEM;
+                if (access(file, X_OK) >= 0)
+                        return 0;
+                r = errno == EACCES ? -EACCES : r;
+                path = end + 1;
+        } while (*end);
+        return r;
+}
+
+static int cannot_run(const Run *r, int error) {
+        log_error_errno(error, "cannot run \"%s\": %m", r->o->command[0]);
+        return error == -ENOENT ? STATUS_NO_COMMAND : STATUS_NO_EXEC;
+}
+
 /* Arms, then lets the command go; an exit status. */
 static int begin(Run *r) {
         long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -156,10 +183,7 @@ static int begin(Run *r) {
         if (signals_want_end(r->signal_fd))
                 return failed(128 + SIGINT, "interrupted before %s began.", r->o->command[0]);
         error = release(r);
-        if (error == 0)
-                return STATUS_OK;
-        log_error_errno(error, "cannot run \"%s\": %m", r->o->command[0]);
-        return error == -ENOENT ? STATUS_NO_COMMAND : STATUS_NO_EXEC;
+        return error == 0 ? STATUS_OK : cannot_run(r, error);
 }
 
 /* Ends the recording; the daemon is not needed once it is opened.  An exit status. */
@@ -226,8 +250,11 @@ static int tell(Run *r, const Source *s, const DrawingOptions *d) {
 
 static int run(Run *r, const DrawingOptions *d) {
         _cleanup_(source_freep) Source *s = NULL;
-        int error = hold(r), status;
+        int error = find_command(r->o->command[0]), status;
 
+        if (error < 0) /* the kernel is not touched for it */
+                return cannot_run(r, error);
+        error = hold(r);
         if (error >= 0)
                 error = r->signal_fd = signals_open();
         if (error < 0)
