@@ -32,14 +32,19 @@ typedef struct LinesId {
 /* What is known of the recording; borrowed until the Lines are freed. */
 typedef struct LinesRecording {
         const char *release, *machine; /* of uname(1); NULL: not known */
-        SymbolTimeline *symbols;       /* NULL: none, as of a text: then a name alone has to tell a function */
-        const LinesId *ids;            /* what is not listed is not known, and the symbols alone are compared */
+        SymbolTimeline
+                *symbols; /* NULL: none, as of a text: then a name alone has to tell a function */
+        const LinesId
+                *ids; /* what is not listed is not known, and the symbols alone are compared */
         size_t n_ids;
+        const SessionMeta *
+                meta; /* NULL: not known, as of a text; else what was not hooked may lie in between, too */
         int symbols_fd; /* the store's symbols/, where "BUILD-ID.lines" may be; -EBADF: none */
 } LinesRecording;
 
 typedef struct LinesPlace {
-        const char *vmlinux; /* --vmlinux=: a vmlinux with debug information, or a lines file, and nothing else is
+        const char *
+                vmlinux; /* --vmlinux=: a vmlinux with debug information, or a lines file, and nothing else is
                               * asked; NULL: it is looked for where lines_open() says */
         /* Told before a debuginfod is asked, and while it sends; NULL: it is not asked.  A value that is not 0 ends
          * that. */
@@ -76,25 +81,27 @@ DEFINE_CLEANUP(Lines *, lines_free);
 /* All strings and sites live as long as the Lines. */
 
 typedef struct LineFrame {
-        const char *function; /* of which this is a line; as the source has it, of frames[0] as well */
-        const char *file;     /* "net/ipv4/udp.c"; NULL: not known */
-        uint32_t line;        /* where it calls the next; 0: not known */
-        bool is_untraced;     /* no inlined function, but one that is called and that the tracer does not see */
+        const char
+                *function; /* of which this is a line; as the source has it, of frames[0] as well */
+        const char *file;  /* "net/ipv4/udp.c"; NULL: not known */
+        uint32_t line;     /* where it calls the next; 0: not known */
+        bool is_untraced; /* no inlined function, but one that is called and that the tracer does not see */
 } LineFrame;
 
 typedef struct LineSite {
-        uint64_t offset;   /* of the call from the caller's beginning, in its own section; for pprof */
-        bool is_jump;      /* a tail call: the caller was left by it */
-        bool is_static;    /* a static call, which the kernel patches at run time */
-        uint32_t n_frames; /* at least 1: the caller's own */
+        uint64_t
+                offset; /* of the call from the caller's beginning, in its own section; for pprof */
+        bool is_jump;   /* a tail call: the caller was left by it */
+        bool is_static; /* a static call, which the kernel patches at run time */
+        uint32_t n_frames;       /* at least 1: the caller's own */
         const LineFrame *frames; /* outermost first */
 } LineSite;
 
 typedef enum LinesAnswer {
-        LINES_UNKNOWN,   /* one of the two is not known, or there is no such code */
-        LINES_DIRECT,    /* sites that call it, one or more */
-        LINES_INDIRECT,  /* none does; the sites are those that call by a pointer, or static calls */
-        LINES_NONE,      /* none does, and no pointer is called */
+        LINES_UNKNOWN,  /* one of the two is not known, or there is no such code */
+        LINES_DIRECT,   /* sites that call it, one or more */
+        LINES_INDIRECT, /* none does; the sites are those that call by a pointer, or static calls */
+        LINES_NONE,     /* none does, and no pointer is called */
         LINES_INTERRUPT, /* nothing calls it: an interrupt begins there */
 } LinesAnswer;
 
@@ -102,7 +109,6 @@ typedef struct LineSites {
         LinesAnswer answer;
         uint32_t n_sites; /* by their addresses */
         const LineSite *sites;
-        const struct LinesCaller *caller; /* for lines_follow() */
 } LineSites;
 
 /* Of a call of @callee in @caller; both live as long as @l.  NULL without memory.  The same for the same two. */
