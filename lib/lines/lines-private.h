@@ -208,12 +208,19 @@ bool object_definition(LinesObject *o, uint32_t symbol, LineFrame *ret);
  */
 int search_object(Lines *l, LinesObject *o, char **ret_problem);
 
-/* LineSites, and which of the caller's calls they are. */
+/* A call of the caller's code that may have been the one. */
+typedef struct PairCall {
+        uint32_t node;   /* of the caller */
+        uint32_t site;   /* what it looks like in the source */
+        bool is_through; /* it was made by what that calls, which was not recorded */
+} PairCall;
+
+/* LineSites, and the calls that they stand for: compilers make several of one. */
 typedef struct Pair {
         LineSites sites; /* what is handed out */
         LinesCaller *caller;
         LineSite *items;
-        uint32_t *nodes;   /* of each site */
-        bool *is_through;  /* by way of what was not recorded */
+        PairCall *calls; /* by address */
+        uint32_t n_calls;
         const void *of[2]; /* caller, callee */
 } Pair;
