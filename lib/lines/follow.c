@@ -75,17 +75,16 @@ static void push(Ways *w, uint32_t *n, uint32_t node) {
         if (w->marks[node] & WAY_SEEN)
                 return;
         w->marks[node] |= WAY_SEEN;
-        w->stack[(*n)++] = node;
+        if (node < w->caller->n_nodes) /* it is not the end */
+                w->stack[(*n)++] = node;
 }
 
-/* The calls of @to that come next after node @from, the beginning if that is their number. */
-static uint64_t reach(Ways *w, uint32_t from, bool may_stay, const LineSites *to) {
+/* Marks what comes next after node @from, the beginning if that is their number. */
+static void reach(Ways *w, uint32_t from, bool may_stay) {
         const LinesCaller *c = w->caller;
-        const Pair *p = pair_of(to);
-        uint64_t found = 0;
         uint32_t n = 0;
 
-        for (uint32_t i = 0; i < c->n_nodes; i++)
+        for (uint32_t i = 0; i <= c->n_nodes; i++)
                 w->marks[i] &= (uint8_t) ~WAY_SEEN;
         for (uint32_t k = c->begins[from]; k < c->begins[from + 1]; k++)
                 push(w, &n, c->nexts[k]);
@@ -99,6 +98,16 @@ static uint64_t reach(Ways *w, uint32_t from, bool may_stay, const LineSites *to
                 for (uint32_t k = c->begins[node]; k < c->begins[node + 1]; k++)
                         push(w, &n, c->nexts[k]);
         }
+}
+
+/* The calls of @to that come next after node @from; of the end, which is NULL, a bit. */
+static uint64_t reach_next(Ways *w, uint32_t from, bool may_stay, const LineSites *to) {
+        const Pair *p = to ? pair_of(to) : NULL;
+        uint64_t found = 0;
+
+        reach(w, from, may_stay);
+        if (!to)
+                return w->marks[w->caller->n_nodes] & WAY_SEEN ? 1 : 0;
         for (uint32_t i = 0; i < p->n_calls; i++)
                 if (w->marks[p->calls[i].node] & WAY_SEEN)
                         found |= UINT64_C(1) << i;
@@ -111,10 +120,10 @@ static uint64_t reach_from(Ways *w, const LineSites *from, uint64_t possible, co
         uint64_t found = 0;
 
         if (!from)
-                return reach(w, w->caller->n_nodes, false, to);
+                return reach_next(w, w->caller->n_nodes, false, to);
         for (uint32_t i = 0; i < p->n_calls; i++)
                 if (possible & UINT64_C(1) << i)
-                        found |= reach(w, p->calls[i].node, p->calls[i].is_through, to);
+                        found |= reach_next(w, p->calls[i].node, p->calls[i].is_through, to);
         return found;
 }
 
@@ -153,11 +162,13 @@ uint64_t lines_follow(Lines *l, LinesPosition *at, const LineSites *sites) {
         return answer(at, sites);
 }
 
-int lines_follow_all(Lines *l, const LineSites *const *calls, size_t n, uint64_t *ret_possible) {
+int lines_follow_all(Lines *l, const LineSites *const *calls, size_t n, bool has_end,
+                     uint64_t *ret_possible) {
         _cleanup_(ways_done) Ways w = {};
         _cleanup_free_ LinesPosition *places = calloc(n + 1, sizeof(*places));
-        const LineSites *next = NULL;
-        uint64_t next_possible = 0;
+        const LineSites *next = NULL; /* with is_known the end */
+        uint64_t next_possible = 1;
+        bool is_known = has_end;
         int r = places ? 0 : -ENOMEM;
 
         for (size_t i = 0; i < n && r >= 0; i++) {
@@ -178,13 +189,15 @@ int lines_follow_all(Lines *l, const LineSites *const *calls, size_t n, uint64_t
                 uint64_t kept = 0;
 
                 if (!calls[i] || calls[i]->answer != LINES_INTERRUPT) {
-                        for (uint64_t bits = next && !places[i].is_lost ? places[i].possible : 0;
+                        for (uint64_t bits = is_known && !places[i].is_lost ? places[i].possible
+                                                                            : 0;
                              bits != 0; bits &= bits - 1)
                                 if (reach_from(&w, calls[i], bits & -bits, next) & next_possible)
                                         kept |= bits & -bits;
                         if (kept != 0)
                                 places[i].possible = kept;
-                        next = places[i].is_lost ? NULL : calls[i];
+                        next = calls[i];
+                        is_known = !places[i].is_lost;
                         next_possible = places[i].possible;
                 }
                 ret_possible[i] = answer(&places[i], calls[i]);

@@ -338,7 +338,7 @@ static int read_calls(Reader *r, LinesCaller *c, uint64_t address, size_t n_symb
                 c->begins[i] = (uint32_t) n_nexts;
                 for (size_t k = 0; k < n_next && !r->is_bad; k++) {
                         at += read_signed(r);
-                        r->is_bad |= at < 0 || at >= (int64_t) n;
+                        r->is_bad |= at < 0 || at > (int64_t) n;
                         if (!ARRAY_ADD(c->nexts, n_nexts, (uint32_t) at))
                                 return -ENOMEM;
                 }
@@ -569,14 +569,14 @@ int lines_write(Lines *l, bool is_whole, Buf *out) {
                 Writer w = { .l = l, .strings = BUF_INIT, .head = BUF_INIT, .calls = BUF_INIT };
         _cleanup_buf_ Buf body = BUF_INIT;
         const LinesObject *kernel = l->objects[0];
+        const char *machine, *release;
         uint32_t n_objects = 0;
         int r = 0;
 
-        add_string(&w, &w.head,
-                   l->recording.machine
-                           ?: kernel->image ? image_machine(kernel->image) ?: ""
-                                            : "");
-        add_string(&w, &w.head, l->recording.release ?: "");
+        machine = kernel->image ? image_machine(kernel->image) : lines_file_machine(kernel->file);
+        release = kernel->file ? lines_file_release(kernel->file) : "";
+        add_string(&w, &w.head, l->recording.machine ?: machine ?: "");
+        add_string(&w, &w.head, l->recording.release ?: release);
         for (size_t i = 0; i < l->n_objects; i++)
                 n_objects += l->objects[i]->origin != NULL;
         buf_add_varint(&w.head, n_objects);

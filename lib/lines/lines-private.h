@@ -59,8 +59,8 @@ typedef struct LinesNode {
 } LinesNode;
 
 /*
- * After node i come, without any call in between, nodes nexts[begins[i]] to nexts[begins[i + 1]]; i == n_nodes is the
- * beginning of the function.  That is not known where is_torn.
+ * After node i come, without any call in between, nodes nexts[begins[i]] to nexts[begins[i + 1]].  Of i, n_nodes is the
+ * beginning of the function, and of what comes its end.  That is not known where is_torn.
  */
 typedef struct LinesCaller {
         LinesNode *nodes; /* by address */
@@ -132,7 +132,7 @@ bool walk_is_traced(const Image *i, const CodeSymbols *symbols, uint32_t symbol)
  *        calls    n, flags, then
  *          n      each:      how far from the one before (signed), flags, symbol + 1 or 0 and string, n frames of
  *                            string function, string file + 1 or 0, line
- *          n      next:      of each, and of the beginning: n, and how far from the one before (signed)
+ *          n      next:      of each, and of the beginning: n, and how far from the one before (signed); n is the end
  *
  * What is of another version is refused.  Everything is checked when it is read: the file may be a stranger's.
  */

@@ -148,8 +148,8 @@ static int object_get(Lines *l, const char *module, size_t n_module, uint64_t ne
                 r = o->callers && o->marks ? 0 : -ENOMEM;
                 if (r >= 0 && !object_find_shift(l, o, near))
                         r = strv_addf(&l->lacking,
-                                      "%s is another kernel's: functions are not where the "
-                                      "recording has them",
+                                      "%s is of another kernel: its functions are not where "
+                                      "the recording has them",
                                       o->origin);
         }
         if (r >= 0 && !ARRAY_ADD(l->objects, l->n_objects, o))

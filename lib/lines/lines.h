@@ -130,8 +130,9 @@ typedef struct LinesPosition {
 } LinesPosition;
 uint64_t lines_follow(Lines *l, LinesPosition *at, const LineSites *sites);
 /* The same of all calls that one call of a caller made, in their order, of which later ones decide about earlier ones,
- * too.  @ret_possible: room for @n.  0 or -ENOMEM. */
-int lines_follow_all(Lines *l, const LineSites *const *calls, size_t n, uint64_t *ret_possible);
+ * too.  @has_end: it has returned, and nothing lacks behind the last.  @ret_possible: room for @n.  0 or -ENOMEM. */
+int lines_follow_all(Lines *l, const LineSites *const *calls, size_t n, bool has_end,
+                     uint64_t *ret_possible);
 
 /* Where a function is defined; false: not known. */
 bool lines_definition(Lines *l, const Function *f, LineFrame *ret);

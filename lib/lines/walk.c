@@ -277,9 +277,10 @@ static int add_nodes(Walk *w) {
         return 0;
 }
 
-/* Adds the calls that can be met next from place @from on. */
+/* Adds the calls that can be met next from place @from on, and the end. */
 static int add_nexts(Walk *w, size_t from, uint32_t round, size_t *n_nexts) {
         LinesCaller *c = w->caller;
+        bool has_end = from >= w->n_places;
         size_t n = 0;
 
         w->stack[n++] = (uint32_t) from;
@@ -292,6 +293,7 @@ static int add_nexts(Walk *w, size_t from, uint32_t round, size_t *n_nexts) {
                         continue;
                 p->seen = round;
                 goes_on = p->kind != CODE_JUMP && p->kind != CODE_RETURN;
+                has_end |= p->kind == CODE_RETURN;
                 if (p->node != NONE) {
                         if (!ARRAY_ADD(c->nexts, *n_nexts, p->node))
                                 return -ENOMEM;
@@ -299,13 +301,20 @@ static int add_nexts(Walk *w, size_t from, uint32_t round, size_t *n_nexts) {
                 } else if (p->kind == CODE_JUMP || p->kind == CODE_BRANCH || p->kind == CODE_CALL) {
                         size_t to = place_at(w, p->target);
 
-                        if (has_place(w, to, p->target) && w->places[to].seen != round)
+                        if (!has_place(w, to, p->target))
+                                has_end |= p->kind != CODE_CALL;
+                        else if (w->places[to].seen != round)
                                 w->stack[n++] = (uint32_t) to;
                 }
-                if (goes_on && has_place(w, k + 1, p->address + p->n_bytes) &&
-                    w->places[k + 1].seen != round)
+                if (!goes_on)
+                        continue;
+                if (!has_place(w, k + 1, p->address + p->n_bytes))
+                        has_end = true;
+                else if (w->places[k + 1].seen != round)
                         w->stack[n++] = (uint32_t) k + 1;
         }
+        if (has_end && !ARRAY_ADD(c->nexts, *n_nexts, c->n_nodes))
+                return -ENOMEM;
         return 0;
 }
 
@@ -332,6 +341,8 @@ static int add_order(Walk *w) {
 
                         if (!c->nodes[i].is_jump || w->places[k].kind == CODE_BRANCH)
                                 r = add_nexts(w, k + 1, i + 1, &n_nexts);
+                        else if (!ARRAY_ADD(c->nexts, n_nexts, c->n_nodes))
+                                r = -ENOMEM;
                 }
         }
         c->begins[c->n_nodes + 1] = (uint32_t) n_nexts;
