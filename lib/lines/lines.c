@@ -19,61 +19,6 @@ typedef struct Known {
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-int object_caller(LinesObject *o, uint32_t symbol, LinesCaller **ret) {
-        int r = 0;
-
-        if (!(o->marks[symbol] & OBJECT_HAS_CALLER)) {
-                r = o->image ? walk_caller(&o->callers[symbol], o->image, &o->symbols, symbol)
-                             : lines_file_caller(o->file, o->in_file, symbol, &o->callers[symbol]);
-                if (r == -ENOMEM)
-                        return r;
-                o->marks[symbol] |= OBJECT_HAS_CALLER; /* what is damaged is not known */
-        }
-        *ret = o->callers[symbol];
-        return 0;
-}
-
-int object_frames(LinesObject *o, uint32_t symbol, LinesNode *node) {
-        int r = 0;
-
-        if (!node->is_resolved && o->image)
-                r = image_frames(o->image, &o->symbols.items[symbol], node);
-        node->is_resolved = r >= 0;
-        return r;
-}
-
-bool object_is_traced(LinesObject *o, uint32_t symbol) {
-        uint8_t *mark = &o->marks[symbol];
-
-        if (!(*mark & OBJECT_HAS_TRACED)) {
-                bool is = o->image ? walk_is_traced(o->image, &o->symbols, symbol)
-                                   : lines_file_is_traced(o->file, o->in_file, symbol);
-
-                *mark |= OBJECT_HAS_TRACED | (is ? OBJECT_IS_TRACED : 0);
-        }
-        return *mark & OBJECT_IS_TRACED;
-}
-
-bool object_definition(LinesObject *o, uint32_t symbol, LineFrame *ret) {
-        return o->image ? image_definition(o->image, &o->symbols.items[symbol], ret)
-                        : lines_file_definition(o->file, o->in_file, symbol, ret);
-}
-
-static LinesObject *object_free(LinesObject *o) {
-        if (!o)
-                return NULL;
-        for (size_t i = 0; o->callers && i < o->symbols.n; i++)
-                (void) lines_caller_free(o->callers[i]);
-        free(o->callers);
-        free(o->marks);
-        code_symbols_done(&o->symbols);
-        (void) image_free(o->image);
-        free(o->origin);
-        free(o->module);
-        return mfree(o);
-}
-DEFINE_CLEANUP(LinesObject *, object_free);
-
 static bool is_of(const Symbol *s, const LinesObject *o) {
         return o->module ? s->module && s->n_module == strlen(o->module) &&
                                    memcmp(s->module, o->module, s->n_module) == 0

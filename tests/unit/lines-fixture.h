@@ -3,7 +3,6 @@
 
 /* Lines of the small kernel that lines-sample.c is, for functions by their names. */
 
-#include "config.h"
 #include "lines/lines.h"
 #include "unit.h"
 
