@@ -31,6 +31,7 @@
 #include "cli/options/options.h"
 #include "import/source-form.h"
 #include "import/text-trace.h"
+#include "lines/lines.h"
 #include "meta/meta.h"
 #include "pages/dat-file.h"
 #include "render/renderer.h"
@@ -306,6 +307,9 @@ int source_check_asked(const Options *o, const char *word, const Strv *also);
 /* That no call is left of the SOURCE @word with @f; @o as it was said.  Nothing if one is, or nothing was left out.
  * STATUS_NOT_FOUND: it has nothing of a name that was asked for.  @word: NULL: of several, this is not looked for. */
 int reading_none_left(const Options *o, const char *word, const Filtering *f);
+/* From which lines its calls are, by --vmlinux or what is found; an exit status, after having said why there are none.
+ * They live no longer than @r. */
+int reading_lines(Lines **ret, const Reading *r);
 /* What is known of it; NULL: it is a text. */
 static inline const SessionMeta *reading_meta(const Reading *r) {
         return r->source ? r->source->meta : NULL;
