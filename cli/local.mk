@@ -12,6 +12,7 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/counting.c \
 	%D%/source/damage.c \
 	%D%/source/drawing.c \
+	%D%/source/lines.c \
 	%D%/files/export-files.c \
 	%D%/files/files.h \
 	%D%/options/filtering.c \
@@ -45,7 +46,7 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/waits-view.c \
 	%D%/views/where.c \
 	%D%/views/why-view.c
-verb_libs = %D%/libverb.a $(import_libs) $(causes_libs) $(drawing_libs) $(wire_libs) $(retention_libs) $(SYSTEMD_LIBS)
+verb_libs = %D%/libverb.a $(lines_libs) $(import_libs) $(causes_libs) $(drawing_libs) $(wire_libs) $(retention_libs) $(SYSTEMD_LIBS)
 
 bin_PROGRAMS += ftracectl
 ftracectl_SOURCES = \
@@ -59,6 +60,7 @@ ftracectl_SOURCES = \
 	%D%/verbs/record/verb-follow.c \
 	%D%/verbs/host/verb-functions.c \
 	%D%/verbs/read/verb-hist.c \
+	%D%/verbs/read/verb-lines.c \
 	%D%/verbs/store/verb-list.c \
 	%D%/verbs/host/verb-metrics.c \
 	%D%/verbs/read/verb-path.c \

@@ -132,6 +132,13 @@ static const Verb verbs[] = {
           "Whole pages are copied, so a window (--from, --to) has somewhat more than asked for.\n"
           "Losses are reported, and the exit status is then 6.\n",
           OPTIONS_OUTPUT | OPTIONS_FETCH | OPTIONS_FLEET, 1, 1, verb_fetch, .check = verify_sent },
+        { "lines", "SOURCE [-o FILE] [OPTIONS]", "from which lines of the source calls were made",
+          "Says how many calls have one line that they were made from.  With -o: writes a lines\n"
+          "file with what the recording needs, which --vmlinux takes in place of the kernel's\n"
+          "debug information, and a store as symbols/BUILD-ID.lines.\n",
+          OPTIONS_LINES | OPTIONS_CARRY | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
+                  OPTIONS_JSON,
+          1, 1, verb_lines },
         { "collect", "--hosts=FILE -n NAME -o DIR [OPTIONS]", "fetch a recording of many hosts",
           "Fetches the recording NAME of each host into DIR/NAME@HOST.dat, and says who lacks\n"
           "what; the exit status is then 6.  What is there whole is not fetched again, unless\n"

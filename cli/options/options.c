@@ -139,9 +139,9 @@ static const Option options[] = {
           "for the next full 10 s" },
         { "in",             0,  OPTIONS_LATER,  OPTION_DURATION, AT(schedule.in_ns), "TIME",
           "start after TIME instead of now" },
-        { "all",           'a', OPTIONS_STOP | OPTIONS_PATH, OPTION_FLAG, AT(all), NULL,
+        { "all",           'a', OPTIONS_STOP | OPTIONS_PATH | OPTIONS_CARRY, OPTION_FLAG, AT(all), NULL,
           "stop: every session that records; path: add up the paths of the slowest\n"
-          "hundredth of the calls" },
+          "hundredth of the calls; lines: of the whole kernel" },
         { "off",            0,  OPTIONS_PIN,    OPTION_FLAG,     AT(off), NULL,
           "protect them no longer" },
         { "time",           0,  OPTIONS_VACUUM, OPTION_DURATION, AT(vacuum_age_ns), "TIME",
@@ -216,6 +216,9 @@ static const Option options[] = {
         { "keep-failed",    0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_FLAG, AT(filter.keep_failed), NULL,
           "only calls of roots that return an error, or also those; why: compare these with\n"
           "the others; see --retval" },
+        { "vmlinux",        0,  OPTIONS_LINES,  OPTION_TEXT,     AT(analysis.vmlinux), "FILE",
+          "the kernel's vmlinux with debug information, or a lines file (default: the store's,\n"
+          "/usr/lib/debug, or what DEBUGINFOD_URLS names)" },
         { "against",        0,  OPTIONS_WHY,    OPTION_TEXT,     AT(against), "SOURCE",
           "compare with the calls of another recording" },
         { "buffer",         0,  OPTIONS_FILTER | OPTIONS_FETCH | OPTIONS_VERIFY | OPTIONS_BUFFER, OPTION_TEXT, AT(buffer), "NAME",

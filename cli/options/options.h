@@ -94,6 +94,8 @@ enum {
 #define OPTIONS_PATH (UINT64_C(1) << 35)  /* of which calls */
 #define OPTIONS_CALLS (UINT64_C(1) << 36) /* which */
 #define OPTIONS_PIN (UINT64_C(1) << 37)   /* or no longer */
+#define OPTIONS_LINES (UINT64_C(1) << 38) /* from where lines of the source are */
+#define OPTIONS_CARRY (UINT64_C(1) << 39) /* how many of them to keep */
 
 #define NTH_TRACE_ALL INT_MAX
 
@@ -128,6 +130,7 @@ typedef struct FetchOptions {
 typedef struct AnalysisOptions {
         const char *sort;       /* top */
         const char *columns;    /* top; NULL: not said */
+        const char *vmlinux;    /* NULL: not said */
         const char *where;      /* calls: a condition (cli/views/views.h); NULL: all */
         uint64_t min_ppm;       /* tree: of all; UINT64_MAX: not said */
         uint64_t fail_over_ppm; /* diff: of what it was before; UINT64_MAX: not said */
@@ -304,7 +307,7 @@ struct Verb {
 };
 
 VerbFunction verb_run, verb_start, verb_arm, verb_trigger, verb_snapshot, verb_stop, verb_follow,
-        verb_status, verb_list, verb_show, verb_top, verb_tree, verb_hist, verb_calls, verb_slow,
-        verb_why, verb_waits, verb_path, verb_verify, verb_remove, verb_report, verb_fetch,
-        verb_collect, verb_export, verb_diff, verb_pin, verb_vacuum, verb_functions, verb_profile,
-        verb_metrics, verb_schedule, verb_doctor;
+        verb_status, verb_list, verb_show, verb_top, verb_tree, verb_hist, verb_lines, verb_calls,
+        verb_slow, verb_why, verb_waits, verb_path, verb_verify, verb_remove, verb_report,
+        verb_fetch, verb_collect, verb_export, verb_diff, verb_pin, verb_vacuum, verb_functions,
+        verb_profile, verb_metrics, verb_schedule, verb_doctor;

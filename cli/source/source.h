@@ -31,6 +31,7 @@
 #include "cli/options/options.h"
 #include "import/source-form.h"
 #include "import/text-trace.h"
+#include "lines/lines.h"
 #include "meta/meta.h"
 #include "pages/dat-file.h"
 #include "render/renderer.h"
@@ -299,6 +300,9 @@ int reading_close(Reading *r);
 /* Says what was skipped, damaged or lost; an exit status: STATUS_FAILED after damage of a text,
  * STATUS_INCOMPLETE after a loss. */
 int reading_finish(const Reading *r);
+/* From which lines its calls are, by --vmlinux or what is found; an exit status, after having said why there are none.
+ * They live no longer than @r. */
+int reading_lines(Lines **ret, const Reading *r);
 /* What is known of it; NULL: it is a text. */
 static inline const SessionMeta *reading_meta(const Reading *r) {
         return r->source ? r->source->meta : NULL;

@@ -86,6 +86,10 @@ int session_dir_create(SessionDir **ret, int sessions_fd, const char *name) {
         return session_dir_open(ret, sessions_fd, name, -EBADF);
 }
 
+int session_dir_symbols_fd(const SessionDir *d) {
+        return d->symbols_fd;
+}
+
 int session_dir_fd(const SessionDir *d) {
         return d->fd;
 }

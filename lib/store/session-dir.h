@@ -21,6 +21,7 @@ int session_dir_open(SessionDir **ret, int sessions_fd, const char *name, int sy
 /* Consumes both descriptors, also on failure.  @symbols_fd may be -errno, as above. */
 int session_dir_take_fds(SessionDir **ret, int dir_fd, int symbols_fd);
 int session_dir_fd(const SessionDir *d); /* borrowed; -EBADF of a stand-in */
+int session_dir_symbols_fd(const SessionDir *d); /* likewise; negative: there is none */
 
 /* What stands in for a directory: a file that holds a whole recording.  It is only read, and each
  * CPU has one segment, 0.  The functions return what those of a directory do. */

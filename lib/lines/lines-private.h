@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Lines: its parts
+ *
+ *      lines.c      one recording's kernel and modules, each a LinesObject; what views ask
+ *      follow.c     which sites the order of the calls leaves
+ *      search.c     where an object's code is: files, symbols/, a debuginfod
+ *      image.c      an ELF file with DWARF: symbols, bytes, inlined functions (the only user of elfutils)
+ *      walk.c       the bytes of a function -> its calls, and which may follow which
+ *      lines-file.c the same of many functions as a file
+ *      layer.c      the part of the kernel that a path belongs to
+ */
+
+#include "lines/code.h"
+#include "lines/lines.h"
+
+#define NO_SYMBOL UINT32_MAX
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+typedef struct CodeSymbol {
+        const char *name; /* owned by who made the table */
+        uint64_t address; /* as linked; of a module, as its sections were laid out to be read */
+        uint64_t n_bytes;
+} CodeSymbol;
+
+/* By address; several may have one address, or one name. */
+typedef struct CodeSymbols {
+        CodeSymbol *items;
+        size_t n;
+        Hash names;
+} CodeSymbols;
+
+/* Sorts what was added, and code_symbols_index() it.  0 or -ENOMEM. */
+int code_symbols_finish(CodeSymbols *s);
+/* Of what is sorted: by name.  0 or -ENOMEM. */
+int code_symbols_index(CodeSymbols *s);
+/* The first that begins there; NO_SYMBOL: none. */
+uint32_t code_symbols_at(const CodeSymbols *s, uint64_t address);
+/* The one of that name; NO_SYMBOL: none; *@ret_is_only: no other has it at another address. */
+uint32_t code_symbols_named(const CodeSymbols *s, const char *name, size_t n_name,
+                            bool *ret_is_only);
+void code_symbols_done(CodeSymbols *s);
+
+/* --- callers ---------------------------------------------------------------------------------- */
+
+/* A place in the code of a caller that calls something. */
+typedef struct LinesNode {
+        uint64_t address;
+        uint32_t target; /* a symbol of the same object; NO_SYMBOL: the next, or none */
+        const char
+                *name; /* what it calls in another object, or the static call; NULL: none of both */
+        bool is_jump, is_static;
+        bool is_resolved; /* the frames were asked for */
+        uint32_t n_frames;
+        LineFrame *frames;
+} LinesNode;
+
+/*
+ * After node i come, without any call in between, nodes nexts[begins[i]] to nexts[begins[i + 1]]; i == n_nodes is the
+ * beginning of the function.  That is not known where is_torn.
+ */
+typedef struct LinesCaller {
+        LinesNode *nodes; /* by address */
+        uint32_t n_nodes;
+        uint32_t *begins; /* n_nodes + 2 */
+        uint32_t *nexts;
+        bool is_torn;
+} LinesCaller;
+
+LinesCaller *lines_caller_free(LinesCaller *c);
+DEFINE_CLEANUP(LinesCaller *, lines_caller_free);
+
+/* A pointer, or a static call. */
+static inline bool node_is_indirect(const LinesNode *n) {
+        return n->target == NO_SYMBOL && (!n->name || n->is_static);
+}
+
+/* --- images ----------------------------------------------------------------------------------- */
+
+typedef struct Image Image;
+
+/* Consumes @fd, also on failure; @root: what paths begin with in the kernel's image; NULL: it is found out.  0,
+ * LINES_E_NONE and half a sentence, a constant: "has no debug information", -errno. */
+int image_open(Image **ret, int fd, const char *path, const char *root, const char **ret_problem);
+Image *image_free(Image *i);
+DEFINE_CLEANUP(Image *, image_free);
+const char *image_build_id(const Image *i); /* hexadecimal; NULL: it has none */
+const char *image_machine(const Image *i);  /* as uname(1) has it */
+const char *image_root(const Image *i);
+CodeMachine image_code(const Image *i);
+int image_symbols(Image *i, CodeSymbols *ret); /* 0 or -ENOMEM */
+
+typedef struct CodeRange {
+        uint64_t begin, end;
+} CodeRange;
+/* Where the code of @symbol is; the caller frees.  0 or -ENOMEM. */
+int image_ranges(Image *i, const CodeSymbol *symbol, CodeRange **ret, size_t *ret_n);
+/* The code there, up to its section's end; NULL: there is none. */
+const uint8_t *image_bytes(const Image *i, uint64_t address, size_t *ret_n);
+/* What a relocation says of the address that an instruction has at @at: false: there is none; else *@ret_name is what is
+ * in no section of this file, or NULL and *@ret is where. */
+bool image_relocated(const Image *i, uint64_t at, uint64_t *ret, const char **ret_name);
+/* Where the static key at that address jumps to; 0: there is none. */
+uint64_t image_key_target(const Image *i, uint64_t at);
+/* Fills in the frames of @node, of the function at @symbol.  0 or -ENOMEM. */
+int image_frames(Image *i, const CodeSymbol *symbol, LinesNode *node);
+bool image_definition(Image *i, const CodeSymbol *symbol, LineFrame *ret);
+
+/* --- walking ---------------------------------------------------------------------------------- */
+
+/* The calls of @symbol, without frames.  0 or -ENOMEM. */
+int walk_caller(LinesCaller **ret, Image *i, const CodeSymbols *symbols, uint32_t symbol);
+/* Whether it begins with what the function tracer patches. */
+bool walk_is_traced(const Image *i, const CodeSymbols *symbols, uint32_t symbol);
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+/*
+ * Lines file: what some functions call, from which lines, without the program that it was made of
+ *
+ *      magic      "ftlines", 1
+ *      body       zstd; numbers are LEB128, signed ones as zigzag
+ *        n        strings:   n, bytes
+ *        string   machine, release
+ *        n        objects:   string module ("": the kernel), build ID, then
+ *          n      symbols:   string name, how far from the one before, bytes, flags LINES_FILE_*, if it has a
+ *                            definition string file, line; if it has calls how many bytes they take, those of
+ *                            all symbols behind the last object, one after the other
+ *        calls    n, flags, then
+ *          n      each:      how far from the one before (signed), flags, symbol + 1 or 0 and string, n frames of
+ *                            string function, string file + 1 or 0, line
+ *          n      next:      of each, and of the beginning: n, and how far from the one before (signed)
+ *
+ * What is of another version is refused.  Everything is checked when it is read: the file may be a stranger's.
+ */
+#define LINES_FILE_MAX ((size_t) 256 << 20) /* bytes of the body */
+
+typedef struct LinesFile LinesFile;
+
+/* Whether @data begins as one. */
+bool lines_file_is(const void *data, size_t n);
+/* @data is not needed afterwards.  0, LINES_E_NONE and half a sentence, -ENOMEM. */
+int lines_file_open(LinesFile **ret, const void *data, size_t n, const char **ret_problem);
+LinesFile *lines_file_free(LinesFile *f);
+DEFINE_CLEANUP(LinesFile *, lines_file_free);
+const char *lines_file_release(const LinesFile *f);
+const char *lines_file_machine(const LinesFile *f);
+/* The object of that module, NULL: the kernel; -1: it has none. */
+int lines_file_find(const LinesFile *f, const char *module);
+const char *lines_file_build_id(const LinesFile *f, int object);
+/* A copy of its symbols, whose names are the file's.  0 or -ENOMEM. */
+int lines_file_symbols(const LinesFile *f, int object, CodeSymbols *ret);
+/* *@ret NULL: it has no calls of that one.  0, -EBADMSG, -ENOMEM. */
+int lines_file_caller(const LinesFile *f, int object, uint32_t symbol, LinesCaller **ret);
+bool lines_file_definition(const LinesFile *f, int object, uint32_t symbol, LineFrame *ret);
+bool lines_file_is_traced(const LinesFile *f, int object, uint32_t symbol);
+
+/* --- objects ---------------------------------------------------------------------------------- */
+
+/* The kernel, or a module. */
+typedef struct LinesObject {
+        char *module; /* NULL: the kernel */
+        const char *build_id;
+        Image *image; /* its own; NULL: it is from the file, or from nowhere */
+        const LinesFile *file;
+        int in_file;
+        char *origin; /* NULL: it is from nowhere */
+        CodeSymbols symbols;
+        LinesCaller **callers; /* of each symbol, once it was asked for */
+        uint8_t *marks;        /* of each, OBJECT_* */
+        uint64_t shift;        /* from where it is linked to where it was, as recorded */
+        bool is_shifted;       /* that is known */
+} LinesObject;
+
+enum {
+        OBJECT_HAS_CALLER = 1 << 0,
+        OBJECT_HAS_TRACED = 1 << 1,
+        OBJECT_IS_TRACED = 1 << 2,
+        OBJECT_IS_WANTED = 1 << 3, /* in a file */
+};
+
+struct Lines {
+        LinesRecording recording;
+        LinesPlace place;
+        LinesFile *file;
+        LinesObject **objects; /* the first is the kernel */
+        size_t n_objects;
+        Hash functions; /* Function -> Known */
+        Hash pairs;     /* of two Knowns -> Pair */
+        Strv lacking;
+};
+
+/* NULL in @ret: it is not there.  0 or -ENOMEM. */
+int object_caller(LinesObject *o, uint32_t symbol, LinesCaller **ret);
+int object_frames(LinesObject *o, uint32_t symbol, LinesNode *node);
+bool object_is_traced(LinesObject *o, uint32_t symbol);
+bool object_definition(LinesObject *o, uint32_t symbol, LineFrame *ret);
+
+/*
+ * search_object() - opens the kernel or a module
+ * @o:           has its module, and what is found is put there
+ * @ret_problem: half a sentence on LINES_E_NONE; the caller frees
+ *
+ * 0, LINES_E_NONE, -errno.
+ */
+int search_object(Lines *l, LinesObject *o, char **ret_problem);
+
+/* LineSites, and which of the caller's calls they are. */
+typedef struct Pair {
+        LineSites sites; /* what is handed out */
+        LinesCaller *caller;
+        LineSite *items;
+        uint32_t *nodes;   /* of each site */
+        bool *is_through;  /* by way of what was not recorded */
+        const void *of[2]; /* caller, callee */
+} Pair;

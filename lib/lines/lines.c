@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Functions of a recording become symbols of the kernel or of a module, by their names, and where several have one
+ * name by their addresses.  A call's sites are those of the caller's calls that go there; and those of what it calls
+ * that no recording shows, for these are between the two as well.
+ */
+
+#include "lines/lines-private.h"
+
+#define SHIFT_SAMPLES 256 /* functions that are compared to find out where the kernel was */
+#define MODULE_SPAN (UINT64_C(1) << 22)
+
+/* What a Function is. */
+typedef struct Known {
+        LinesObject *object; /* NULL: not known */
+        uint32_t symbol;
+} Known;
+
+/* --- objects ---------------------------------------------------------------------------------- */
+
+int object_caller(LinesObject *o, uint32_t symbol, LinesCaller **ret) {
+        int r = 0;
+
+        if (!(o->marks[symbol] & OBJECT_HAS_CALLER)) {
+                r = o->image ? walk_caller(&o->callers[symbol], o->image, &o->symbols, symbol)
+                             : lines_file_caller(o->file, o->in_file, symbol, &o->callers[symbol]);
+                if (r == -ENOMEM)
+                        return r;
+                o->marks[symbol] |= OBJECT_HAS_CALLER; /* what is damaged is not known */
+        }
+        *ret = o->callers[symbol];
+        return 0;
+}
+
+int object_frames(LinesObject *o, uint32_t symbol, LinesNode *node) {
+        int r = 0;
+
+        if (!node->is_resolved && o->image)
+                r = image_frames(o->image, &o->symbols.items[symbol], node);
+        node->is_resolved = r >= 0;
+        return r;
+}
+
+bool object_is_traced(LinesObject *o, uint32_t symbol) {
+        uint8_t *mark = &o->marks[symbol];
+
+        if (!(*mark & OBJECT_HAS_TRACED)) {
+                bool is = o->image ? walk_is_traced(o->image, &o->symbols, symbol)
+                                   : lines_file_is_traced(o->file, o->in_file, symbol);
+
+                *mark |= OBJECT_HAS_TRACED | (is ? OBJECT_IS_TRACED : 0);
+        }
+        return *mark & OBJECT_IS_TRACED;
+}
+
+bool object_definition(LinesObject *o, uint32_t symbol, LineFrame *ret) {
+        return o->image ? image_definition(o->image, &o->symbols.items[symbol], ret)
+                        : lines_file_definition(o->file, o->in_file, symbol, ret);
+}
+
+static LinesObject *object_free(LinesObject *o) {
+        if (!o)
+                return NULL;
+        for (size_t i = 0; o->callers && i < o->symbols.n; i++)
+                (void) lines_caller_free(o->callers[i]);
+        free(o->callers);
+        free(o->marks);
+        code_symbols_done(&o->symbols);
+        (void) image_free(o->image);
+        free(o->origin);
+        free(o->module);
+        return mfree(o);
+}
+DEFINE_CLEANUP(LinesObject *, object_free);
+
+static bool is_of(const Symbol *s, const LinesObject *o) {
+        return o->module ? s->module && s->n_module == strlen(o->module) &&
+                                   memcmp(s->module, o->module, s->n_module) == 0
+                         : !s->module;
+}
+
+/* How far the object was moved, by what is known of its symbols; @near: where some of them are.  False: they are
+ * elsewhere, each by another distance. */
+static bool object_find_shift(const Lines *l, LinesObject *o, uint64_t near) {
+        SymbolTimelineSpan span;
+        size_t n_alike = 0, n_other = 0;
+        uint64_t at = o->module ? near - MIN(near, MODULE_SPAN) : 0;
+        Symbol s;
+
+        if (!l->recording.symbols || symbol_timeline_span(l->recording.symbols, 0, &span) < 0)
+                return true;
+        for (; n_alike + n_other < SHIFT_SAMPLES && symbols_find_behind(span.newer, at, &s);
+             at = s.address) {
+                bool is_only;
+                uint32_t k;
+                uint64_t shift;
+
+                if (o->module && at > near + MODULE_SPAN)
+                        break;
+                if (!strchr("tT", s.type) || !is_of(&s, o))
+                        continue;
+                k = code_symbols_named(&o->symbols, s.name, s.n_name, &is_only);
+                if (k == NO_SYMBOL || !is_only)
+                        continue;
+                shift = s.address - o->symbols.items[k].address;
+                if (!o->is_shifted) {
+                        o->shift = shift;
+                        o->is_shifted = true;
+                }
+                if (shift == o->shift)
+                        n_alike++;
+                else
+                        n_other++;
+        }
+        /* A module's sections each have a distance of their own. */
+        return o->module || n_other <= n_alike / 8;
+}
+
+/* The object of @module, which is looked for the first time; NULL in @ret: there is none.  0 or -errno. */
+static int object_get(Lines *l, const char *module, size_t n_module, uint64_t near,
+                      LinesObject **ret) {
+        _cleanup_(object_freep) LinesObject *o = NULL;
+        _cleanup_free_ char *problem = NULL;
+        int r;
+
+        for (size_t i = 0; i < l->n_objects; i++) {
+                const char *is = l->objects[i]->module;
+
+                if (module ? is && strlen(is) == n_module && memcmp(is, module, n_module) == 0
+                           : !is) {
+                        *ret = l->objects[i]->origin ? l->objects[i] : NULL;
+                        return 0;
+                }
+        }
+        o = NEW(LinesObject, .in_file = -1);
+        if (!o)
+                return -ENOMEM;
+        o->module = module ? strndup(module, n_module) : NULL;
+        if (module && !o->module)
+                return -ENOMEM;
+        r = search_object(l, o, &problem);
+        if (r == LINES_E_NONE)
+                r = strv_take(&l->lacking, TAKE_PTR(problem));
+        else if (r >= 0) {
+                o->callers = calloc(o->symbols.n + 1, sizeof(LinesCaller *));
+                o->marks = calloc(o->symbols.n + 1, 1);
+                r = o->callers && o->marks ? 0 : -ENOMEM;
+                if (r >= 0 && !object_find_shift(l, o, near))
+                        r = strv_addf(&l->lacking,
+                                      "%s is another kernel's: functions are not where the "
+                                      "recording has them",
+                                      o->origin);
+        }
+        if (r >= 0 && !ARRAY_ADD(l->objects, l->n_objects, o))
+                r = -ENOMEM;
+        if (r < 0)
+                return r;
+        *ret = o->origin ? o : NULL;
+        (void) TAKE_PTR(o);
+        return 0;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+int lines_open(Lines **ret, const LinesRecording *recording, const LinesPlace *place,
+               char **ret_problem) {
+        _cleanup_(lines_freep) Lines *l = NEW(Lines, .recording = *recording, .place = *place);
+        LinesObject *kernel;
+        int r;
+
+        if (!l)
+                return -ENOMEM;
+        r = object_get(l, NULL, 0, 0, &kernel);
+        if (r < 0)
+                return r;
+        if (l->lacking.n > 0) {
+                *ret_problem = strv_take_first(&l->lacking);
+                return LINES_E_NONE;
+        }
+        *ret = TAKE_PTR(l);
+        return 0;
+}
+
+const char *lines_origin(const Lines *l) {
+        return l->objects[0]->origin;
+}
+
+const Strv *lines_lacking(const Lines *l) {
+        return &l->lacking;
+}
+
+static void free_pair(Pair *p) {
+        for (uint32_t i = 0; i < p->sites.n_sites; i++)
+                if (p->is_through[i])
+                        free((LineFrame *) p->items[i].frames);
+        free(p->items);
+        free(p->nodes);
+        free(p->is_through);
+        free(p);
+}
+
+Lines *lines_free(Lines *l) {
+        if (!l)
+                return NULL;
+        for (size_t i = 0; i < l->pairs.n_slots; i++)
+                if (l->pairs.slots[i].value)
+                        free_pair((Pair *) (uintptr_t) l->pairs.slots[i].value);
+        for (size_t i = 0; i < l->functions.n_slots; i++)
+                free((void *) (uintptr_t) l->functions.slots[i].value);
+        hash_done(&l->pairs);
+        hash_done(&l->functions);
+        for (size_t i = 0; i < l->n_objects; i++)
+                (void) object_free(l->objects[i]);
+        free(l->objects);
+        (void) lines_file_free(l->file);
+        strv_done(&l->lacking);
+        return mfree(l);
+}
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+/* Where the function began in the recording. */
+static uint64_t recorded_address(const Lines *l, const Function *f) {
+        SymbolTimelineSpan span;
+        Symbol s;
+
+        if (l->recording.symbols && symbol_timeline_span(l->recording.symbols, 0, &span) >= 0 &&
+            symbols_find(span.newer, f->address, &s) && s.n_name == f->n_name &&
+            memcmp(s.name, f->label, s.n_name) == 0)
+                return s.address;
+        return f->address;
+}
+
+static int find_symbol(Lines *l, const Function *f, Known *k) {
+        size_t n_module;
+        const char *module = function_module(f, &n_module);
+        const LinesObject *o;
+        bool is_only;
+        uint32_t first;
+        uint64_t want;
+        int r = object_get(l, module, n_module, f->address, &k->object);
+
+        o = k->object;
+        if (r < 0 || !o)
+                return r;
+        first = code_symbols_named(&o->symbols, f->label, f->n_name, &is_only);
+        k->symbol = first;
+        if (first == NO_SYMBOL || is_only)
+                return 0;
+        /* Several have this name. */
+        k->symbol = NO_SYMBOL;
+        if (!o->is_shifted)
+                return 0;
+        want = recorded_address(l, f) - o->shift;
+        for (uint32_t i = code_symbols_at(&o->symbols, want);
+             i < o->symbols.n && o->symbols.items[i].address == want; i++)
+                if (strlen(o->symbols.items[i].name) == f->n_name &&
+                    memcmp(o->symbols.items[i].name, f->label, f->n_name) == 0)
+                        k->symbol = i;
+        return 0;
+}
+
+/* NULL without memory. */
+static const Known *known_of(Lines *l, const Function *f) {
+        Known *k = hash_get_ptr(&l->functions, hash_key(f));
+
+        if (k)
+                return k;
+        k = NEW(Known, .symbol = NO_SYMBOL);
+        if (!k || find_symbol(l, f, k) < 0 || hash_add_ptr(&l->functions, hash_key(f), k) < 0)
+                return mfree(k);
+        if (k->symbol == NO_SYMBOL)
+                k->object = NULL;
+        return k;
+}
+
+bool lines_definition(Lines *l, const Function *f, LineFrame *ret) {
+        const Known *k = known_of(l, f);
+
+        if (!k || !k->object)
+                return false;
+        k->object->marks[k->symbol] |= OBJECT_IS_WANTED;
+        return object_definition(k->object, k->symbol, ret);
+}
+
+/* --- sites ------------------------------------------------------------------------------------ */
+
+/* Whether @n, of @o, calls what @callee is. */
+static bool node_calls(const LinesObject *o, const LinesNode *n, const Known *callee) {
+        const CodeSymbols *s = &callee->object->symbols;
+        uint64_t address = s->items[callee->symbol].address;
+        const HashSlot *slot;
+
+        if (n->target != NO_SYMBOL)
+                return o == callee->object && o->symbols.items[n->target].address == address;
+        if (!n->name || n->is_static || o == callee->object)
+                return false;
+        hash_each (slot, &s->names, hash_bytes(HASH_BYTES_FIRST, n->name, strlen(n->name)))
+                if (s->items[slot->value - 1].address == address &&
+                    streq(s->items[slot->value - 1].name, n->name))
+                        return true;
+        return false;
+}
+
+/* What @n, of @o, calls if no recording shows that; false: it does, or that is not known. */
+static bool node_is_hidden(const Lines *l, LinesObject *o, const LinesNode *n, LinesObject **ret,
+                           uint32_t *ret_symbol) {
+        LinesObject *to = o;
+        uint32_t symbol = n->target;
+        bool is_only = true;
+
+        if (symbol == NO_SYMBOL && n->name && !n->is_static && o->module) {
+                to = l->objects[0];
+                symbol = code_symbols_named(&to->symbols, n->name, strlen(n->name), &is_only);
+        }
+        if (symbol == NO_SYMBOL || !is_only)
+                return false;
+        if (object_is_traced(to, symbol) &&
+            !(l->recording.meta &&
+              unhooked_may_lack(l->recording.meta, to->symbols.items[symbol].name)))
+                return false;
+        *ret = to;
+        *ret_symbol = symbol;
+        return true;
+}
+
+/* Adds a site: @node of a caller, and, if @inner is given, of what it calls. */
+static int add_site(Pair *p, LinesObject *o, uint32_t symbol, uint32_t n, LinesObject *inner,
+                    uint32_t inner_symbol, LinesNode *inner_node) {
+        LinesNode *node = &p->caller->nodes[n], *last = inner_node ?: node;
+        uint32_t at = p->sites.n_sites;
+        LineFrame *frames = NULL;
+        size_t k = at, m = at;
+        int r = object_frames(o, symbol, node);
+
+        if (r >= 0 && inner_node)
+                r = object_frames(inner, inner_symbol, inner_node);
+        if (r < 0)
+                return r;
+        if (inner_node) {
+                frames = calloc(node->n_frames + inner_node->n_frames + 1, sizeof(*frames));
+                if (!frames)
+                        return -ENOMEM;
+                memcpy(frames, node->frames, node->n_frames * sizeof(*frames));
+                memcpy(frames + node->n_frames, inner_node->frames,
+                       inner_node->n_frames * sizeof(*frames));
+                frames[node->n_frames].is_untraced = true;
+        }
+        if (!ARRAY_GROW(p->items, at) || !ARRAY_GROW(p->nodes, k) ||
+            !ARRAY_GROW(p->is_through, m)) {
+                free(frames);
+                return -ENOMEM;
+        }
+        p->items[at] = (LineSite){
+                .offset = (int64_t) (last->address -
+                                     (inner_node ? inner->symbols.items[inner_symbol].address
+                                                 : o->symbols.items[symbol].address)),
+                .is_jump = node->is_jump,
+                .is_static = last->is_static,
+                .n_frames = node->n_frames + (inner_node ? inner_node->n_frames : 0),
+                .frames = frames ?: node->frames,
+        };
+        p->nodes[at] = n;
+        p->is_through[at] = inner_node;
+        p->sites.n_sites++;
+        return 0;
+}
+
+/* Those that call @callee, or, if it is NULL, a pointer or a static call. */
+static int add_sites(Lines *l, Pair *p, const Known *caller, const Known *callee) {
+        LinesObject *o = caller->object;
+
+        for (uint32_t n = 0; n < p->caller->n_nodes; n++) {
+                LinesNode *node = &p->caller->nodes[n];
+                LinesObject *to;
+                LinesCaller *inner;
+                uint32_t symbol;
+                int r = 0;
+
+                if (callee ? node_calls(o, node, callee) : node_is_indirect(node))
+                        r = add_site(p, o, caller->symbol, n, NULL, 0, NULL);
+                else if (node_is_hidden(l, o, node, &to, &symbol)) {
+                        to->marks[symbol] |= OBJECT_IS_WANTED;
+                        r = object_caller(to, symbol, &inner);
+                        for (uint32_t k = 0; r >= 0 && inner && k < inner->n_nodes; k++)
+                                if (callee ? node_calls(to, &inner->nodes[k], callee)
+                                           : node_is_indirect(&inner->nodes[k]))
+                                        r = add_site(p, o, caller->symbol, n, to, symbol,
+                                                     &inner->nodes[k]);
+                }
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int find_sites(Lines *l, Pair *p, const Function *caller, const Function *callee) {
+        const Known *from = known_of(l, caller), *to = known_of(l, callee);
+        int r;
+
+        if (!from || !to)
+                return -ENOMEM;
+        if (!from->object || !to->object)
+                return 0;
+        from->object->marks[from->symbol] |= OBJECT_IS_WANTED;
+        to->object->marks[to->symbol] |= OBJECT_IS_WANTED;
+        r = object_caller(from->object, from->symbol, &p->caller);
+        if (r < 0 || !p->caller)
+                return r;
+        p->sites.answer = LINES_DIRECT;
+        r = add_sites(l, p, from, to);
+        if (r >= 0 && p->sites.n_sites == 0) {
+                p->sites.answer = callee->is_irq_entry ? LINES_INTERRUPT : LINES_INDIRECT;
+                if (p->sites.answer == LINES_INDIRECT)
+                        r = add_sites(l, p, from, NULL);
+                if (p->sites.answer == LINES_INDIRECT && p->sites.n_sites == 0)
+                        p->sites.answer = LINES_NONE;
+        }
+        p->sites.sites = p->items;
+        return r;
+}
+
+const LineSites *lines_sites(Lines *l, const Function *caller, const Function *callee) {
+        uint64_t key = hash_mix(hash_key(caller)) ^ hash_key(callee);
+        const HashSlot *slot;
+        Pair *p;
+
+        hash_each (slot, &l->pairs, key) {
+                p = (Pair *) (uintptr_t) slot->value;
+                if (p->of[0] == caller && p->of[1] == callee)
+                        return &p->sites;
+        }
+        p = NEW(Pair, .of = { caller, callee });
+        if (!p)
+                return NULL;
+        if (find_sites(l, p, caller, callee) < 0 || hash_add_ptr(&l->pairs, key, p) < 0) {
+                free_pair(p);
+                return NULL;
+        }
+        return &p->sites;
+}

@@ -1,0 +1,16 @@
+# lib/lines
+noinst_LIBRARIES += %D%/liblines.a
+%C%_liblines_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(ELFUTILS_CFLAGS) $(DEBUGINFOD_CFLAGS)
+%C%_liblines_a_SOURCES = \
+	%D%/code.c \
+	%D%/code.h \
+	%D%/follow.c \
+	%D%/image.c \
+	%D%/layer.c \
+	%D%/lines-file.c \
+	%D%/lines-private.h \
+	%D%/lines.c \
+	%D%/lines.h \
+	%D%/search.c \
+	%D%/walk.c
+lines_libs = %D%/liblines.a $(calls_libs) $(ELFUTILS_LIBS)

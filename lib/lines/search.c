@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Where the code of the kernel or of a module may be: what was named, what the store has, where distributions put
+ * it, and a debuginfod.  The first file that has the build ID is taken.  What has none cannot be told apart by it.
+ *
+ * libdebuginfod is loaded when it is needed: with it come libcurl and twenty others.
+ */
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/io.h"
+#include "lines/lines-private.h"
+
+#ifdef HAVE_DEBUGINFOD
+#include <elfutils/debuginfod.h>
+#endif
+
+#define DEBUG_DIRECTORY "/usr/lib/debug"
+#define MODULE_DIRECTORIES_MAX 10000
+#define DEPTH_MAX 12
+#define LINES_FILE_SUFFIX ".lines"
+
+/* What one search is about. */
+typedef struct Search {
+        Lines *l;
+        LinesObject *o;
+        const char *wanted; /* the build ID; NULL: not known */
+        Buf problems;       /* what was there and could not be taken */
+} Search;
+
+static const char *wanted_id(const Lines *l, const char *module) {
+        for (size_t i = 0; i < l->recording.n_ids; i++)
+                if (streq_ptr(l->recording.ids[i].module, module))
+                        return l->recording.ids[i].build_id;
+        return NULL;
+}
+
+static void add_problem(Search *s, const char *format, ...) _printf_(2, 3);
+static void add_problem(Search *s, const char *format, ...) {
+        _cleanup_free_ char *text = NULL;
+        va_list ap;
+
+        va_start(ap, format);
+        if (vasprintf(&text, format, ap) < 0)
+                text = NULL;
+        va_end(ap);
+        if (s->problems.n_data > 0)
+                buf_adds(&s->problems, "; ");
+        buf_adds(&s->problems, text ?: "");
+}
+
+/* Takes what was opened, if it is the one that is wanted: 0, or LINES_E_NONE. */
+static int accept(Search *s, const char *path, const char *build_id, const char *machine) {
+        const char *recorded = s->l->recording.machine;
+
+        if (s->wanted && build_id && !streq(s->wanted, build_id)) {
+                add_problem(s, "%s has the build ID %s, and not %s", path, build_id, s->wanted);
+                return LINES_E_NONE;
+        }
+        if (recorded && machine && !streq(recorded, machine)) {
+                add_problem(s, "%s is of %s, and the recording of %s", path, machine, recorded);
+                return LINES_E_NONE;
+        }
+        s->o->origin = strdup(path);
+        s->o->build_id = build_id;
+        return s->o->origin ? 0 : -ENOMEM;
+}
+
+/* Of a lines file, which is the Lines' from then on. */
+static int take_from_file(Search *s, const char *path) {
+        const LinesFile *f = s->l->file;
+        const char *release = s->l->recording.release;
+        int at = lines_file_find(f, s->o->module), r;
+
+        if (at < 0) {
+                add_problem(s, "is not in %s", path);
+                return LINES_E_NONE;
+        }
+        if (release && !(s->wanted && lines_file_build_id(f, at)) && *lines_file_release(f) &&
+            !streq(release, lines_file_release(f))) {
+                add_problem(s, "%s is of %s, and the recording of %s", path, lines_file_release(f),
+                            release);
+                return LINES_E_NONE;
+        }
+        r = accept(s, path, lines_file_build_id(f, at), lines_file_machine(f));
+        if (r != 0)
+                return r;
+        s->o->file = f;
+        s->o->in_file = at;
+        return lines_file_symbols(f, at, &s->o->symbols);
+}
+
+static int take_lines_file(Search *s, int fd, const char *path) {
+        _cleanup_free_ char *data = NULL;
+        const char *problem;
+        LinesFile *f;
+        size_t n;
+        int r = fd_read(fd, &data, &n, LINES_FILE_MAX);
+
+        if (r < 0)
+                return r;
+        r = lines_file_open(&f, data, n, &problem);
+        if (r != 0) {
+                if (r > 0)
+                        add_problem(s, "%s %s", path, problem);
+                return r;
+        }
+        (void) lines_file_free(s->l->file);
+        s->l->file = f;
+        r = take_from_file(s, path);
+        if (r != 0)
+                s->l->file = lines_file_free(s->l->file);
+        return r;
+}
+
+/* @fd, which is consumed, is open for reading.  0: it is taken; LINES_E_NONE; -errno. */
+static int take_fd(Search *s, int fd, const char *path) {
+        _cleanup_close_ int file = fd;
+        _cleanup_(image_freep) Image *i = NULL;
+        const LinesObject *kernel = s->l->n_objects > 0 ? s->l->objects[0] : NULL;
+        const char *problem = NULL;
+        char magic[16];
+        ssize_t n = pread_up_to(file, magic, sizeof(magic), 0);
+        int r;
+
+        if (n < 0)
+                return (int) n;
+        if (!s->o->module && lines_file_is(magic, (size_t) n))
+                return take_lines_file(s, file, path);
+        r = image_open(&i, TAKE_FD(file), path,
+                       kernel && kernel->image ? image_root(kernel->image) : NULL, &problem);
+        if (r > 0)
+                add_problem(s, "%s %s", path, problem);
+        if (r == 0)
+                r = accept(s, path, image_build_id(i), image_machine(i));
+        if (r == 0)
+                r = image_symbols(i, &s->o->symbols);
+        if (r == 0 && s->o->symbols.n == 0) {
+                s->o->origin = mfree(s->o->origin);
+                add_problem(s, "%s has no code", path);
+                return LINES_E_NONE;
+        }
+        if (r == 0)
+                s->o->image = TAKE_PTR(i);
+        return r;
+}
+
+/* The same of a file, which need not be there. */
+static int take_path(Search *s, int dir_fd, const char *path, bool is_named) {
+        struct stat st;
+        int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+        if (fd < 0) {
+                if (is_named || (errno != ENOENT && errno != ENOTDIR))
+                        add_problem(s, "%s: %s", path, strerror(errno));
+                return LINES_E_NONE;
+        }
+        if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+                safe_close(fd);
+                add_problem(s, "%s is no regular file", path);
+                return LINES_E_NONE;
+        }
+        return take_fd(s, fd, path);
+}
+
+static int take_pathf(Search *s, int dir_fd, const char *format, ...) _printf_(3, 4);
+static int take_pathf(Search *s, int dir_fd, const char *format, ...) {
+        _cleanup_free_ char *path = NULL;
+        va_list ap;
+        int r;
+
+        va_start(ap, format);
+        r = vasprintf(&path, format, ap);
+        va_end(ap);
+        if (r < 0) {
+                path = NULL; /* it is not defined then */
+                return -ENOMEM;
+        }
+        return take_path(s, dir_fd, path, false);
+}
+
+/* --- modules ---------------------------------------------------------------------------------- */
+
+/* "nf_tables" is in nf_tables.ko, nf-tables.ko.debug, ... */
+static bool is_file_of(const char *file, const char *module) {
+        for (; *module; file++, module++)
+                if (*file != *module && !(*file == '-' && *module == '_'))
+                        return false;
+        return streq(file, ".ko") || streq(file, ".ko.debug");
+}
+
+/* Looks for the module's file in @dir_fd, which is consumed, and below. */
+static int take_below(Search *s, int dir_fd, const char *path, unsigned depth, unsigned *n_left) {
+        DIR *d;
+        struct dirent *e;
+        int r = dir_list(&d, dir_fd), found = LINES_E_NONE;
+
+        if (r < 0)
+                return LINES_E_NONE;
+        while (found == LINES_E_NONE && (e = dir_next(d, &r))) {
+                if (is_file_of(e->d_name, s->o->module)) {
+                        _cleanup_free_ char *name = NULL;
+                        int fd = openat(dirfd(d), e->d_name,
+                                        O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+                        if (fd < 0)
+                                continue;
+                        if (asprintf(&name, "%s/%s", path, e->d_name) < 0) {
+                                name = NULL; /* it is not defined then */
+                                safe_close(fd);
+                                found = -ENOMEM;
+                        } else
+                                found = take_fd(s, fd, name);
+                } else if (e->d_type == DT_DIR && depth<DEPTH_MAX && * n_left> 0) {
+                        _cleanup_free_ char *name = NULL;
+
+                        --*n_left;
+                        if (asprintf(&name, "%s/%s", path, e->d_name) < 0) {
+                                name = NULL; /* it is not defined then */
+                                found = -ENOMEM;
+                        } else
+                                found = take_below(s, dir_open(dirfd(d), e->d_name), name,
+                                                   depth + 1, n_left);
+                }
+        }
+        (void) closedir(d);
+        return found;
+}
+
+static int take_belowf(Search *s, const char *format, ...) _printf_(2, 3);
+static int take_belowf(Search *s, const char *format, ...) {
+        _cleanup_free_ char *path = NULL;
+        unsigned n_left = MODULE_DIRECTORIES_MAX;
+        va_list ap;
+        int r;
+
+        va_start(ap, format);
+        r = vasprintf(&path, format, ap);
+        va_end(ap);
+        if (r < 0) {
+                path = NULL; /* it is not defined then */
+                return -ENOMEM;
+        }
+        return take_below(s, dir_open(AT_FDCWD, path), path, 0, &n_left);
+}
+
+/* The directory that @path, a vmlinux, is in; the caller frees. */
+static char *directory_of(const char *path) {
+        const char *slash = strrchr(path, '/');
+
+        return slash ? strndup(path, (size_t) (slash - path)) : strdup(".");
+}
+
+/* A module of the kernel whose vmlinux was named: packages have it in ../lib/modules of boot/, builds below it. */
+static int take_beside(Search *s) {
+        _cleanup_free_ char *dir = directory_of(s->l->place.vmlinux);
+        const char *release = s->l->recording.release;
+        int r = LINES_E_NONE;
+
+        if (!dir)
+                return -ENOMEM;
+        if (release)
+                r = take_belowf(s, "%s/../lib/modules/%s", dir, release);
+        return r == LINES_E_NONE ? take_belowf(s, "%s", dir) : r;
+}
+
+/* --- the usual places ------------------------------------------------------------------------- */
+
+/* Those that are named after the release, then after the build ID. */
+static int take_installed(Search *s) {
+        const char *release = s->l->recording.release, *id = s->wanted;
+        const char *debug = getenv("FTRACED_DEBUG_DIRECTORY") ?: DEBUG_DIRECTORY;
+        int r = LINES_E_NONE;
+
+        if (release && strchr(release, '/'))
+                release = NULL;
+        if (s->o->module) {
+                if (release)
+                        r = take_belowf(s, "%s/lib/modules/%s", debug, release);
+        } else if (release) {
+                r = take_pathf(s, AT_FDCWD, "%s/boot/vmlinux-%s", debug, release);
+                if (r == LINES_E_NONE)
+                        r = take_pathf(s, AT_FDCWD, "%s/lib/modules/%s/vmlinux", debug, release);
+        }
+        if (r == LINES_E_NONE && id && strlen(id) > 2)
+                r = take_pathf(s, AT_FDCWD, "%s/.build-id/%.2s/%s.debug", debug, id, id + 2);
+        return r;
+}
+
+#ifdef HAVE_DEBUGINFOD
+/* What is used of the library. */
+typedef struct Debuginfod {
+        void *library;
+        typeof(debuginfod_begin) *begin;
+        typeof(debuginfod_set_progressfn) *set_progress;
+        typeof(debuginfod_set_user_data) *set_data;
+        typeof(debuginfod_get_user_data) *data;
+        typeof(debuginfod_find_debuginfo) *find;
+        typeof(debuginfod_end) *end;
+} Debuginfod;
+
+static void debuginfod_done(Debuginfod *d) {
+        if (d->library)
+                (void) dlclose(d->library);
+}
+
+static bool debuginfod_load(Debuginfod *d) {
+        const struct {
+                const char *name;
+                void *at;
+        } functions[] = {
+                { "debuginfod_begin", &d->begin },
+                { "debuginfod_set_progressfn", &d->set_progress },
+                { "debuginfod_set_user_data", &d->set_data },
+                { "debuginfod_get_user_data", &d->data },
+                { "debuginfod_find_debuginfo", &d->find },
+                { "debuginfod_end", &d->end },
+        };
+
+        d->library = dlopen(DEBUGINFOD_SONAME, RTLD_LAZY);
+        for (size_t i = 0; d->library && i < ELEMENTSOF(functions); i++) {
+                void *function = dlsym(d->library, functions[i].name);
+
+                if (!function)
+                        return false;
+                memcpy(functions[i].at, &function, sizeof(function));
+        }
+        return d->library;
+}
+
+static int on_progress(debuginfod_client *c, long n_bytes, long n_all) {
+        Debuginfod d = {};
+        const LinesPlace *place;
+
+        if (!debuginfod_load(&d)) /* it is loaded */
+                return 1;
+        place = d.data(c);
+        debuginfod_done(&d);
+        return place->progress(place->userdata, (uint64_t) MAX(n_bytes, 0L),
+                               (uint64_t) MAX(n_all, 0L));
+}
+
+static int take_fetched(Search *s) {
+        const char *urls = getenv(DEBUGINFOD_URLS_ENV_VAR);
+        _cleanup_(debuginfod_done) Debuginfod d = {};
+        _cleanup_free_ char *path = NULL;
+        debuginfod_client *c;
+        int fd;
+
+        if (!s->wanted || !s->l->place.progress || !urls || !*urls)
+                return LINES_E_NONE;
+        if (!debuginfod_load(&d)) {
+                add_problem(s, "%s, by which a debuginfod is asked, cannot be loaded",
+                            DEBUGINFOD_SONAME);
+                return LINES_E_NONE;
+        }
+        c = d.begin();
+        if (!c)
+                return -ENOMEM;
+        d.set_data(c, &s->l->place);
+        d.set_progress(c, on_progress);
+        /* 0 bytes: it is a string of hexadecimal digits. */
+        fd = d.find(c, (const unsigned char *) s->wanted, 0, &path);
+        d.end(c);
+        if (fd < 0) {
+                add_problem(s, "%s has no build ID %s: %s", urls, s->wanted, strerror(-fd));
+                return LINES_E_NONE;
+        }
+        return take_fd(s, fd, path);
+}
+#else
+static int take_fetched(Search *s) {
+        const char *urls = getenv("DEBUGINFOD_URLS");
+
+        if (s->wanted && s->l->place.progress && urls && *urls)
+                add_problem(
+                        s,
+                        "no debuginfod is asked: this ftracectl was built without libdebuginfod");
+        return LINES_E_NONE;
+}
+#endif
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+/* What is lacking, and the way out. */
+static int describe(Search *s, char **ret) {
+        const LinesRecording *r = &s->l->recording;
+        _cleanup_buf_ Buf out = BUF_INIT;
+
+        if (s->o->module)
+                buf_printf(&out, "module %s", s->o->module);
+        else
+                buf_printf(&out, "kernel %s", r->release ?: "of the recording");
+        if (s->wanted)
+                buf_printf(&out, " (build ID %s)", s->wanted);
+        buf_adds(&out, " has no lines: ");
+        if (s->problems.n_data > 0) {
+                buf_add(&out, s->problems.data, s->problems.n_data);
+                if (s->l->place.vmlinux && !s->o->module)
+                        return buf_take_string(&out, ret);
+                buf_adds(&out, "; ");
+        }
+        if (s->o->module && s->l->place.vmlinux)
+                buf_printf(&out, "there is no %s.ko with debug information beside %s", s->o->module,
+                           s->l->place.vmlinux);
+        else
+                buf_printf(&out,
+                           "install the kernel's debug package (Debian: linux-image-%s-dbg), %s or "
+                           "set "
+                           "DEBUGINFOD_URLS",
+                           r->release ?: "VERSION", s->o->module ? "" : "give --vmlinux=FILE,");
+        return buf_take_string(&out, ret);
+}
+
+int search_object(Lines *l, LinesObject *o, char **ret_problem) {
+        Search s = { .l = l, .o = o, .wanted = wanted_id(l, o->module), .problems = BUF_INIT };
+        int r = LINES_E_NONE;
+
+        if (o->module && l->file)
+                r = take_from_file(&s, l->objects[0]->origin);
+        else if (l->place.vmlinux)
+                r = o->module ? take_beside(&s) : take_path(&s, AT_FDCWD, l->place.vmlinux, true);
+        else {
+                if (!o->module && s.wanted && !strchr(s.wanted, '/') &&
+                    l->recording.symbols_fd >= 0)
+                        r = take_pathf(&s, l->recording.symbols_fd, "%s" LINES_FILE_SUFFIX,
+                                       s.wanted);
+                if (r == LINES_E_NONE)
+                        r = take_installed(&s);
+                if (r == LINES_E_NONE)
+                        r = take_fetched(&s);
+        }
+        if (r == LINES_E_NONE)
+                r = describe(&s, ret_problem) ?: LINES_E_NONE;
+        buf_done(&s.problems);
+        return r;
+}
