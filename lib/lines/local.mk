@@ -12,5 +12,7 @@ noinst_LIBRARIES += %D%/liblines.a
 	%D%/lines.c \
 	%D%/lines.h \
 	%D%/search.c \
-	%D%/walk.c
+	%D%/walk.c \
+	%D%/ways.c \
+	%D%/ways.h
 lines_libs = %D%/liblines.a $(calls_libs) $(ELFUTILS_LIBS)
