@@ -76,10 +76,10 @@ typedef int (*PairingBegin)(void *userdata, Stack *stack, const Frame *caller, F
 typedef int (*PairingEnd)(void *userdata, const Call *call);
 typedef int (*PairingWait)(void *userdata, const CallWait *wait);
 
-/* From where @caller made those calls, one after the other: @ret is for @n of them.  What is NULL in @callees may be any
- * calls, or none. */
+/* From where @caller made those calls, one after the other, and, if it @has_ended, no more: @ret is for @n of them.  What is
+ * NULL in @callees may be any calls, or none. */
 typedef int (*PairingWays)(void *userdata, const Function *caller, const Function *const *callees,
-                           size_t n, const CallWay **ret);
+                           size_t n, bool has_ended, const CallWay **ret);
 
 typedef struct Pairing {
         /* To be set before the first step: */

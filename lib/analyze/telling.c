@@ -225,6 +225,7 @@ static bool may_lack(const Held *h, const HeldCall *caller, const HeldCall *c) {
 
 /* Of the @n calls of @caller that have one.  Before each there may be others. */
 static int find_ways(Pairing *p, Held *h, const HeldCall *caller, size_t n) {
+        bool has_ended = caller->has_end && caller->n_left_out == 0 && caller->epoch == h->epoch;
         size_t end = 2 * n, begin = end;
         int r;
 
@@ -238,7 +239,7 @@ static int find_ways(Pairing *p, Held *h, const HeldCall *caller, size_t n) {
                                 p->callees[--begin] = NULL;
                 }
         r = p->find_ways(p->ways_userdata, caller->function, p->callees + begin, end - begin,
-                         p->ways + begin);
+                         has_ended, p->ways + begin);
         for (uint32_t k = caller->last; k != 0 && r >= 0; k = h->calls[k].prev)
                 if (has_way(&h->calls[k], caller)) {
                         h->calls[k].way = p->ways[--end];

@@ -8,7 +8,7 @@
 
 #include "lines/lines-private.h"
 
-#define SITES_MAX 64 /* bits */
+#define CALLS_MAX 64 /* bits */
 #define ALL UINT64_MAX
 
 /* What one caller's calls are looked at with. */
@@ -27,14 +27,27 @@ static const Pair *pair_of(const LineSites *s) {
         return (const Pair *) ((const char *) s - offsetof(Pair, sites));
 }
 
-static uint64_t all_bits(const LineSites *s) {
-        return s->n_sites >= SITES_MAX ? ALL : (UINT64_C(1) << s->n_sites) - 1;
+static uint64_t all_bits(uint32_t n) {
+        return n >= CALLS_MAX ? ALL : (UINT64_C(1) << n) - 1;
+}
+
+/* The sites that calls @possible look like. */
+static uint64_t sites_of(const LineSites *s, uint64_t possible) {
+        const Pair *p = pair_of(s);
+        uint64_t found = 0;
+
+        if (p->n_calls > CALLS_MAX)
+                return all_bits(s->n_sites);
+        for (uint32_t i = 0; i < p->n_calls; i++)
+                if (possible & UINT64_C(1) << i)
+                        found |= UINT64_C(1) << p->calls[i].site;
+        return found;
 }
 
 /* Whether the order tells anything of it. */
 static bool has_order(const LineSites *s) {
         return s && (s->answer == LINES_DIRECT || s->answer == LINES_INDIRECT) &&
-               s->n_sites <= SITES_MAX && !pair_of(s)->caller->is_torn;
+               pair_of(s)->n_calls <= CALLS_MAX && !pair_of(s)->caller->is_torn;
 }
 
 static int ways_init(Ways *w, const LinesCaller *caller) {
@@ -53,26 +66,25 @@ static void ways_done(Ways *w) {
 static void block(Ways *w, const LineSites *s) {
         const Pair *p = pair_of(s);
 
-        for (uint32_t i = 0; s->answer == LINES_DIRECT && i < s->n_sites; i++)
-                if (!p->is_through[i])
-                        w->marks[p->nodes[i]] |= WAY_BLOCKED;
+        for (uint32_t i = 0; s->answer == LINES_DIRECT && i < p->n_calls; i++)
+                if (!p->calls[i].is_through)
+                        w->marks[p->calls[i].node] |= WAY_BLOCKED;
 }
 
 static void push(Ways *w, uint32_t *n, uint32_t node) {
         if (w->marks[node] & WAY_SEEN)
                 return;
         w->marks[node] |= WAY_SEEN;
-        w->stack[(*n)++] = node;
+        if (node < w->caller->n_nodes) /* it is not the end */
+                w->stack[(*n)++] = node;
 }
 
-/* The sites of @to that come next after call @from, the beginning if that is their number. */
-static uint64_t reach(Ways *w, uint32_t from, bool may_stay, const LineSites *to) {
+/* Marks what comes next after node @from, the beginning if that is their number. */
+static void reach(Ways *w, uint32_t from, bool may_stay) {
         const LinesCaller *c = w->caller;
-        const Pair *p = pair_of(to);
-        uint64_t found = 0;
         uint32_t n = 0;
 
-        for (uint32_t i = 0; i < c->n_nodes; i++)
+        for (uint32_t i = 0; i <= c->n_nodes; i++)
                 w->marks[i] &= (uint8_t) ~WAY_SEEN;
         for (uint32_t k = c->begins[from]; k < c->begins[from + 1]; k++)
                 push(w, &n, c->nexts[k]);
@@ -86,40 +98,54 @@ static uint64_t reach(Ways *w, uint32_t from, bool may_stay, const LineSites *to
                 for (uint32_t k = c->begins[node]; k < c->begins[node + 1]; k++)
                         push(w, &n, c->nexts[k]);
         }
-        for (uint32_t i = 0; i < to->n_sites; i++)
-                if (w->marks[p->nodes[i]] & WAY_SEEN)
+}
+
+/* The calls of @to that come next after node @from; of the end, which is NULL, a bit. */
+static uint64_t reach_next(Ways *w, uint32_t from, bool may_stay, const LineSites *to) {
+        const Pair *p = to ? pair_of(to) : NULL;
+        uint64_t found = 0;
+
+        reach(w, from, may_stay);
+        if (!to)
+                return w->marks[w->caller->n_nodes] & WAY_SEEN ? 1 : 0;
+        for (uint32_t i = 0; i < p->n_calls; i++)
+                if (w->marks[p->calls[i].node] & WAY_SEEN)
                         found |= UINT64_C(1) << i;
         return found;
 }
 
-/* The sites of @to that can come after those of @from that @possible has; NULL: after the beginning. */
+/* The calls of @to that can come after those of @from that @possible has; NULL: after the beginning. */
 static uint64_t reach_from(Ways *w, const LineSites *from, uint64_t possible, const LineSites *to) {
         const Pair *p = from ? pair_of(from) : NULL;
         uint64_t found = 0;
 
         if (!from)
-                return reach(w, w->caller->n_nodes, false, to);
-        for (uint32_t i = 0; i < from->n_sites && found != all_bits(to); i++)
+                return reach_next(w, w->caller->n_nodes, false, to);
+        for (uint32_t i = 0; i < p->n_calls; i++)
                 if (possible & UINT64_C(1) << i)
-                        found |= reach(w, p->nodes[i], p->is_through[i], to);
+                        found |= reach_next(w, p->calls[i].node, p->calls[i].is_through, to);
         return found;
 }
 
-/* One step; @w has what is blocked. */
-static uint64_t step(Ways *w, LinesPosition *at, const LineSites *sites) {
+/* One step, @w has what is blocked: the calls that are possible; *@at has no such if it is lost. */
+static void step(Ways *w, LinesPosition *at, const LineSites *sites) {
         uint64_t possible;
 
         if (sites && sites->answer == LINES_INTERRUPT)
-                return 0;
+                return;
         if (!has_order(sites)) {
                 *at = (LinesPosition){ .is_lost = true };
-                return sites ? all_bits(sites) : 0;
+                return;
         }
         possible = at->is_lost ? 0 : reach_from(w, at->last, at->possible, sites);
-        if (possible == 0)
-                possible = all_bits(sites);
-        *at = (LinesPosition){ .last = sites, .possible = possible };
-        return possible;
+        *at = (LinesPosition){ .last = sites,
+                               .possible = possible ?: all_bits(pair_of(sites)->n_calls) };
+}
+
+static uint64_t answer(const LinesPosition *at, const LineSites *sites) {
+        if (!sites || sites->answer == LINES_INTERRUPT)
+                return 0;
+        return at->is_lost ? all_bits(sites->n_sites) : sites_of(sites, at->possible);
 }
 
 uint64_t lines_follow(Lines *l, LinesPosition *at, const LineSites *sites) {
@@ -127,20 +153,23 @@ uint64_t lines_follow(Lines *l, LinesPosition *at, const LineSites *sites) {
 
         if (has_order(sites)) {
                 if (ways_init(&w, pair_of(sites)->caller) < 0)
-                        return all_bits(sites);
+                        return all_bits(sites->n_sites);
                 block(&w, sites);
                 if (at->last)
                         block(&w, at->last);
         }
-        return step(&w, at, sites);
+        step(&w, at, sites);
+        return answer(at, sites);
 }
 
-int lines_follow_all(Lines *l, const LineSites *const *calls, size_t n, uint64_t *ret_possible) {
+int lines_follow_all(Lines *l, const LineSites *const *calls, size_t n, bool has_end,
+                     uint64_t *ret_possible) {
         _cleanup_(ways_done) Ways w = {};
-        LinesPosition at = {};
-        const LineSites *next = NULL;
-        uint64_t next_possible = 0;
-        int r = 0;
+        _cleanup_free_ LinesPosition *places = calloc(n + 1, sizeof(*places));
+        const LineSites *next = NULL; /* with is_known the end */
+        uint64_t next_possible = 1;
+        bool is_known = has_end;
+        int r = places ? 0 : -ENOMEM;
 
         for (size_t i = 0; i < n && r >= 0; i++) {
                 if (!has_order(calls[i]))
@@ -150,29 +179,28 @@ int lines_follow_all(Lines *l, const LineSites *const *calls, size_t n, uint64_t
                 if (r >= 0)
                         block(&w, calls[i]);
         }
-        for (size_t i = 0; i < n && r >= 0; i++)
-                ret_possible[i] = step(&w, &at, calls[i]);
+        for (size_t i = 0; i < n && r >= 0; i++) {
+                if (i > 0)
+                        places[i] = places[i - 1];
+                step(&w, &places[i], calls[i]);
+        }
         /* Backwards: what leads to none of those that are left behind it was not it. */
         for (size_t i = n; i-- > 0 && r >= 0;) {
                 uint64_t kept = 0;
 
-                if (calls[i] && calls[i]->answer == LINES_INTERRUPT)
-                        continue;
-                if (!has_order(calls[i])) {
-                        next = NULL;
-                        continue;
+                if (!calls[i] || calls[i]->answer != LINES_INTERRUPT) {
+                        for (uint64_t bits = is_known && !places[i].is_lost ? places[i].possible
+                                                                            : 0;
+                             bits != 0; bits &= bits - 1)
+                                if (reach_from(&w, calls[i], bits & -bits, next) & next_possible)
+                                        kept |= bits & -bits;
+                        if (kept != 0)
+                                places[i].possible = kept;
+                        next = calls[i];
+                        is_known = !places[i].is_lost;
+                        next_possible = places[i].possible;
                 }
-                for (uint32_t k = 0; next && k < calls[i]->n_sites; k++) {
-                        uint64_t bit = UINT64_C(1) << k;
-
-                        if (ret_possible[i] & bit &&
-                            reach_from(&w, calls[i], bit, next) & next_possible)
-                                kept |= bit;
-                }
-                if (kept != 0)
-                        ret_possible[i] = kept;
-                next = calls[i];
-                next_possible = ret_possible[i];
+                ret_possible[i] = answer(&places[i], calls[i]);
         }
         return r;
 }

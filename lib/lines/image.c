@@ -3,73 +3,18 @@
 /*
  * A vmlinux or a module with debug information, read with elfutils.
  *
- * Of the compile units only those of functions that are asked for are read, each once.  A module is relocatable:
- * libdwfl lays its sections out, and relocates what describes them; what its instructions call is told by the
+ * A module is relocatable: libdwfl lays its sections out, and relocates what describes them; what its instructions call is told by the
  * relocations of the code, which are kept by address.
  */
 
-#include "base/bytes.h"
-#include "lines/lines-private.h"
-
-#ifdef HAVE_ELFUTILS
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
 #include <gelf.h>
 
-#define INLINE_DEPTH_MAX 64
+#include "base/bytes.h"
+#include "lines/image.h"
+
 /* An entry of __jump_table: s32 code, s32 target, long key (linux 6.12 include/linux/jump_label.h). */
 #define KEY_BYTES 16
 #define KEY_TARGET 4
-
-typedef struct Section {
-        uint64_t address;
-        size_t n_bytes;
-        const uint8_t *data;
-        bool is_code;
-} Section;
-
-typedef struct Relocation {
-        uint64_t at, target;
-        const char *name; /* NULL: target has it */
-} Relocation;
-
-typedef struct Key {
-        uint64_t at, target;
-} Key;
-
-/* The code of one function in a compile unit. */
-typedef struct Extent {
-        CodeRange range;
-        Dwarf_Die function;
-} Extent;
-
-typedef struct Unit {
-        Dwarf_Die die;
-        Extent *extents;
-        size_t n_extents;
-} Unit;
-
-struct Image {
-        Dwfl *dwfl;
-        Elf *elf;     /* the dwfl's */
-        Dwarf *dwarf; /* the dwfl's */
-        CodeMachine code;
-        const char *machine;
-        bool is_relocatable;
-        char *build_id, *root;
-        Section *sections;
-        size_t n_sections;
-        Relocation *relocations;
-        size_t n_relocations;
-        Key *keys;
-        size_t n_keys;
-        Unit **units;
-        size_t n_units;
-        Hash units_at; /* of offsets of their DIEs */
-        Hash files;    /* cleaned names, by the addresses of libdw's */
-        Strv names;
-};
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
@@ -335,6 +280,7 @@ Image *image_free(Image *i) {
         for (size_t k = 0; k < i->n_units; k++)
                 (void) unit_free(i->units[k]);
         free(i->units);
+        free(i->unit_ranges);
         hash_done(&i->units_at);
         hash_done(&i->files);
         strv_done(&i->names);
@@ -354,6 +300,10 @@ const char *image_build_id(const Image *i) {
 
 const char *image_machine(const Image *i) {
         return i->machine;
+}
+
+const char *image_root(const Image *i) {
+        return i->root;
 }
 
 CodeMachine image_code(const Image *i) {
@@ -393,166 +343,6 @@ uint64_t image_key_target(const Image *i, uint64_t at) {
         return k < i->n_keys && i->keys[k].at == at ? i->keys[k].target : 0;
 }
 
-/* --- compile units ---------------------------------------------------------------------------- */
-
-static int add_extents(Unit *u, Dwarf_Die *parent, unsigned depth) {
-        Dwarf_Die die;
-        int more = dwarf_child(parent, &die);
-
-        for (; more == 0; more = dwarf_siblingof(&die, &die)) {
-                Dwarf_Addr base, begin, end;
-                int tag = dwarf_tag(&die), r;
-
-                if (tag == DW_TAG_namespace && depth < INLINE_DEPTH_MAX) {
-                        r = add_extents(u, &die, depth + 1);
-                        if (r < 0)
-                                return r;
-                }
-                if (tag != DW_TAG_subprogram)
-                        continue;
-                for (ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &begin, &end)) > 0;)
-                        if (begin < end &&
-                            !ARRAY_ADD(u->extents, u->n_extents, (Extent){ { begin, end }, die }))
-                                return -ENOMEM;
-        }
-        return 0;
-}
-
-/* The compile unit that @address is in; NULL: there is none.  Not every compiler writes .debug_aranges. */
-static Dwarf_Die *find_unit(const Image *i, uint64_t address, Dwarf_Die *ret) {
-        Dwarf_Off at = 0, next;
-        size_t n_header;
-
-        if (dwarf_addrdie(i->dwarf, address, ret))
-                return ret;
-        for (; dwarf_nextcu(i->dwarf, at, &next, &n_header, NULL, NULL, NULL) == 0; at = next)
-                if (dwarf_offdie(i->dwarf, at + n_header, ret) && dwarf_haspc(ret, address) == 1)
-                        return ret;
-        return NULL;
-}
-
-/* 0, also where *@ret is NULL since there is none, or -ENOMEM. */
-static int unit_at(Image *i, uint64_t address, Unit **ret) {
-        Dwarf_Die die;
-        Unit *u;
-        int r;
-
-        *ret = NULL;
-        if (!find_unit(i, address, &die))
-                return 0;
-        *ret = hash_get_ptr(&i->units_at, dwarf_dieoffset(&die));
-        if (*ret)
-                return 0;
-        u = NEW(Unit, .die = die);
-        if (!u || !ARRAY_ADD(i->units, i->n_units, u)) {
-                free(u);
-                return -ENOMEM;
-        }
-        r = add_extents(u, &u->die, 0);
-        if (r >= 0)
-                r = hash_add_ptr(&i->units_at, dwarf_dieoffset(&die), u);
-        if (r >= 0)
-                *ret = u;
-        return r;
-}
-
-/* The function that has code there; NULL: not known. */
-static Dwarf_Die *function_at(const Unit *u, uint64_t address) {
-        for (size_t k = 0; u && k < u->n_extents; k++)
-                if (address >= u->extents[k].range.begin && address < u->extents[k].range.end)
-                        return &u->extents[k].function;
-        return NULL;
-}
-
-int image_ranges(Image *i, const CodeSymbol *symbol, CodeRange **ret, size_t *ret_n) {
-        _cleanup_free_ CodeRange *ranges = NULL;
-        Dwarf_Die *function;
-        Unit *u;
-        size_t n = 0;
-        int r = unit_at(i, symbol->address, &u);
-
-        if (r < 0)
-                return r;
-        function = function_at(u, symbol->address);
-        for (size_t k = 0; function && k < u->n_extents; k++)
-                if (u->extents[k].function.addr == function->addr &&
-                    !ARRAY_ADD(ranges, n, u->extents[k].range))
-                        return -ENOMEM;
-        /* Of what was written in assembler only the symbol tells. */
-        if (n == 0 && !ARRAY_ADD(ranges, n,
-                                 (CodeRange){ symbol->address, symbol->address + symbol->n_bytes }))
-                return -ENOMEM;
-        *ret = TAKE_PTR(ranges);
-        *ret_n = n;
-        return 0;
-}
-
-/* --- places ----------------------------------------------------------------------------------- */
-
-/* "/src/linux/debug/../net/./ipv4/udp.c" -> "/src/linux/net/ipv4/udp.c", in place. */
-static void normalise(char *path) {
-        char *out = path;
-        const char *p = path;
-
-        while (*p) {
-                size_t n = strcspn(p, "/");
-
-                if (n == 0 && p != path)
-                        p++;
-                else if (n == 1 && *p == '.')
-                        p += 1 + (p[1] == '/');
-                else if (n == 2 && p[0] == '.' && p[1] == '.' && out > path + 1) {
-                        out--;
-                        while (out > path && out[-1] != '/')
-                                out--;
-                        p += 2 + (p[2] == '/');
-                } else {
-                        n += p[n] == '/';
-                        memmove(out, p, n);
-                        out += n;
-                        p += n;
-                }
-        }
-        *out = '\0';
-}
-
-/* The file of that number in the unit's table. */
-static const char *file_of(const Unit *u, Dwarf_Die *die, unsigned attribute) {
-        Dwarf_Attribute a;
-        Dwarf_Word number;
-        Dwarf_Files *files;
-        size_t n;
-
-        if (dwarf_formudata(dwarf_attr_integrate(die, attribute, &a), &number) != 0 ||
-            dwarf_getsrcfiles((Dwarf_Die *) &u->die, &files, &n) != 0 || number >= n)
-                return NULL;
-        return dwarf_filesrc(files, number, NULL, NULL);
-}
-
-/* What the paths of all files begin with: what is in front of init/main.c.  0 or -ENOMEM. */
-static int find_root(Image *i, uint64_t start_kernel) {
-        static const char known[] = "init/main.c";
-        _cleanup_free_ char *path = NULL;
-        const char *file;
-        Dwarf_Die *function;
-        Unit *u;
-        int r = unit_at(i, start_kernel, &u);
-
-        function = r < 0 ? NULL : function_at(u, start_kernel);
-        file = function ? file_of(u, function, DW_AT_decl_file) : NULL;
-        if (!file)
-                return r;
-        path = strdup(file);
-        if (!path)
-                return -ENOMEM;
-        normalise(path);
-        if (strlen(path) < strlen(known) || !streq(path + strlen(path) - strlen(known), known))
-                return 0;
-        path[strlen(path) - strlen(known)] = '\0';
-        i->root = TAKE_PTR(path);
-        return 0;
-}
-
 int image_symbols(Image *i, CodeSymbols *ret) {
         uint64_t keys_begin = 0, keys_end = 0, start_kernel = 0;
         Table t;
@@ -585,175 +375,10 @@ int image_symbols(Image *i, CodeSymbols *ret) {
         }
         r = i->is_relocatable ? 0 : add_linked_keys(i, keys_begin, keys_end);
         if (r >= 0 && start_kernel != 0 && !i->root)
-                r = find_root(i, start_kernel);
+                r = image_find_root(i, start_kernel);
         if (r < 0)
                 return r;
         if (i->n_keys > 0)
                 qsort(i->keys, i->n_keys, sizeof(*i->keys), compare_keys);
         return code_symbols_finish(ret);
 }
-
-/* As it is in the sources of the kernel; NULL without memory. */
-static const char *clean_file(Image *i, const char *file) {
-        const char *known = hash_get_ptr(&i->files, hash_key(file)), *rest;
-        _cleanup_free_ char *path = NULL;
-
-        if (known)
-                return known;
-        path = strdup(file);
-        if (!path)
-                return NULL;
-        normalise(path);
-        rest = i->root && *i->root ? startswith(path, i->root) : NULL;
-        if (strv_add(&i->names, rest ?: path) < 0)
-                return NULL;
-        known = i->names.items[i->names.n - 1];
-        return hash_add_ptr(&i->files, hash_key(file), known) < 0 ? NULL : known;
-}
-
-const char *image_root(const Image *i) {
-        return i->root;
-}
-
-static uint32_t line_of(Dwarf_Die *die, unsigned attribute) {
-        Dwarf_Attribute a;
-        Dwarf_Word line;
-
-        return dwarf_formudata(dwarf_attr_integrate(die, attribute, &a), &line) == 0
-                       ? (uint32_t) MIN(line, UINT32_MAX)
-                       : 0;
-}
-
-/* What of @parent was inlined, or is a block of its own, and has code at @address. */
-static bool inner_at(Dwarf_Die parent, uint64_t address, Dwarf_Die *ret) {
-        int more = dwarf_child(&parent, ret);
-
-        for (; more == 0; more = dwarf_siblingof(ret, ret)) {
-                int tag = dwarf_tag(ret);
-
-                if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
-                    dwarf_haspc(ret, address) == 1)
-                        return true;
-        }
-        return false;
-}
-
-int image_frames(Image *i, const CodeSymbol *symbol, LinesNode *node) {
-        LineFrame frames[INLINE_DEPTH_MAX] = { { .function = symbol->name } };
-        uint32_t n = 1;
-        Dwarf_Die *function, die;
-        Dwarf_Line *line;
-        const char *file;
-        Unit *u;
-        int r = unit_at(i, node->address, &u), number;
-
-        if (r < 0)
-                return r;
-        function = function_at(u, node->address);
-        if (function) {
-                frames[0].function = dwarf_diename(function) ?: symbol->name;
-                die = *function;
-                for (unsigned depth = 0;
-                     depth < 2 * INLINE_DEPTH_MAX && inner_at(die, node->address, &die); depth++) {
-                        if (dwarf_tag(&die) != DW_TAG_inlined_subroutine || n == INLINE_DEPTH_MAX)
-                                continue;
-                        frames[n - 1].file = file_of(u, &die, DW_AT_call_file);
-                        frames[n - 1].line = line_of(&die, DW_AT_call_line);
-                        frames[n++].function = dwarf_diename(&die) ?: "?";
-                }
-        }
-        line = u ? dwarf_getsrc_die(&u->die, node->address) : NULL;
-        if (line) {
-                frames[n - 1].file = dwarf_linesrc(line, NULL, NULL);
-                if (dwarf_lineno(line, &number) == 0 && number > 0)
-                        frames[n - 1].line = (uint32_t) number;
-        }
-        for (uint32_t k = 0; k < n; k++) {
-                file = frames[k].file;
-                frames[k].file = file ? clean_file(i, file) : NULL;
-                if (file && !frames[k].file)
-                        return -ENOMEM;
-        }
-        node->frames = malloc(n * sizeof(*frames));
-        if (!node->frames)
-                return -ENOMEM;
-        memcpy(node->frames, frames, n * sizeof(*frames));
-        node->n_frames = n;
-        return 0;
-}
-
-bool image_definition(Image *i, const CodeSymbol *symbol, LineFrame *ret) {
-        Dwarf_Die *function;
-        const char *file;
-        Unit *u;
-
-        if (unit_at(i, symbol->address, &u) < 0)
-                return false;
-        function = function_at(u, symbol->address);
-        file = function ? file_of(u, function, DW_AT_decl_file) : u ? dwarf_diename(&u->die) : NULL;
-        if (file)
-                file = clean_file(i, file);
-        if (!file)
-                return false;
-        *ret = (LineFrame){ .function = symbol->name, .file = file };
-        if (function)
-                ret->line = line_of(function, DW_AT_decl_line);
-        return true;
-}
-#else
-
-int image_open(Image **ret, int fd, const char *path, const char *root, const char **ret_problem) {
-        safe_close(fd);
-        *ret_problem = "cannot be read: this ftracectl was built without elfutils (libdw)";
-        return LINES_E_NONE;
-}
-
-/* No image is ever open. */
-Image *image_free(Image *i) {
-        return NULL;
-}
-
-const char *image_build_id(const Image *i) {
-        return NULL;
-}
-
-const char *image_machine(const Image *i) {
-        return NULL;
-}
-
-const char *image_root(const Image *i) {
-        return NULL;
-}
-
-CodeMachine image_code(const Image *i) {
-        return CODE_X86_64;
-}
-
-int image_symbols(Image *i, CodeSymbols *ret) {
-        return 0;
-}
-
-int image_ranges(Image *i, const CodeSymbol *symbol, CodeRange **ret, size_t *ret_n) {
-        return -ENOMEM;
-}
-
-const uint8_t *image_bytes(const Image *i, uint64_t address, size_t *ret_n) {
-        return NULL;
-}
-
-bool image_relocated(const Image *i, uint64_t at, uint64_t *ret, const char **ret_name) {
-        return false;
-}
-
-uint64_t image_key_target(const Image *i, uint64_t at) {
-        return 0;
-}
-
-int image_frames(Image *i, const CodeSymbol *symbol, LinesNode *node) {
-        return -ENOMEM;
-}
-
-bool image_definition(Image *i, const CodeSymbol *symbol, LineFrame *ret) {
-        return false;
-}
-#endif

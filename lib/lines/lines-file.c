@@ -8,25 +8,7 @@
 
 #include "lines/lines-private.h"
 
-#define MAGIC "ftlines\1"
-#define MAGIC_BYTES (sizeof(MAGIC) - 1)
-#define ZSTD_LEVEL 15
 #define FRAMES_MAX 256
-
-enum { /* of a symbol */
-       FILE_IS_TRACED = 1 << 0,
-       FILE_HAS_DEFINITION = 1 << 1,
-       FILE_HAS_CALLS = 1 << 2,
-};
-
-enum { /* of a call */
-       FILE_IS_JUMP = 1 << 0,
-       FILE_IS_STATIC = 1 << 1,
-};
-
-enum { /* of calls */
-       FILE_IS_TORN = 1 << 0,
-};
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -195,29 +177,31 @@ static int read_body(LinesFile *f) {
 }
 
 bool lines_file_is(const void *data, size_t n) {
-        return n >= MAGIC_BYTES && memcmp(data, MAGIC, MAGIC_BYTES - 1) == 0;
+        return n >= LINES_FILE_MAGIC_BYTES &&
+               memcmp(data, LINES_FILE_MAGIC, LINES_FILE_MAGIC_BYTES - 1) == 0;
 }
 
 int lines_file_open(LinesFile **ret, const void *data, size_t n, const char **ret_problem) {
         _cleanup_(lines_file_freep) LinesFile *f = NEW(LinesFile, .data = NULL);
-        const char *packed = (const char *) data + MAGIC_BYTES;
+        const char *packed = (const char *) data + LINES_FILE_MAGIC_BYTES;
         unsigned long long n_data;
         int r;
 
         if (!f)
                 return -ENOMEM;
         *ret_problem = "is no lines file, or of another version";
-        if (n < MAGIC_BYTES || memcmp(data, MAGIC, MAGIC_BYTES) != 0)
+        if (n < LINES_FILE_MAGIC_BYTES ||
+            memcmp(data, LINES_FILE_MAGIC, LINES_FILE_MAGIC_BYTES) != 0)
                 return LINES_E_NONE;
         *ret_problem = "is a damaged lines file";
-        n_data = ZSTD_getFrameContentSize(packed, n - MAGIC_BYTES);
+        n_data = ZSTD_getFrameContentSize(packed, n - LINES_FILE_MAGIC_BYTES);
         if (n_data > LINES_FILE_MAX) /* nor unknown, nor an error */
                 return LINES_E_NONE;
         f->data = malloc((size_t) n_data + 1);
         if (!f->data)
                 return -ENOMEM;
         f->n_data = (size_t) n_data;
-        if (ZSTD_decompress(f->data, f->n_data, packed, n - MAGIC_BYTES) != f->n_data)
+        if (ZSTD_decompress(f->data, f->n_data, packed, n - LINES_FILE_MAGIC_BYTES) != f->n_data)
                 return LINES_E_NONE;
         r = read_body(f);
         if (r == 0)
@@ -338,7 +322,7 @@ static int read_calls(Reader *r, LinesCaller *c, uint64_t address, size_t n_symb
                 c->begins[i] = (uint32_t) n_nexts;
                 for (size_t k = 0; k < n_next && !r->is_bad; k++) {
                         at += read_signed(r);
-                        r->is_bad |= at < 0 || at >= (int64_t) n;
+                        r->is_bad |= at < 0 || at > (int64_t) n;
                         if (!ARRAY_ADD(c->nexts, n_nexts, (uint32_t) at))
                                 return -ENOMEM;
                 }
@@ -369,225 +353,4 @@ int lines_file_caller(const LinesFile *f, int object, uint32_t symbol, LinesCall
                 return ORIGIN(-EBADMSG);
         *ret = TAKE_PTR(c);
         return 0;
-}
-
-/* --- writing ---------------------------------------------------------------------------------- */
-
-typedef struct Writer {
-        Lines *l;
-        Buf strings, head, calls;
-        Hash known; /* of strings */
-        const char **texts;
-        size_t n_strings;
-        uint32_t *numbers; /* of the symbols of an object in the file, plus 1 */
-} Writer;
-
-static void add_signed(Buf *out, int64_t v) {
-        buf_add_varint(out, (uint64_t) v << 1 ^ (uint64_t) (v >> 63));
-}
-
-/* The number of @s. */
-static uint64_t string_of(Writer *w, const char *s) {
-        size_t n = strlen(s);
-        uint64_t key = hash_bytes(HASH_BYTES_FIRST, s, n);
-        const HashSlot *slot;
-
-        hash_each (slot, &w->known, key)
-                if (streq(w->texts[slot->value - 1], s))
-                        return slot->value - 1;
-        if (!ARRAY_ADD(w->texts, w->n_strings, s) || hash_add(&w->known, key, w->n_strings) < 0) {
-                w->strings.error = w->strings.error ?: -ENOMEM;
-                return 0;
-        }
-        buf_add_varint(&w->strings, n);
-        buf_add(&w->strings, s, n);
-        return w->n_strings - 1;
-}
-
-static void add_string(Writer *w, Buf *out, const char *s) {
-        buf_add_varint(out, string_of(w, s));
-}
-
-static void add_string_or_none(Writer *w, Buf *out, const char *s) {
-        buf_add_varint(out, s ? string_of(w, s) + 1 : 0);
-}
-
-static void add_nexts(Buf *out, const LinesCaller *c) {
-        int64_t before = 0;
-
-        for (uint32_t i = 0; i <= c->n_nodes; i++) {
-                buf_add_varint(out, c->begins[i + 1] - c->begins[i]);
-                for (uint32_t k = c->begins[i]; k < c->begins[i + 1]; k++) {
-                        add_signed(out, (int64_t) c->nexts[k] - before);
-                        before = c->nexts[k];
-                }
-        }
-}
-
-/* How many bytes @c takes behind what is there. */
-static int add_calls(Writer *w, LinesObject *o, uint32_t symbol, LinesCaller *c, size_t *ret_n) {
-        Buf *out = &w->calls;
-        uint64_t address = o->symbols.items[symbol].address;
-        size_t n_before = out->n_data;
-
-        buf_add_varint(out, c->n_nodes);
-        buf_add_varint(out, c->is_torn ? FILE_IS_TORN : 0);
-        for (uint32_t i = 0; i < c->n_nodes; i++) {
-                LinesNode *node = &c->nodes[i];
-                int r = object_frames(o, symbol, node);
-
-                if (r < 0)
-                        return r;
-                add_signed(out, (int64_t) (node->address - address));
-                address = node->address;
-                buf_add_varint(out, (node->is_jump ? FILE_IS_JUMP : 0U) |
-                                            (node->is_static ? FILE_IS_STATIC : 0U));
-                buf_add_varint(out, node->target != NO_SYMBOL ? w->numbers[node->target] : 0);
-                add_string_or_none(w, out, node->name);
-                buf_add_varint(out, node->n_frames);
-                for (uint32_t k = 0; k < node->n_frames; k++) {
-                        add_string(w, out, node->frames[k].function);
-                        add_string_or_none(w, out, node->frames[k].file);
-                        buf_add_varint(out, node->frames[k].line);
-                }
-        }
-        add_nexts(out, c);
-        *ret_n = out->n_data - n_before;
-        return out->error;
-}
-
-/* Which symbols of @o are in the file: those that were asked for, what they call, and all of one address. */
-static int choose(Writer *w, LinesObject *o, bool is_whole) {
-        uint32_t n = 0;
-
-        free(w->numbers);
-        w->numbers = calloc(o->symbols.n + 1, sizeof(*w->numbers));
-        if (!w->numbers)
-                return -ENOMEM;
-        for (uint32_t i = 0; i < o->symbols.n; i++) {
-                LinesCaller *c;
-                int r;
-
-                if (is_whole)
-                        o->marks[i] |= OBJECT_IS_WANTED;
-                if (!(o->marks[i] & OBJECT_IS_WANTED))
-                        continue;
-                w->numbers[i] = 1;
-                r = object_caller(o, i, &c);
-                if (r < 0)
-                        return r;
-                for (uint32_t k = 0; c && k < c->n_nodes; k++)
-                        if (c->nodes[k].target != NO_SYMBOL)
-                                w->numbers[c->nodes[k].target] = 1;
-        }
-        /* A name that several have is known by its address alone: all of them, so that it is seen. */
-        for (uint32_t i = 0; i < o->symbols.n && !is_whole; i++) {
-                const char *name = o->symbols.items[i].name;
-                const HashSlot *slot;
-
-                if (!(o->marks[i] & OBJECT_IS_WANTED))
-                        continue;
-                hash_each (slot, &o->symbols.names,
-                           hash_bytes(HASH_BYTES_FIRST, name, strlen(name)))
-                        if (streq(o->symbols.items[slot->value - 1].name, name))
-                                w->numbers[slot->value - 1] = 1;
-        }
-        for (uint32_t i = 0; i < o->symbols.n; i++)
-                if (w->numbers[i])
-                        w->numbers[i] = ++n;
-        buf_add_varint(&w->head, n);
-        return 0;
-}
-
-static int add_object(Writer *w, LinesObject *o, bool is_whole) {
-        uint64_t address = 0;
-        int r;
-
-        add_string(w, &w->head, o->module ?: "");
-        add_string(w, &w->head, o->build_id ?: "");
-        r = choose(w, o, is_whole);
-        for (uint32_t i = 0; i < o->symbols.n && r >= 0; i++) {
-                const CodeSymbol *s = &o->symbols.items[i];
-                LinesCaller *c = NULL;
-                LineFrame definition;
-                bool has_definition;
-                size_t n_calls;
-
-                if (!w->numbers[i])
-                        continue;
-                if (o->marks[i] & OBJECT_IS_WANTED)
-                        r = object_caller(o, i, &c);
-                if (r >= 0 && c)
-                        r = add_calls(w, o, i, c, &n_calls);
-                if (r < 0)
-                        break;
-                has_definition =
-                        o->marks[i] & OBJECT_IS_WANTED && object_definition(o, i, &definition);
-                add_string(w, &w->head, s->name);
-                buf_add_varint(&w->head, s->address - address);
-                address = s->address;
-                buf_add_varint(&w->head, s->n_bytes);
-                buf_add_varint(&w->head, (object_is_traced(o, i) ? FILE_IS_TRACED : 0U) |
-                                                 (has_definition ? FILE_HAS_DEFINITION : 0U) |
-                                                 (c ? FILE_HAS_CALLS : 0U));
-                if (has_definition) {
-                        add_string(w, &w->head, definition.file);
-                        buf_add_varint(&w->head, definition.line);
-                }
-                if (c)
-                        buf_add_varint(&w->head, n_calls);
-        }
-        return r;
-}
-
-static int add_packed(Buf *out, const Buf *body) {
-        size_t n_room = ZSTD_compressBound(body->n_data), n;
-        char *p;
-
-        buf_add(out, MAGIC, MAGIC_BYTES);
-        p = buf_reserve(out, n_room);
-        if (!p)
-                return out->error;
-        n = ZSTD_compress(p, n_room, body->data, body->n_data, ZSTD_LEVEL);
-        if (ZSTD_isError(n))
-                return -ENOMEM;
-        buf_advance(out, n, false);
-        return out->error;
-}
-
-static void writer_done(Writer *w) {
-        buf_done(&w->strings);
-        buf_done(&w->head);
-        buf_done(&w->calls);
-        hash_done(&w->known);
-        free(w->texts);
-        free(w->numbers);
-}
-
-int lines_write(Lines *l, bool is_whole, Buf *out) {
-        _cleanup_(writer_done)
-                Writer w = { .l = l, .strings = BUF_INIT, .head = BUF_INIT, .calls = BUF_INIT };
-        _cleanup_buf_ Buf body = BUF_INIT;
-        const LinesObject *kernel = l->objects[0];
-        uint32_t n_objects = 0;
-        int r = 0;
-
-        add_string(&w, &w.head,
-                   l->recording.machine
-                           ?: kernel->image ? image_machine(kernel->image) ?: ""
-                                            : "");
-        add_string(&w, &w.head, l->recording.release ?: "");
-        for (size_t i = 0; i < l->n_objects; i++)
-                n_objects += l->objects[i]->origin != NULL;
-        buf_add_varint(&w.head, n_objects);
-        for (size_t i = 0; i < l->n_objects && r >= 0; i++)
-                if (l->objects[i]->origin)
-                        r = add_object(&w, l->objects[i], is_whole);
-        if (r < 0)
-                return r;
-        buf_add_varint(&body, w.n_strings);
-        buf_add(&body, w.strings.data, w.strings.n_data);
-        buf_add(&body, w.head.data, w.head.n_data);
-        buf_add(&body, w.calls.data, w.calls.n_data);
-        return w.strings.error ?: w.head.error ?: w.calls.error ?: body.error ?: add_packed(out, &body);
 }

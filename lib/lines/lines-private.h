@@ -4,19 +4,21 @@
 /*
  * Lines: its parts
  *
- *      lines.c      one recording's kernel and modules, each a LinesObject; what views ask
- *      follow.c     which sites the order of the calls leaves
- *      search.c     where an object's code is: files, symbols/, a debuginfod
- *      image.c      an ELF file with DWARF: symbols, bytes, inlined functions (the only user of elfutils)
- *      walk.c       the bytes of a function -> its calls, and which may follow which
- *      lines-file.c the same of many functions as a file
- *      layer.c      the part of the kernel that a path belongs to
+ *      lines.c       one recording's kernel and modules, each a LinesObject; what views ask
+ *      follow.c      which sites the order of the calls leaves
+ *      search.c      where an object's code is: files, symbols/, a debuginfod
+ *      object.c      what an object says, from wherever it is
+ *      image.c       an ELF file with DWARF: symbols and bytes; dwarf.c: inlined functions (by elfutils; image.h)
+ *      walk.c        the bytes of a function -> its calls, and which may follow which
+ *      lines-file.c  the same of many functions from a file, which lines-write.c writes
+ *      layer.c       the part of the kernel that a path belongs to
  */
 
 #include "lines/code.h"
 #include "lines/lines.h"
 
 #define NO_SYMBOL UINT32_MAX
+#define CODE_MAX ((size_t) 1 << 22) /* of one function [bytes] */
 
 /* --- functions -------------------------------------------------------------------------------- */
 
@@ -59,8 +61,8 @@ typedef struct LinesNode {
 } LinesNode;
 
 /*
- * After node i come, without any call in between, nodes nexts[begins[i]] to nexts[begins[i + 1]]; i == n_nodes is the
- * beginning of the function.  That is not known where is_torn.
+ * After node i come, without any call in between, nodes nexts[begins[i]] to nexts[begins[i + 1]].  Of i, n_nodes is the
+ * beginning of the function, and of what comes its end.  That is not known where is_torn.
  */
 typedef struct LinesCaller {
         LinesNode *nodes; /* by address */
@@ -132,10 +134,28 @@ bool walk_is_traced(const Image *i, const CodeSymbols *symbols, uint32_t symbol)
  *        calls    n, flags, then
  *          n      each:      how far from the one before (signed), flags, symbol + 1 or 0 and string, n frames of
  *                            string function, string file + 1 or 0, line
- *          n      next:      of each, and of the beginning: n, and how far from the one before (signed)
+ *          n      next:      of each, and of the beginning: n, and how far from the one before (signed); n is the end
  *
  * What is of another version is refused.  Everything is checked when it is read: the file may be a stranger's.
  */
+#define LINES_FILE_MAGIC "ftlines\1"
+#define LINES_FILE_MAGIC_BYTES (sizeof(LINES_FILE_MAGIC) - 1)
+
+enum { /* of a symbol */
+       FILE_IS_TRACED = 1 << 0,
+       FILE_HAS_DEFINITION = 1 << 1,
+       FILE_HAS_CALLS = 1 << 2,
+};
+
+enum { /* of a call */
+       FILE_IS_JUMP = 1 << 0,
+       FILE_IS_STATIC = 1 << 1,
+};
+
+enum { /* of calls */
+       FILE_IS_TORN = 1 << 0,
+};
+
 #define LINES_FILE_MAX ((size_t) 256 << 20) /* bytes of the body */
 
 typedef struct LinesFile LinesFile;
@@ -193,6 +213,8 @@ struct Lines {
         Strv lacking;
 };
 
+LinesObject *object_free(LinesObject *o);
+DEFINE_CLEANUP(LinesObject *, object_free);
 /* NULL in @ret: it is not there.  0 or -ENOMEM. */
 int object_caller(LinesObject *o, uint32_t symbol, LinesCaller **ret);
 int object_frames(LinesObject *o, uint32_t symbol, LinesNode *node);
@@ -208,12 +230,19 @@ bool object_definition(LinesObject *o, uint32_t symbol, LineFrame *ret);
  */
 int search_object(Lines *l, LinesObject *o, char **ret_problem);
 
-/* LineSites, and which of the caller's calls they are. */
+/* A call of the caller's code that may have been the one. */
+typedef struct PairCall {
+        uint32_t node;   /* of the caller */
+        uint32_t site;   /* what it looks like in the source */
+        bool is_through; /* it was made by what that calls, which was not recorded */
+} PairCall;
+
+/* LineSites, and the calls that they stand for: compilers make several of one. */
 typedef struct Pair {
         LineSites sites; /* what is handed out */
         LinesCaller *caller;
         LineSite *items;
-        uint32_t *nodes;   /* of each site */
-        bool *is_through;  /* by way of what was not recorded */
+        PairCall *calls; /* by address */
+        uint32_t n_calls;
         const void *of[2]; /* caller, callee */
 } Pair;

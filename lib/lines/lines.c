@@ -19,61 +19,6 @@ typedef struct Known {
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-int object_caller(LinesObject *o, uint32_t symbol, LinesCaller **ret) {
-        int r = 0;
-
-        if (!(o->marks[symbol] & OBJECT_HAS_CALLER)) {
-                r = o->image ? walk_caller(&o->callers[symbol], o->image, &o->symbols, symbol)
-                             : lines_file_caller(o->file, o->in_file, symbol, &o->callers[symbol]);
-                if (r == -ENOMEM)
-                        return r;
-                o->marks[symbol] |= OBJECT_HAS_CALLER; /* what is damaged is not known */
-        }
-        *ret = o->callers[symbol];
-        return 0;
-}
-
-int object_frames(LinesObject *o, uint32_t symbol, LinesNode *node) {
-        int r = 0;
-
-        if (!node->is_resolved && o->image)
-                r = image_frames(o->image, &o->symbols.items[symbol], node);
-        node->is_resolved = r >= 0;
-        return r;
-}
-
-bool object_is_traced(LinesObject *o, uint32_t symbol) {
-        uint8_t *mark = &o->marks[symbol];
-
-        if (!(*mark & OBJECT_HAS_TRACED)) {
-                bool is = o->image ? walk_is_traced(o->image, &o->symbols, symbol)
-                                   : lines_file_is_traced(o->file, o->in_file, symbol);
-
-                *mark |= OBJECT_HAS_TRACED | (is ? OBJECT_IS_TRACED : 0);
-        }
-        return *mark & OBJECT_IS_TRACED;
-}
-
-bool object_definition(LinesObject *o, uint32_t symbol, LineFrame *ret) {
-        return o->image ? image_definition(o->image, &o->symbols.items[symbol], ret)
-                        : lines_file_definition(o->file, o->in_file, symbol, ret);
-}
-
-static LinesObject *object_free(LinesObject *o) {
-        if (!o)
-                return NULL;
-        for (size_t i = 0; o->callers && i < o->symbols.n; i++)
-                (void) lines_caller_free(o->callers[i]);
-        free(o->callers);
-        free(o->marks);
-        code_symbols_done(&o->symbols);
-        (void) image_free(o->image);
-        free(o->origin);
-        free(o->module);
-        return mfree(o);
-}
-DEFINE_CLEANUP(LinesObject *, object_free);
-
 static bool is_of(const Symbol *s, const LinesObject *o) {
         return o->module ? s->module && s->n_module == strlen(o->module) &&
                                    memcmp(s->module, o->module, s->n_module) == 0
@@ -148,8 +93,8 @@ static int object_get(Lines *l, const char *module, size_t n_module, uint64_t ne
                 r = o->callers && o->marks ? 0 : -ENOMEM;
                 if (r >= 0 && !object_find_shift(l, o, near))
                         r = strv_addf(&l->lacking,
-                                      "%s is another kernel's: functions are not where the "
-                                      "recording has them",
+                                      "%s is of another kernel: its functions are not where "
+                                      "the recording has them",
                                       o->origin);
         }
         if (r >= 0 && !ARRAY_ADD(l->objects, l->n_objects, o))
@@ -192,11 +137,9 @@ const Strv *lines_lacking(const Lines *l) {
 
 static void free_pair(Pair *p) {
         for (uint32_t i = 0; i < p->sites.n_sites; i++)
-                if (p->is_through[i])
-                        free((LineFrame *) p->items[i].frames);
+                free((LineFrame *) p->items[i].frames);
         free(p->items);
-        free(p->nodes);
-        free(p->is_through);
+        free(p->calls);
         free(p);
 }
 
@@ -325,50 +268,69 @@ static bool node_is_hidden(const Lines *l, LinesObject *o, const LinesNode *n, L
         return true;
 }
 
-/* Adds a site: @node of a caller, and, if @inner is given, of what it calls. */
-static int add_site(Pair *p, LinesObject *o, uint32_t symbol, uint32_t n, LinesObject *inner,
+/* The site that has these frames; none: a new number. */
+static uint32_t find_site(const Pair *p, const LineSite *like) {
+        uint32_t i = 0;
+
+        for (; i < p->sites.n_sites; i++) {
+                const LineSite *s = &p->items[i];
+                uint32_t k = 0;
+
+                if (s->n_frames != like->n_frames || s->is_static != like->is_static ||
+                    s->frames[like->n_frames - 1].line == 0)
+                        continue;
+                while (k < s->n_frames && s->frames[k].line == like->frames[k].line &&
+                       s->frames[k].is_untraced == like->frames[k].is_untraced &&
+                       streq_ptr(s->frames[k].file, like->frames[k].file) &&
+                       streq_ptr(s->frames[k].function, like->frames[k].function))
+                        k++;
+                if (k == s->n_frames)
+                        break;
+        }
+        return i;
+}
+
+/* Adds a call: node @n of a caller, and, if @inner is given, one of what it calls. */
+static int add_call(Pair *p, LinesObject *o, uint32_t symbol, uint32_t n, LinesObject *inner,
                     uint32_t inner_symbol, LinesNode *inner_node) {
         LinesNode *node = &p->caller->nodes[n], *last = inner_node ?: node;
-        uint32_t at = p->sites.n_sites;
-        LineFrame *frames = NULL;
-        size_t k = at, m = at;
+        const CodeSymbol *in =
+                inner_node ? &inner->symbols.items[inner_symbol] : &o->symbols.items[symbol];
+        _cleanup_free_ LineFrame *frames = NULL;
+        LineSite site = { .offset = (int64_t) (last->address - in->address),
+                          .is_jump = node->is_jump,
+                          .is_static = last->is_static };
+        size_t n_sites = p->sites.n_sites, n_calls = p->n_calls;
+        uint32_t at;
         int r = object_frames(o, symbol, node);
 
         if (r >= 0 && inner_node)
                 r = object_frames(inner, inner_symbol, inner_node);
         if (r < 0)
                 return r;
+        site.n_frames = node->n_frames + (inner_node ? inner_node->n_frames : 0);
+        site.frames = frames = calloc((size_t) site.n_frames + 1, sizeof(*frames));
+        if (!frames)
+                return -ENOMEM;
+        memcpy(frames, node->frames, node->n_frames * sizeof(*frames));
         if (inner_node) {
-                frames = calloc(node->n_frames + inner_node->n_frames + 1, sizeof(*frames));
-                if (!frames)
-                        return -ENOMEM;
-                memcpy(frames, node->frames, node->n_frames * sizeof(*frames));
                 memcpy(frames + node->n_frames, inner_node->frames,
                        inner_node->n_frames * sizeof(*frames));
                 frames[node->n_frames].is_untraced = true;
         }
-        if (!ARRAY_GROW(p->items, at) || !ARRAY_GROW(p->nodes, k) ||
-            !ARRAY_GROW(p->is_through, m)) {
-                free(frames);
+        at = find_site(p, &site);
+        if (!ARRAY_ADD(p->calls, n_calls, (PairCall){ n, at, inner_node }) ||
+            (at == n_sites && !ARRAY_ADD(p->items, n_sites, site)))
                 return -ENOMEM;
-        }
-        p->items[at] = (LineSite){
-                .offset = (int64_t) (last->address -
-                                     (inner_node ? inner->symbols.items[inner_symbol].address
-                                                 : o->symbols.items[symbol].address)),
-                .is_jump = node->is_jump,
-                .is_static = last->is_static,
-                .n_frames = node->n_frames + (inner_node ? inner_node->n_frames : 0),
-                .frames = frames ?: node->frames,
-        };
-        p->nodes[at] = n;
-        p->is_through[at] = inner_node;
-        p->sites.n_sites++;
+        if (n_sites > p->sites.n_sites)
+                (void) TAKE_PTR(frames);
+        p->n_calls = (uint32_t) n_calls;
+        p->sites.n_sites = (uint32_t) n_sites;
         return 0;
 }
 
 /* Those that call @callee, or, if it is NULL, a pointer or a static call. */
-static int add_sites(Lines *l, Pair *p, const Known *caller, const Known *callee) {
+static int add_calls(Lines *l, Pair *p, const Known *caller, const Known *callee) {
         LinesObject *o = caller->object;
 
         for (uint32_t n = 0; n < p->caller->n_nodes; n++) {
@@ -379,14 +341,14 @@ static int add_sites(Lines *l, Pair *p, const Known *caller, const Known *callee
                 int r = 0;
 
                 if (callee ? node_calls(o, node, callee) : node_is_indirect(node))
-                        r = add_site(p, o, caller->symbol, n, NULL, 0, NULL);
+                        r = add_call(p, o, caller->symbol, n, NULL, 0, NULL);
                 else if (node_is_hidden(l, o, node, &to, &symbol)) {
                         to->marks[symbol] |= OBJECT_IS_WANTED;
                         r = object_caller(to, symbol, &inner);
                         for (uint32_t k = 0; r >= 0 && inner && k < inner->n_nodes; k++)
                                 if (callee ? node_calls(to, &inner->nodes[k], callee)
                                            : node_is_indirect(&inner->nodes[k]))
-                                        r = add_site(p, o, caller->symbol, n, to, symbol,
+                                        r = add_call(p, o, caller->symbol, n, to, symbol,
                                                      &inner->nodes[k]);
                 }
                 if (r < 0)
@@ -409,11 +371,11 @@ static int find_sites(Lines *l, Pair *p, const Function *caller, const Function 
         if (r < 0 || !p->caller)
                 return r;
         p->sites.answer = LINES_DIRECT;
-        r = add_sites(l, p, from, to);
+        r = add_calls(l, p, from, to);
         if (r >= 0 && p->sites.n_sites == 0) {
                 p->sites.answer = callee->is_irq_entry ? LINES_INTERRUPT : LINES_INDIRECT;
                 if (p->sites.answer == LINES_INDIRECT)
-                        r = add_sites(l, p, from, NULL);
+                        r = add_calls(l, p, from, NULL);
                 if (p->sites.answer == LINES_INDIRECT && p->sites.n_sites == 0)
                         p->sites.answer = LINES_NONE;
         }

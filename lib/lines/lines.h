@@ -107,7 +107,7 @@ typedef enum LinesAnswer {
 
 typedef struct LineSites {
         LinesAnswer answer;
-        uint32_t n_sites; /* by their addresses */
+        uint32_t n_sites; /* by their addresses; what compilers made several of is one */
         const LineSite *sites;
 } LineSites;
 
@@ -125,13 +125,14 @@ const LineSites *lines_sites(Lines *l, const Function *caller, const Function *c
  */
 typedef struct LinesPosition {
         const LineSites *last; /* NULL: at the beginning, or anywhere */
-        uint64_t possible;
-        bool is_lost; /* it may be anywhere */
+        uint64_t possible;     /* lines_follow()'s own */
+        bool is_lost;          /* it may be anywhere */
 } LinesPosition;
 uint64_t lines_follow(Lines *l, LinesPosition *at, const LineSites *sites);
 /* The same of all calls that one call of a caller made, in their order, of which later ones decide about earlier ones,
- * too.  @ret_possible: room for @n.  0 or -ENOMEM. */
-int lines_follow_all(Lines *l, const LineSites *const *calls, size_t n, uint64_t *ret_possible);
+ * too.  @has_end: it has returned, and nothing lacks behind the last.  @ret_possible: room for @n.  0 or -ENOMEM. */
+int lines_follow_all(Lines *l, const LineSites *const *calls, size_t n, bool has_end,
+                     uint64_t *ret_possible);
 
 /* Where a function is defined; false: not known. */
 bool lines_definition(Lines *l, const Function *f, LineFrame *ret);

@@ -11,72 +11,8 @@
 
 #define STRAY_MAX 64 /* instructions of code outside the function that it jumps to */
 #define WORK_MAX                                                                                   \
-        ((uint64_t) 1 << 26)        /* instructions looked at to order the calls of one function */
-#define CODE_MAX ((size_t) 1 << 22) /* of one function [bytes] */
+        ((uint64_t) 1 << 26) /* instructions looked at to order the calls of one function */
 #define NONE UINT32_MAX
-
-/* --- symbols ---------------------------------------------------------------------------------- */
-
-static int compare_symbols(const void *pa, const void *pb) {
-        const CodeSymbol *a = pa, *b = pb;
-
-        return CMP(a->address, b->address) ?: strcmp(a->name, b->name);
-}
-
-int code_symbols_index(CodeSymbols *s) {
-        int r = hash_reserve(&s->names, s->n);
-
-        for (size_t i = 0; i < s->n && r >= 0; i++) {
-                const char *name = s->items[i].name;
-
-                r = hash_add(&s->names, hash_bytes(HASH_BYTES_FIRST, name, strlen(name)), i + 1);
-        }
-        return r;
-}
-
-int code_symbols_finish(CodeSymbols *s) {
-        if (s->n > 0)
-                qsort(s->items, s->n, sizeof(*s->items), compare_symbols);
-        /* Of what has no size, up to the next. */
-        for (size_t i = s->n, next = s->n; i-- > 0;) {
-                if (i + 1 < s->n && s->items[i + 1].address != s->items[i].address)
-                        next = i + 1;
-                if (s->items[i].n_bytes == 0 && next < s->n)
-                        s->items[i].n_bytes =
-                                MIN(s->items[next].address - s->items[i].address, CODE_MAX);
-        }
-        return code_symbols_index(s);
-}
-
-uint32_t code_symbols_at(const CodeSymbols *s, uint64_t address) {
-        size_t k = BISECT(0, s->n, i, s->items[i].address < address);
-
-        return k < s->n && s->items[k].address == address ? (uint32_t) k : NO_SYMBOL;
-}
-
-uint32_t code_symbols_named(const CodeSymbols *s, const char *name, size_t n_name,
-                            bool *ret_is_only) {
-        uint32_t found = NO_SYMBOL;
-        const HashSlot *slot;
-
-        *ret_is_only = true;
-        hash_each (slot, &s->names, hash_bytes(HASH_BYTES_FIRST, name, n_name)) {
-                const CodeSymbol *is = &s->items[slot->value - 1];
-
-                if (strlen(is->name) != n_name || memcmp(is->name, name, n_name) != 0)
-                        continue;
-                if (found == NO_SYMBOL)
-                        found = (uint32_t) slot->value - 1;
-                else if (is->address != s->items[found].address)
-                        *ret_is_only = false;
-        }
-        return found;
-}
-
-void code_symbols_done(CodeSymbols *s) {
-        free(s->items);
-        hash_done(&s->names);
-}
 
 /* --- instructions ----------------------------------------------------------------------------- */
 
@@ -277,9 +213,10 @@ static int add_nodes(Walk *w) {
         return 0;
 }
 
-/* Adds the calls that can be met next from place @from on. */
+/* Adds the calls that can be met next from place @from on, and the end. */
 static int add_nexts(Walk *w, size_t from, uint32_t round, size_t *n_nexts) {
         LinesCaller *c = w->caller;
+        bool has_end = from >= w->n_places;
         size_t n = 0;
 
         w->stack[n++] = (uint32_t) from;
@@ -292,6 +229,7 @@ static int add_nexts(Walk *w, size_t from, uint32_t round, size_t *n_nexts) {
                         continue;
                 p->seen = round;
                 goes_on = p->kind != CODE_JUMP && p->kind != CODE_RETURN;
+                has_end |= p->kind == CODE_RETURN;
                 if (p->node != NONE) {
                         if (!ARRAY_ADD(c->nexts, *n_nexts, p->node))
                                 return -ENOMEM;
@@ -299,13 +237,20 @@ static int add_nexts(Walk *w, size_t from, uint32_t round, size_t *n_nexts) {
                 } else if (p->kind == CODE_JUMP || p->kind == CODE_BRANCH || p->kind == CODE_CALL) {
                         size_t to = place_at(w, p->target);
 
-                        if (has_place(w, to, p->target) && w->places[to].seen != round)
+                        if (!has_place(w, to, p->target))
+                                has_end |= p->kind != CODE_CALL;
+                        else if (w->places[to].seen != round)
                                 w->stack[n++] = (uint32_t) to;
                 }
-                if (goes_on && has_place(w, k + 1, p->address + p->n_bytes) &&
-                    w->places[k + 1].seen != round)
+                if (!goes_on)
+                        continue;
+                if (!has_place(w, k + 1, p->address + p->n_bytes))
+                        has_end = true;
+                else if (w->places[k + 1].seen != round)
                         w->stack[n++] = (uint32_t) k + 1;
         }
+        if (has_end && !ARRAY_ADD(c->nexts, *n_nexts, c->n_nodes))
+                return -ENOMEM;
         return 0;
 }
 
@@ -332,6 +277,8 @@ static int add_order(Walk *w) {
 
                         if (!c->nodes[i].is_jump || w->places[k].kind == CODE_BRANCH)
                                 r = add_nexts(w, k + 1, i + 1, &n_nexts);
+                        else if (!ARRAY_ADD(c->nexts, n_nexts, c->n_nodes))
+                                r = -ENOMEM;
                 }
         }
         c->begins[c->n_nodes + 1] = (uint32_t) n_nexts;

@@ -18,6 +18,7 @@
 typedef struct Run {
         const Function *caller;
         size_t n;
+        bool has_ended;
         const void *items[]; /* n callees, and n ways */
 } Run;
 
@@ -286,7 +287,7 @@ static const CallWay *way_of(Ways *w, const LineSites *sites, uint64_t possible,
 /* --- a caller's calls ------------------------------------------------------------------------- */
 
 static int ask(Ways *w, const Function *caller, const Function *const *callees, size_t n,
-               const CallWay **ret) {
+               bool has_ended, const CallWay **ret) {
         int r;
 
         if (!ARRAY_ROOM(w->sites, w->n_sites_room, n) ||
@@ -297,7 +298,7 @@ static int ask(Ways *w, const Function *caller, const Function *const *callees, 
                 if (callees[i] && !w->sites[i])
                         return -ENOMEM;
         }
-        r = lines_follow_all(w->lines, w->sites, n, w->possible);
+        r = lines_follow_all(w->lines, w->sites, n, has_ended, w->possible);
         for (size_t i = 0; i < n && r >= 0; i++) {
                 ret[i] = NULL;
                 if (!w->sites[i] || w->sites[i]->answer == LINES_INTERRUPT)
@@ -310,8 +311,8 @@ static int ask(Ways *w, const Function *caller, const Function *const *callees, 
 }
 
 static int ask_or_know(Ways *w, const Function *caller, const Function *const *callees, size_t n,
-                       const CallWay **ret) {
-        uint64_t key = hash_bytes(HASH_BYTES_FIRST ^ hash_key(caller), (const char *) callees,
+                       bool has_ended, const CallWay **ret) {
+        uint64_t key = hash_bytes((HASH_BYTES_FIRST ^ hash_key(caller)) + has_ended, (const char *) callees,
                                   n * sizeof(*callees));
         size_t n_bytes = sizeof(Run) + 2 * n * sizeof(void *);
         const HashSlot *slot;
@@ -320,13 +321,13 @@ static int ask_or_know(Ways *w, const Function *caller, const Function *const *c
 
         hash_each (slot, &w->runs, key) {
                 run = (void *) (uintptr_t) slot->value;
-                if (run->caller == caller && run->n == n &&
+                if (run->caller == caller && run->n == n && run->has_ended == has_ended &&
                     memcmp(run->items, callees, n * sizeof(*callees)) == 0) {
                         memcpy(ret, run->items + n, n * sizeof(*ret));
                         return 0;
                 }
         }
-        r = ask(w, caller, callees, n, ret);
+        r = ask(w, caller, callees, n, has_ended, ret);
         if (r < 0 || w->n_run_bytes + n_bytes > RUNS_BYTES_MAX)
                 return r;
         run = malloc(n_bytes);
@@ -335,14 +336,14 @@ static int ask_or_know(Ways *w, const Function *caller, const Function *const *c
                 return -ENOMEM;
         }
         w->n_run_bytes += n_bytes;
-        *run = (Run){ .caller = caller, .n = n };
+        *run = (Run){ .caller = caller, .n = n, .has_ended = has_ended };
         memcpy(run->items, callees, n * sizeof(*callees));
         memcpy(run->items + n, ret, n * sizeof(*ret));
         return 0;
 }
 
 int ways_find(void *ways, const Function *caller, const Function *const *callees, size_t n,
-              const CallWay **ret) {
+              bool has_ended, const CallWay **ret) {
         Ways *w = ways;
         int r = 0;
 
@@ -354,7 +355,7 @@ int ways_find(void *ways, const Function *caller, const Function *const *callees
 
                 k = MIN(n - i, RUN_MAX);
                 memcpy(part + n_before, callees + i, k * sizeof(*callees));
-                r = ask_or_know(w, caller, part, n_before + k, found);
+                r = ask_or_know(w, caller, part, n_before + k, has_ended && i + k == n, found);
                 if (r >= 0)
                         memcpy(ret + i, found + n_before, k * sizeof(*ret));
         }
@@ -377,7 +378,7 @@ static int find_way(Ways *w, Frame *caller, Step *step) {
         if (!sites)
                 return -ENOMEM;
         if (!caller->data)
-                caller->data = calloc(1, sizeof(LinesPosition));
+                caller->data = NEW(LinesPosition, .is_lost = caller->is_cut);
         if (!caller->data)
                 return -ENOMEM;
         possible = lines_follow(w->lines, caller->data, sites);
@@ -388,17 +389,18 @@ static int find_way(Ways *w, Frame *caller, Step *step) {
 }
 
 /* Nobody knows what was called meanwhile. */
+static void lose(Frame *frame) {
+        LinesPosition *at = frame->data;
+
+        frame->is_cut = true;
+        if (at)
+                *at = (LinesPosition){ .is_lost = true };
+}
+
 static void lose_all(Ways *w) {
-        for (size_t i = 0; i < w->stacks.n; i++) {
-                Stack *s = &w->stacks.items[i];
-
-                for (uint32_t k = 0; k < s->n; k++) {
-                        LinesPosition *at = s->frames[k].data;
-
-                        if (at)
-                                *at = (LinesPosition){ .is_lost = true };
-                }
-        }
+        for (size_t i = 0; i < w->stacks.n; i++)
+                for (uint32_t k = 0; k < w->stacks.items[i].n; k++)
+                        lose(&w->stacks.items[i].frames[k]);
 }
 
 int ways_step(Ways *w, Step *step) {
@@ -428,8 +430,8 @@ int ways_step(Ways *w, Step *step) {
                 free(popped.data);
         caller = stack_caller(stack, step->depth);
         if (caller && caller->depth == step->depth - 1 && !step->function->is_irq_entry) {
-                if (step->n_left_out > 0 && caller->data)
-                        *(LinesPosition *) caller->data = (LinesPosition){ .is_lost = true };
+                if (step->n_left_out > 0)
+                        lose(caller);
                 r = find_way(w, caller, step);
         }
         if (r >= 0 && step->kind == STEP_ENTER && !stack_push(stack, step->function, step->depth))

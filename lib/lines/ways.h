@@ -25,7 +25,7 @@ typedef struct Ways Ways;
 int ways_new(Ways **ret, Lines *lines);
 /* A PairingWays.  All live as long as the Ways. */
 int ways_find(void *ways, const Function *caller, const Function *const *callees, size_t n,
-              const CallWay **ret);
+              bool has_ended, const CallWay **ret);
 /* The same for who does not wait for the end of a call: what is called later does not decide.  Each step of a recording, in
  * its order, whose `way` is set if it is a call.  0 or -ENOMEM. */
 int ways_step(Ways *w, Step *step);

@@ -17,6 +17,7 @@ fuzz_targets = \
 	%D%/fuzz-frame \
 	%D%/fuzz-text \
 	%D%/fuzz-lean \
+	%D%/fuzz-lines \
 	%D%/fuzz-ledger \
 	%D%/fuzz-live \
 	%D%/fuzz-meta \
@@ -78,6 +79,9 @@ fuzz_targets = \
 %C%_fuzz_live_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_live_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_live_LDADD = $(daemon_libs) $(fuzz_libs)
+%C%_fuzz_lines_CFLAGS = $(fuzz_cflags) $(ZSTD_CFLAGS)
+%C%_fuzz_lines_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_lines_LDADD = $(lines_libs) $(fuzz_libs)
 %C%_fuzz_meta_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_meta_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_meta_LDADD = $(store_libs) $(fuzz_libs)

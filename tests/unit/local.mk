@@ -88,6 +88,11 @@ unit_programs += %D%/lib-import
 %C%_lib_import_CFLAGS = $(unit_cflags)
 %C%_lib_import_LDADD = $(unit_libs) $(import_libs) $(drawing_libs) $(CHECK_LIBS)
 
+unit_programs += %D%/lib-lines
+%C%_lib_lines_SOURCES = %D%/test-code.c %D%/test-layer.c %D%/test-lines-file.c %D%/test-sites.c %D%/test-ways.c %D%/lines-fixture.h
+%C%_lib_lines_CFLAGS = $(unit_cflags) $(ZSTD_CFLAGS)
+%C%_lib_lines_LDADD = $(unit_libs) $(lines_libs) $(CHECK_LIBS)
+
 unit_programs += %D%/lib-analyze
 %C%_lib_analyze_SOURCES = %D%/test-breakdown.c %D%/test-call-tree.c %D%/test-expected.c %D%/test-heat-map.c \
 	%D%/test-overhead.c %D%/test-pairing.c %D%/test-quantiles.c %D%/test-role.c %D%/test-spans.c
@@ -237,6 +242,18 @@ unit_programs += %D%/daemon-rotation
 %C%_daemon_rotation_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 %C%_daemon_rotation_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=recorder_sequence,--wrap=recorder_first_open \
 	-Wl,--wrap=recorder_oldest_open,--wrap=recorder_cut,--wrap=recorder_kick
+
+# A small kernel with debug information, and a module of it.
+lines_samples = %D%/lines/vmlinux %D%/lines/sample.ko
+check_DATA += $(lines_samples)
+CLEANFILES += $(lines_samples)
+EXTRA_DIST += %D%/lines-sample.c %D%/lines-sample-2.c %D%/lines-sample-module.c
+lines_cc = $(AM_V_CC)$(MKDIR_P) %D%/lines && $(CC) -g -gdwarf-5 -O2 -fno-pie -fno-stack-protector -fcf-protection=none \
+	-ffile-prefix-map=$(abs_builddir)=. $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-pg -mfentry,-fpatchable-function-entry=2)
+%D%/lines/vmlinux: %D%/lines-sample.c %D%/lines-sample-2.c
+	$(lines_cc) -no-pie -nostdlib -static -Wl,-e,start_kernel -Wl,--build-id=0x00112233445566778899aabbccddeeff00112233 -o $@ $^
+%D%/lines/sample.ko: %D%/lines-sample-module.c
+	$(lines_cc) -c -o $@ $<
 
 # Completion needs a shell.
 dist_check_SCRIPTS += %D%/test-completion.sh

@@ -190,7 +190,7 @@ static void note(Asked *a, const char *s) {
 
 /* Every other call is through what was inlined. */
 static int find_ways(void *userdata, const Function *caller, const Function *const *callees,
-                     size_t n, const CallWay **ret) {
+                     size_t n, bool has_ended, const CallWay **ret) {
         Asked *a = userdata;
 
         note(a, caller->label);
@@ -200,7 +200,7 @@ static int find_ways(void *userdata, const Function *caller, const Function *con
                 note(a, callees[i] ? callees[i]->label : "");
                 ret[i] = !callees[i] ? NULL : i % 2 ? &through.way : &direct.way;
         }
-        note(a, "; ");
+        note(a, has_ended ? "; " : " ...; ");
         return 0;
 }
 

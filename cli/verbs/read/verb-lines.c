@@ -83,7 +83,7 @@ static int end(void *userdata, const Call *call) {
         Callees *c = call->frame->data;
         _cleanup_free_ uint64_t *possible = calloc(c->n, sizeof(*possible));
         size_t first = call->is_late ? 0 : 1;
-        int r = possible ? lines_follow_all(v->lines, c->sites + first, c->n - first,
+        int r = possible ? lines_follow_all(v->lines, c->sites + first, c->n - first, !call->is_cut,
                                             possible + first)
                          : -ENOMEM;
 
