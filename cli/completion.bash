@@ -76,6 +76,7 @@ __ftracectl_options() { # VERB
         calls) echo "$filter --where= --limit= --keep-going -j --json" ;;
         collect) echo '-n --name= -o --output= --hosts= --ended --compress= --buffer= --cpus= --from= --to= -j --json' ;;
         fetch) echo '-o --output= --hosts= --ended --compress= --buffer= --cpus= --from= --to=' ;;
+        lines) echo "$filter --vmlinux= -a --all -o --output= --keep-going -j --json" ;;
         metrics) echo '-o --output= -j --json' ;;
         diff) echo "$filter --fail-over= --limit= --keep-going -j --json" ;;
         export) echo "$filter --format= -o --output= --keep-going" ;;
@@ -96,7 +97,7 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top tree slow why hist calls waits path
-                diff verify fetch collect export remove pin vacuum functions profile schedule metrics doctor'
+                diff verify fetch lines collect export remove pin vacuum functions profile schedule metrics doctor'
         local columns='self share total stolen softirq waking net blocked on-cpu count avg min p50 p90 p99 max name'
         local verb= action= word value i
         local -a where=()
@@ -117,7 +118,7 @@ _ftracectl() {
                 --name | --profile | --depth | --notrace | --pid | --event | --duration | --max-size | --segment-size | --buffer | --buffer-size | --lean | --set | \
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --format | \
                         --color | --task | --where | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
-                        --columns | --fail-over | --option | --output | --against | --socket | --store | --time | --limit | \
+                        --columns | --fail-over | --option | --output | --against | --vmlinux | --socket | --store | --time | --limit | \
                         --config-root | --compress | --calendar | --at | --in | --host | --hosts | -H | \
                         -n | -p | -o | -O)
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
@@ -132,7 +133,7 @@ _ftracectl() {
 
         case $previous in
         --store | --config-root) __ftracectl_offer_files "$cur" -d; return ;;
-        --socket | -o | --output | --hosts) __ftracectl_offer_files "$cur" -f; return ;;
+        --socket | -o | --output | --hosts | --vmlinux) __ftracectl_offer_files "$cur" -f; return ;;
         --compress) COMPREPLY=($(compgen -W 'zstd none' -- "$cur")); return ;;
         -H | --host) __ftracectl_offer_files "$cur" -A hostname; return ;;
         --color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
@@ -207,7 +208,7 @@ _ftracectl() {
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}"; __ftracectl_functions "$cur") ;;
         stop | trigger | snapshot | remove | pin)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}") ;;
-        show | report | top | tree | slow | why | hist | calls | waits | path | diff | verify | fetch | export)
+        show | report | top | tree | slow | why | hist | calls | waits | path | diff | verify | fetch | lines | export)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}")
                 [[ ${#COMPREPLY[@]} -gt 0 ]] || __ftracectl_offer_files "$cur" -f ;;
         esac

@@ -7,10 +7,10 @@
 top_srcdir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 to_build=(autoconf automake pkg-config gcc make libc6-dev libtracefs-dev libtraceevent-dev
-        libsystemd-dev libjansson-dev libzstd-dev libxxhash-dev libseccomp-dev zlib1g-dev check scdoc)
+        libsystemd-dev libjansson-dev libzstd-dev libxxhash-dev libseccomp-dev zlib1g-dev libdw-dev libdebuginfod-dev check scdoc)
 to_boot=(qemu-system-x86 cpio xz-utils zstd kmod e2fsprogs)
 to_test=(g++ clang libclang-rt-dev shellcheck jq python3 trace-cmd systemd systemd-sysv procps iproute2 sqlite3
-        openssh-client openssh-server)
+        openssh-client openssh-server debuginfod)
 to_package=(build-essential debhelper lintian)
 to_emulate=(qemu-system-arm)
 to_view=(chromium protobuf-compiler golang-go)
@@ -122,7 +122,7 @@ install_cross_packages() { # ARCHITECTURE [PACKAGE...]: and these
 
         dpkg --print-foreign-architectures | grep -qx "$arch" || [[ $(id -u) != 0 ]] || dpkg --add-architecture "$arch"
         install_packages "gcc-${triplets[$arch]}" "libc6-dev-$arch-cross" \
-                {pkgconf,lib{tracefs,traceevent,systemd,jansson,zstd,xxhash,seccomp}-dev,zlib1g-dev,check}:"$arch" "${@:2}"
+                {pkgconf,lib{tracefs,traceevent,systemd,jansson,zstd,xxhash,seccomp}-dev,zlib1g-dev,lib{dw,debuginfod}-dev,check}:"$arch" "${@:2}"
 }
 
 configure_cross() { # DIR ARCHITECTURE OPTION...

@@ -6,6 +6,7 @@ noinst_LIBRARIES += %D%/liblines.a
 	%D%/code.c \
 	%D%/code.h \
 	%D%/follow.c \
+	%D%/image.c \
 	%D%/layer.c \
 	%D%/lines-file.c \
 	%D%/lines-private.h \
@@ -18,8 +19,6 @@ noinst_LIBRARIES += %D%/liblines.a
 	%D%/ways.c \
 	%D%/ways.h
 if HAVE_ELFUTILS
-%C%_liblines_a_SOURCES += %D%/dwarf.c %D%/image.c %D%/image.h
-else
-%C%_liblines_a_SOURCES += %D%/no-image.c
+%C%_liblines_a_SOURCES += %D%/dwarf.c %D%/image.h
 endif
 lines_libs = %D%/liblines.a $(calls_libs) $(ELFUTILS_LIBS)

@@ -247,24 +247,20 @@ static int take_belowf(Search *s, const char *format, ...) {
         return take_below(s, dir_open(AT_FDCWD, path), path, 0, &n_left);
 }
 
-/* The directory that @path, a vmlinux, is in; the caller frees. */
-static char *directory_of(const char *path) {
-        const char *slash = strrchr(path, '/');
-
-        return slash ? strndup(path, (size_t) (slash - path)) : strdup(".");
-}
-
 /* A module of the kernel whose vmlinux was named: packages have it in ../lib/modules of boot/, builds below it. */
 static int take_beside(Search *s) {
-        _cleanup_free_ char *dir = directory_of(s->l->place.vmlinux);
+        _cleanup_free_ char *path = realpath(s->l->place.vmlinux, NULL);
+        char *name = path ? strrchr(path, '/') : NULL; /* it is absolute */
         const char *release = s->l->recording.release;
         int r = LINES_E_NONE;
 
-        if (!dir)
-                return -ENOMEM;
+        if (!name)
+                return LINES_E_NONE;
+        *name++ = '\0';
+        release = release ?: startswith(name, "vmlinux-"); /* a text does not tell */
         if (release)
-                r = take_belowf(s, "%s/../lib/modules/%s", dir, release);
-        return r == LINES_E_NONE ? take_belowf(s, "%s", dir) : r;
+                r = take_belowf(s, "%s/../lib/modules/%s", path, release);
+        return r == LINES_E_NONE ? take_belowf(s, "%s", path) : r;
 }
 
 /* --- the usual places ------------------------------------------------------------------------- */

@@ -10,6 +10,8 @@
  *        removed                  what became of sessions that are no more (retention/removed.h)
  *        symbols/HASH.zst         kallsyms, or a list of modules (daemon/symbols/kernel-symbols.h), zstd,
  *                                 named by the XXH3-128 of the plain text (32 hex digits)
+ *        symbols/BUILD-ID.lines   lines of a kernel's source, for whoever reads, if somebody puts them there: what
+ *                                 "ftracectl lines --all" writes; it stays
  *        sessions/NAME/
  *          session.json           meta/meta.h
  *          tracing/...            files copied from tracefs, paths as there: events/header_page,

@@ -89,7 +89,7 @@ unit_programs += %D%/lib-import
 %C%_lib_import_LDADD = $(unit_libs) $(import_libs) $(drawing_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-lines
-%C%_lib_lines_SOURCES = %D%/test-code.c %D%/test-layer.c %D%/test-lines-file.c %D%/test-sites.c %D%/test-ways.c %D%/lines-fixture.h
+%C%_lib_lines_SOURCES = %D%/test-code.c %D%/test-debuginfod.c %D%/test-layer.c %D%/test-lines-file.c %D%/test-sites.c %D%/test-ways.c %D%/lines-fixture.h
 %C%_lib_lines_CFLAGS = $(unit_cflags) $(ZSTD_CFLAGS)
 %C%_lib_lines_LDADD = $(unit_libs) $(lines_libs) $(CHECK_LIBS)
 

@@ -159,7 +159,7 @@ fetch_headers() ( # DIR RELEASE ARCHITECTURE: all or nothing
 
 # What the stories call, besides the libraries of our programs.  These depend on the rest.
 root_packages=(base-files base-passwd bash coreutils dash dbus diffutils findutils grep gzip hostname iproute2
-        jq kmod libc-bin libjansson4 libseccomp2 libsystemd0 libtraceevent1 libtracefs1 libxxhash0 libzstd1 make
+        jq kmod libc-bin libdw1 libjansson4 libseccomp2 libsystemd0 libtraceevent1 libtracefs1 libxxhash0 libzstd1 make
         mawk mount ncurses-base passwd procps psmisc python3 sed systemd systemd-sysv tar trace-cmd
         usr-is-merged util-linux xz-utils zlib1g zstd)
 
