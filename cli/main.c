@@ -64,7 +64,9 @@ static const Verb verbs[] = {
           "lines are reported and left out, and the exit status is then 1.  With --json: one\n"
           "object per call and line.  Several recordings, of one host or of many, are merged by\n"
           "their time of day.\n",
-          OPTIONS_DRAW | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, MANY, verb_report },
+          OPTIONS_DRAW | OPTIONS_LINES | OPTIONS_WAYS | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
+                  OPTIONS_JSON,
+          1, MANY, verb_report },
         { "top", "SOURCE [OPTIONS]", "show where the time went",
           "SELF is a function's time without the calls below it, TOTAL includes them; recursion\n"
           "counts once.  Calls cut off at either end count for the recorded part.\n",
@@ -74,8 +76,8 @@ static const Verb verbs[] = {
         { "tree", "SOURCE [OPTIONS]", "show the trees of all calls, merged",
           "One line for each function below the path of its callers, longest first; \">\" marks\n"
           "the path to where most time went.\n",
-          OPTIONS_TREE | OPTIONS_CALLERS | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
-                  OPTIONS_JSON,
+          OPTIONS_TREE | OPTIONS_LINES | OPTIONS_WAYS | OPTIONS_CALLERS | OPTIONS_ANALYZE |
+                  OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON,
           1, 1, verb_tree },
         { "hist", "SOURCE [FUNCTION] [OPTIONS]", "show how long calls took",
           "A histogram for each root; with FUNCTION, a name or a glob, one of all its calls,\n"
@@ -90,16 +92,17 @@ static const Verb verbs[] = {
           "not.  \"+\": functions that the median call does not call, \"-\": functions that only "
           "it\n"
           "calls.  Without --root, calls that waited for input most of their time are left out.\n",
-          OPTIONS_LIMIT | OPTIONS_TREE | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
-                  OPTIONS_JSON,
+          OPTIONS_LIMIT | OPTIONS_LINES | OPTIONS_WAYS | OPTIONS_TREE | OPTIONS_ANALYZE |
+                  OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON,
           1, 1, verb_slow },
         { "why", "SOURCE [ROOT] [OPTIONS]", "show what slow calls have that usual ones do not",
           "Compares the slowest hundredth of the calls of ROOT (default: the root with the most\n"
           "time), path by path, with the middle half of all; with --slower=TIME, the calls that\n"
           "took so long; with --from and --to, --keep-failed or --against, these with all others.\n"
           "The causes add up to the difference.  P is corrected for their number.\n",
-          OPTIONS_WHY | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
-          verb_why },
+          OPTIONS_WHY | OPTIONS_LINES | OPTIONS_WAYS | OPTIONS_LIMIT | OPTIONS_FILTER |
+                  OPTIONS_KEEP_GOING | OPTIONS_JSON,
+          1, 2, verb_why },
         { "waits", "SOURCE [OPTIONS]", "show where calls waited and who woke them",
           "Needs a recording made with --sched.  WAITED is the time off the CPU, WAKE-UP the\n"
           "part of it after being woken, as a median.\n",
@@ -110,13 +113,15 @@ static const Verb verbs[] = {
           "duration.  Of ROOT, a name or a glob (default: the root with most time), the slowest\n"
           "call that the filters leave; --nth chooses another.  Needs a recording made with\n"
           "--sched.\n",
-          OPTIONS_PATH | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
-          verb_path },
+          OPTIONS_PATH | OPTIONS_LINES | OPTIONS_WAYS | OPTIONS_LIMIT | OPTIONS_FILTER |
+                  OPTIONS_KEEP_GOING | OPTIONS_JSON,
+          1, 2, verb_path },
         { "calls", "SOURCE [FUNCTION] [OPTIONS]", "list every call of a function",
           "In the order in which they ended; without FUNCTION, the outermost calls.  \"+\" after\n"
           "a duration: the call was cut and took longer.\n",
-          OPTIONS_CALLS | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
-          verb_calls },
+          OPTIONS_CALLS | OPTIONS_LINES | OPTIONS_WAYS | OPTIONS_LIMIT | OPTIONS_FILTER |
+                  OPTIONS_KEEP_GOING | OPTIONS_JSON,
+          1, 2, verb_calls },
         { "diff", "BEFORE NOW [OPTIONS]", "show what changed between two recordings",
           "Tells of each root that both have what \"why NOW --against=BEFORE\" tells: the causes\n"
           "that the difference is the sum of, and whether it may be chance.  With --fail-over the\n"
@@ -154,8 +159,9 @@ static const Verb verbs[] = {
           "any number of recordings, into FILE or partitions of DIR/) or tsv (its rows as text,\n"
           "for databases without it).\n"
           "Without -o, writes to standard output.\n",
-          OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, MANY,
-          verb_export },
+          OPTIONS_EXPORT | OPTIONS_LINES | OPTIONS_WAYS | OPTIONS_OUTPUT | OPTIONS_FILTER |
+                  OPTIONS_KEEP_GOING,
+          1, MANY, verb_export },
         { "remove", "SESSION...", "remove sessions and their data", NULL, OPTIONS_FLEET, 1, MANY,
           verb_remove },
         { "pin", "SESSION...", "protect sessions from removal",

@@ -252,7 +252,7 @@ static int walked(void *userdata, const PageWalk *walk) {
 /* What the recording lacks, and did when it was made of another, and what of it is taken. */
 static int describe_origin(Work *w) {
         SessionMeta all = *w->meta;
-        _cleanup_strv_ Strv lacks = {};
+        _cleanup_strv_ Strv lacks = {}, ids = {};
         const CpuAccount total = session_meta_total(w->meta);
         const DamageCount lost = { total.pages_lost, "page", "pages",
                                    "read from the kernel but not stored" };
@@ -266,6 +266,9 @@ static int describe_origin(Work *w) {
                 r = strv_extend(&lacks, &w->lacks);
         if (r >= 0)
                 r = damage_add_counts(&lacks, "", &lost, 1);
+        if (r >= 0)
+                r = session_dir_read_build_ids(w->dir, w->meta, &ids);
+        all.build_ids = ids;
         all.lacks = lacks;
         all.filters = (char *) w->spec->filters;
         if (r < 0 || !(clock_tuple_is_set(&all.start) || lacks.n > 0 || all.filters))

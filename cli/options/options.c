@@ -218,6 +218,9 @@ static const Option options[] = {
         { "keep-failed",    0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_FLAG, AT(filter.keep_failed), NULL,
           "only calls of roots that return an error, or also those; why: compare these with\n"
           "the others; see --retval" },
+        { "lines",          0,  OPTIONS_WAYS,   OPTION_FLAG,     AT(analysis.lines), NULL,
+          "also show from which line of the source a call was made, and the functions that the\n"
+          "compiler inlined there" },
         { "vmlinux",        0,  OPTIONS_LINES,  OPTION_TEXT,     AT(analysis.vmlinux), "FILE",
           "the kernel's vmlinux with debug information, or a lines file (default: the store's,\n"
           "/usr/lib/debug, or what DEBUGINFOD_URLS names)" },

@@ -96,6 +96,7 @@ enum {
 #define OPTIONS_PIN (UINT64_C(1) << 37)   /* or no longer */
 #define OPTIONS_LINES (UINT64_C(1) << 38) /* from where lines of the source are */
 #define OPTIONS_CARRY (UINT64_C(1) << 39) /* how many of them to keep */
+#define OPTIONS_WAYS (UINT64_C(1) << 40)  /* whether calls have them */
 
 #define NTH_TRACE_ALL INT_MAX
 
@@ -128,9 +129,10 @@ typedef struct FetchOptions {
 
 /* How what was read is added up and shown. */
 typedef struct AnalysisOptions {
-        const char *sort;       /* top */
-        const char *columns;    /* top; NULL: not said */
-        const char *vmlinux;    /* NULL: not said */
+        const char *sort;    /* top */
+        const char *columns; /* top; NULL: not said */
+        const char *vmlinux; /* NULL: not said */
+        bool lines;
         const char *where;      /* calls: a condition (cli/views/views.h); NULL: all */
         uint64_t min_ppm;       /* tree: of all; UINT64_MAX: not said */
         uint64_t fail_over_ppm; /* diff: of what it was before; UINT64_MAX: not said */

@@ -44,6 +44,8 @@ static int draw_until(Drawing *d, uint64_t until_ns) {
                 if (o->live && step.comm && streq(step.comm, "<...>"))
                         step.comm = live_comm(d, step.pid, step.comm);
                 r = o->live ? census_step(&d->census, &step) : 0;
+                if (d->ways && r >= 0)
+                        r = ways_step(d->ways, &step);
                 if (r < 0)
                         return r;
                 if (d->rendering)
@@ -154,16 +156,25 @@ int display_status(int r, const SessionMeta *m, char *problem) {
 int display_report(const Source *s, const Options *o, const DrawingOptions *d) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_drawing_ Drawing drawing = {};
+        _cleanup_(source_lines_done) SourceLines lines = {};
         _cleanup_strv_ Strv damage = {};
         char *problem = NULL;
-        int r;
+        int r = drawing_open(&drawing, s->dir, s->meta, d, STDOUT_FILENO, &problem);
 
+        if (r == 0 && o->analysis.lines) {
+                int status = source_lines_open(&lines, o, s->meta, drawing.playback);
+
+                if (status != STATUS_OK)
+                        return status;
+                drawing.ways = lines.ways;
+        }
         pager_open(&pager, o, SIZE_MAX);
-        r = drawing_open(&drawing, s->dir, s->meta, d, STDOUT_FILENO, &problem)
+        r = r
                     ?: stream_go_ahead(drawing.playback->stream)
                     ?: drawing_finish(&drawing, session_state_is_live(s->meta->state), &damage);
         r = pager_end(&pager, r);
         warn_each(&damage);
+        source_lines_say(&lines, o);
         r = display_status(r, s->meta, problem);
         return r == STATUS_OK && damage.n > 0 ? STATUS_INCOMPLETE : r;
 }

@@ -107,23 +107,30 @@ static int witness_whole(Reading *r) {
         return STATUS_OK;
 }
 
+static int open_lines(Reading *r) {
+        Lines *lines;
+
+        return r->o->analysis.lines ? reading_lines(&lines, r) : STATUS_OK;
+}
+
 int reading_open(Reading *ret, const Options *o, const char *word, ReadingFor purpose) {
         char *problem = NULL;
         int status = reading_find(ret, o, word), e;
 
         ret->filtering.spec.keep_sched = purpose >= READING_FOR_CALLS;
         ret->filtering.spec.keep_contexts = purpose == READING_FOR_REQUESTS;
+        ret->draws_ways = purpose == READING_FOR_DRAWING;
         if (status == STATUS_OK && purpose >= READING_FOR_CALLS)
                 status = witness_whole(ret);
         if (status != STATUS_OK || ret->text.trace)
-                return status;
+                return status ?: open_lines(ret);
         e = playback_open(&ret->playback, ret->source->dir, ret->source->meta, &problem)
                     ?: filtering_apply(&ret->filtering, ret->playback, &problem);
         if (e == 0 && purpose >= READING_FOR_CALLS) /* of those few are open at a time */
                 e = stream_go_ahead(ret->playback->stream);
         if (e == 0)
                 playback_count(ret->playback);
-        return display_status(e, ret->source->meta, problem);
+        return display_status(e, ret->source->meta, problem) ?: open_lines(ret);
 }
 
 static int next_step(Reading *r, Step *ret) {
@@ -146,6 +153,8 @@ int reading_next(Reading *r, Step *ret) {
         int e = next_step(r, ret);
 
         r->filtering.has_left |= e > 0 && step_is_call(ret);
+        if (e > 0 && r->draws_ways && r->lines.ways && ways_step(r->lines.ways, ret) < 0)
+                return -out_of_memory();
         return e;
 }
 
@@ -159,6 +168,7 @@ static int find_damage(const Reading *r, Strv *ret) {
 int reading_close(Reading *r) {
         int status = r->playback ? find_damage(r, &r->damage) : STATUS_OK;
 
+        source_lines_done(&r->lines);
         r->playback = playback_free(r->playback);
         r->source->dir = session_dir_free(r->source->dir);
         r->source->readers_fd = safe_close(r->source->readers_fd);
@@ -171,6 +181,7 @@ int reading_finish(const Reading *r) {
         const SessionMeta *m;
         int status;
 
+        source_lines_say(&r->lines, r->o);
         if (r->text.trace) {
                 text_source_say_untimed(&r->text);
                 return text_source_finish(&r->text, r->o);
@@ -190,6 +201,7 @@ void reading_done(Reading *r) {
         pairing_free(r->whole);
         text_source_done(&r->text);
         strv_done(&r->damage);
+        source_lines_done(&r->lines);
         playback_free(r->playback);
         filtering_done(&r->filtering);
         source_free(r->source);

@@ -31,7 +31,7 @@
 #include "cli/options/options.h"
 #include "import/source-form.h"
 #include "import/text-trace.h"
-#include "lines/lines.h"
+#include "lines/ways.h"
 #include "meta/meta.h"
 #include "pages/dat-file.h"
 #include "render/renderer.h"
@@ -181,6 +181,7 @@ typedef struct Drawing {
         const Renderer *renderer;
         void *rendering; /* NULL: the listener has the steps */
         Buf out;
+        Ways *ways;                      /* borrowed; NULL: steps have none */
         Census census;                   /* live: so far; after drawing_finish() finished */
         LiveTask live_tasks[LIVE_TASKS]; /* each at its pid's place, the one that was met last */
 } Drawing;
@@ -256,6 +257,24 @@ void text_source_done(TextSource *s);
 #define _cleanup_text_source_ _cleanup_(text_source_done)
 
 /*
+ * SourceLines: from which lines of the source calls were made, by --vmlinux or what is found
+ */
+
+typedef struct SourceLines {
+        Lines *lines; /* NULL: they are not open */
+        Ways *ways;
+        Strv build_ids; /* of which are: */
+        LinesId *ids;
+} SourceLines;
+
+/* @m, @p: borrowed for its life; NULL of a text.  An exit status, after having said why there are none; then, too,
+ * source_lines_done() it. */
+int source_lines_open(SourceLines *ret, const Options *o, const SessionMeta *m, const Playback *p);
+/* Says where they are from, and which functions have none; nothing, if they are not open. */
+void source_lines_say(const SourceLines *s, const Options *o);
+void source_lines_done(SourceLines *s);
+
+/*
  * Reading: the steps of a SOURCE, whatever it is, past the filters of the command line
  *
  * For verbs that add steps up or draw them.  One that takes OPTIONS_FILTER need not know more of
@@ -269,11 +288,13 @@ typedef struct Reading {
         Source *source;
         Playback *playback;
         Filtering filtering;
-        Pairing *whole; /* NULL: nothing is left out, or nobody adds calls up */
-        Filter *filter; /* a text's; a playback has its own; NULL: all of it is passed on */
-        bool has_begun; /* of a text: what depends on its first step is resolved */
-        int failure;    /* what the text could not do, as text_source_next() said it */
-        Strv damage;    /* of a recording that was closed */
+        Pairing *whole;    /* NULL: nothing is left out, or nobody adds calls up */
+        Filter *filter;    /* a text's; a playback has its own; NULL: all of it is passed on */
+        bool has_begun;    /* of a text: what depends on its first step is resolved */
+        int failure;       /* what the text could not do, as text_source_next() said it */
+        SourceLines lines; /* if they are asked for */
+        bool draws_ways;   /* steps have their ways */
+        Strv damage;       /* of a recording that was closed */
 } Reading;
 
 /* Which events are passed on whatever is asked for. */
@@ -307,9 +328,8 @@ int source_check_asked(const Options *o, const char *word, const Strv *also);
 /* That no call is left of the SOURCE @word with @f; @o as it was said.  Nothing if one is, or nothing was left out.
  * STATUS_NOT_FOUND: it has nothing of a name that was asked for.  @word: NULL: of several, this is not looked for. */
 int reading_none_left(const Options *o, const char *word, const Filtering *f);
-/* From which lines its calls are, by --vmlinux or what is found; an exit status, after having said why there are none.
- * They live no longer than @r. */
-int reading_lines(Lines **ret, const Reading *r);
+/* From which lines its calls are, borrowed from @r; an exit status, like source_lines_open(). */
+int reading_lines(Lines **ret, Reading *r);
 /* What is known of it; NULL: it is a text. */
 static inline const SessionMeta *reading_meta(const Reading *r) {
         return r->source ? r->source->meta : NULL;

@@ -173,6 +173,25 @@ void row_function(Row r, const char *title, const Function *f) {
                       f ? f->n_unhooked : 0);
 }
 
+void row_place(Row r, const Function *f) {
+        static const char *const kinds[] = { [FUNCTION_RECORDED] = "call",
+                                             [FUNCTION_INLINED] = "inlined",
+                                             [FUNCTION_UNTRACED] = "not traced" };
+        const char *place = f->label + f->n_label - f->n_place + strlen(" (");
+        size_t n = f->n_place - MIN(f->n_place, (uint32_t) strlen(" ()"));
+
+        if (n == 0 || r.is_text)
+                return;
+        if (f->kind != FUNCTION_RECORDED) {
+                size_t n_kind = strlen(kinds[f->kind]) + strlen(", ");
+
+                place += n_kind;
+                n -= n_kind;
+        }
+        row_json(r, "code", terminal_json_string(kinds[f->kind]));
+        row_json(r, "called_from", terminal_json_text(place, n));
+}
+
 void row_task(Row r, const char *title, const char *comm, int64_t pid) {
         if (!r.is_text) {
                 row_string(r, NULL, "task", *comm ? comm : NULL);

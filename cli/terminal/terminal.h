@@ -235,6 +235,9 @@ void row_string(Row r, const char *title, const char *key, const char *s);
 /* "nf_conntrack_in [nf_conntrack]", quoted where a terminal wants it, and its mark; in JSON "function", "module" (a
  * string or null) and "not_hooked_below" (a number; null: not known).  NULL: "(not recorded)"; all are null. */
 void row_function(Row r, const char *title, const Function *f);
+/* Only in JSON: "called_from", of a function that is called from somewhere (CallWay), and "code": "call",
+ * or what lies between two that were recorded. */
+void row_place(Row r, const Function *f);
 /* "client", "client-812"; in JSON "task" and "pid".  @pid: negative: not known. */
 void row_task(Row r, const char *title, const char *comm, int64_t pid);
 void row_mean(Row r, const char *title, const char *key, double ns);   /* figure_mean() */

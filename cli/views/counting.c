@@ -25,6 +25,10 @@ int counting_open(Counting *c, const Options *o, const char *word) {
         if (status == STATUS_OK && reading_meta(&c->reading))
                 c->pairing->own_work = &reading_meta(&c->reading)->own_work;
         c->pairing->all = c->reading.whole;
+        if (c->reading.lines.ways && !o->against) {
+                c->pairing->find_ways = ways_find;
+                c->pairing->ways_userdata = c->reading.lines.ways;
+        }
         if (status == STATUS_OK && c->with_floor)
                 status = counting_status(floor_new(&c->floor, c->pairing));
         return status;

@@ -41,12 +41,19 @@ static void tell(Row r, const TreeView *v, const CallNode *node) {
         uint64_t total_ns = total_of(v, node), average_ns = node->n > 0 ? total_ns / node->n : 0;
 
         row_function(r, NULL, node->function);
-        row_count(r, "2>CALLS", "count", node->n);
+        row_place(r, node->function);
+        if (r.is_text && node->function->kind != FUNCTION_RECORDED) {
+                row_cell(r, "2>CALLS", " ");
+                row_cell(r, "1>SELF", " ");
+                row_cell(r, "2>AVG", " ");
+        } else {
+                row_count(r, "2>CALLS", "count", node->n);
+                row_time(r, "1>SELF", "self_ns", self_of(v, node));
+                row_time(r, "2>AVG", "avg_ns", average_ns);
+        }
         row_int(r, "cut", (int64_t) node->n_cut);
-        row_time(r, "1>SELF", "self_ns", self_of(v, node));
         row_time(r, ">TOTAL", "total_ns", total_ns);
         row_share(r, ">TOTAL%", NULL, (double) total_ns, (double) MAX(v->total_ns, UINT64_C(1)));
-        row_time(r, "2>AVG", "avg_ns", average_ns);
         row_int(r, "min_ns", node->min_ns > node->max_ns ? 0 : (int64_t) node->min_ns);
         row_int(r, "max_ns", (int64_t) node->max_ns);
         row_int(r, "blocked_ns", (int64_t) node->blocked_ns);

@@ -131,6 +131,7 @@ static void tell_cause(Row r, const Why *w, const WhyCause *c) {
         _cleanup_buf_ Buf text = BUF_INIT;
 
         row_function(r, NULL, c->node->function);
+        row_place(r, c->node->function);
         row_known_int(r, "not_hooked_below", unhooked_is_number(c->node->n_unhooked),
                       c->node->n_unhooked);
         row_bool(r, "perhaps_not_hooked", c->may_lack);

@@ -367,6 +367,7 @@ int sessions_init(Sessions *s, sd_event *event, Background *background, Backgrou
                                  .userdata = s,
                          } };
         s->symbols.proc = "/proc";
+        s->symbols.sys = "/sys";
         s->context.symbols = &s->symbols;
         boot_clock_note(store_fd(store));
         r = background_new(&s->context.switcher, event);

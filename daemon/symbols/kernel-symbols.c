@@ -21,6 +21,7 @@
 #include "daemon/symbols/kernel-symbols.h"
 
 #define MODULES_MAX ((size_t) 16 << 20)
+#define NOTES_MAX ((size_t) 64 << 10)
 #define SKIP_SHIFT_MAX 5U             /* 32 looks */
 #define TYPES_MAX ((size_t) 64 << 20) /* of one file; vmlinux's is 5.4 MB in Debian's 7.2 */
 
@@ -96,11 +97,48 @@ bool kernel_symbols_are_current(const KernelSymbols *k, int symbols_fd) {
         return proc_fd >= 0 && is_current(k, proc_fd, symbols_fd) > 0;
 }
 
-static int read_and_store(int proc_fd, int symbols_fd, char **ret_modules, SymbolNames *ret) {
+/* "" if there is none, or it cannot be read. */
+static int read_build_id(int sys_fd, const char *path, char ret[static BUILD_ID_CHARS_MAX + 1]) {
+        _cleanup_free_ char *notes = NULL;
+        size_t n;
+        int r = file_read(sys_fd, path, &notes, &n, NOTES_MAX);
+
+        if (r < 0 || !build_id_find(notes, n, ret))
+                *ret = 0;
+        return r == -ENOMEM ? r : 0;
+}
+
+/* The list with build IDs.  A module that went meanwhile has none. */
+static int add_build_ids(int sys_fd, const char *modules, Buf *list) {
+        for (const char *line = modules, *end; *line; line = end + 1) {
+                _cleanup_free_ char *path = NULL;
+                char id[BUILD_ID_CHARS_MAX + 1];
+                int r;
+
+                end = strchr(line, '\n');
+                if (asprintf(&path, "module/%.*s/notes/.note.gnu.build-id",
+                             (int) strcspn(line, " "), line) < 0)
+                        return -ENOMEM;
+                r = read_build_id(sys_fd, path, id);
+                if (r < 0)
+                        return r;
+                buf_printf(list, "%.*s%s%s\n", (int) (end - line), line, *id ? " " : "", id);
+        }
+        return list->error;
+}
+
+static int read_and_store(const KernelSymbols *k, int proc_fd, int symbols_fd, char **ret_modules,
+                          SymbolNames *ret) {
+        _cleanup_close_ int sys_fd = dir_open(AT_FDCWD, k->sys);
         _cleanup_free_ char *text = NULL;
+        _cleanup_buf_ Buf list = BUF_INIT;
         size_t n;
         int r = kernel_modules_read(proc_fd, "modules", ret_modules);
 
+        if (r >= 0)
+                r = read_build_id(sys_fd, "kernel/notes", ret->build_id);
+        if (r >= 0)
+                r = add_build_ids(sys_fd, *ret_modules, &list);
         if (r >= 0)
                 r = file_read(proc_fd, kernel_symbols_path("kallsyms"), &text, &n, SYMBOL_FILE_MAX);
         if (r < 0)
@@ -109,7 +147,7 @@ static int read_and_store(int proc_fd, int symbols_fd, char **ret_modules, Symbo
                 return KERNEL_SYMBOLS_E_HIDDEN;
         r = symbol_file_store(symbols_fd, text, n, ret->symbols);
         if (r >= 0 && **ret_modules)
-                r = symbol_file_store(symbols_fd, *ret_modules, strlen(*ret_modules), ret->modules);
+                r = symbol_file_store(symbols_fd, list.data, list.n_data, ret->modules);
         return MIN(r, 0);
 }
 
@@ -128,7 +166,7 @@ int kernel_symbols_store(KernelSymbols *k, int symbols_fd, const SymbolNames **r
         if (r == 0) {
                 if (TAKE(k->is_reading, true))
                         return KERNEL_SYMBOLS_E_BUSY;
-                r = BACKGROUND_CALL(read_and_store(proc_fd, symbols_fd, &modules, &names));
+                r = BACKGROUND_CALL(read_and_store(k, proc_fd, symbols_fd, &modules, &names));
                 k->is_reading = false;
                 if (r != 0)
                         return r;
@@ -163,7 +201,8 @@ int symbol_watch_begin(KernelSymbols *k, int symbols_fd, SessionMeta *m) {
         if (r != 0)
                 return r;
         r = replace(&m->symbols, names->symbols);
-        return r < 0 ? r : replace(&m->modules, names->modules);
+        return r < 0 ? r
+                     : replace(&m->modules, names->modules) ?: replace(&m->build_id, names->build_id);
 }
 
 static int look(SymbolWatch *w, KernelSymbols *k, int symbols_fd, SessionMeta *m,

@@ -6,29 +6,31 @@
  * have changed and stored once
  *
  * The list is /proc/modules without what changes at every use (how often and by
- * whom a module is used), a module a line, newest first:
+ * whom a module is used), a module a line, newest first; what is stored has the build ID (meta/build-id.h) behind it:
  *
- *      NAME BYTES STATE ADDRESS TAINTS
- *      nf_conntrack 196608 Live 0xffffffffc0a5d000 -
+ *      NAME BYTES STATE ADDRESS TAINTS BUILD-ID
+ *      nf_conntrack 196608 Live 0xffffffffc0a5d000 - 2f0c17f3ab5ee1ab1e1f7b1b8e1c9a3d6f0e5c11
  *
- * TAINTS is "-" or as the kernel has it, "(OE)".
+ * TAINTS is "-" or as the kernel has it, "(OE)"; a build ID that is not known is not there.
  * Source: linux 6.12 kernel/module/procfs.c, m_show().
  */
 
 #include "base/cleanup.h"
 
+#include "meta/build-id.h"
 #include "meta/meta.h"
 #include "store/symbol-file.h"
 
 /* Names in the store; "" where there is nothing. */
 typedef struct SymbolNames {
         char symbols[SYMBOL_HASH_CHARS + 1];
-        char modules[SYMBOL_HASH_CHARS + 1]; /* "": a kernel without modules */
+        char modules[SYMBOL_HASH_CHARS + 1];   /* "": a kernel without modules */
+        char build_id[BUILD_ID_CHARS_MAX + 1]; /* the kernel's */
 } SymbolNames;
 
 typedef struct KernelSymbols {
-        const char *proc; /* where procfs is; the rest is its own */
-        char *modules;    /* the list when `names` were made; NULL: not yet */
+        const char *proc, *sys; /* where procfs and sysfs are; the rest is its own */
+        char *modules;          /* the list when `names` were made; NULL: not yet */
         SymbolNames names;
         bool is_reading; /* somebody who has left meanwhile */
 } KernelSymbols;
@@ -63,8 +65,9 @@ void kernel_symbols_done(KernelSymbols *k);
 /* Keeps a session's maps of symbols true while modules come and go.  Its owner looks from time to time; a look reads
  * /proc/modules, and no more unless that has changed. */
 typedef struct SymbolWatch {
-        uint64_t seen_ns;    /* trace clock: when the last map still held; 0: not looked yet */
-        unsigned n_failures, n_skipped; /* of the last looks; and since, of those that are left out */
+        uint64_t seen_ns; /* trace clock: when the last map still held; 0: not looked yet */
+        unsigned n_failures,
+                n_skipped; /* of the last looks; and since, of those that are left out */
 } SymbolWatch;
 
 /* Names the symbols of now in @m, as those of the session's beginning.

@@ -69,10 +69,18 @@ static void add_figures(CallNode *to, const CallNode *from) {
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
+CallNode *call_tree_enter(CallTree *t, CallNode *parent, const Frame *frame) {
+        const CallWay *way = frame->way;
+
+        for (uint32_t i = 0; way && i + 1 < way->n && parent; i++)
+                parent = call_tree_child(t, parent, way->functions[i]);
+        return parent ? call_tree_child(t, parent, call_way_callee(way, frame->function)) : NULL;
+}
+
 static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         CallTree *t = userdata;
 
-        frame->data = call_tree_child(t, caller ? caller->data : &t->root, frame->function);
+        frame->data = call_tree_enter(t, caller ? caller->data : &t->root, frame);
         return frame->data ? 0 : -ENOMEM;
 }
 
@@ -126,6 +134,11 @@ static void sort(CallTree *t, CallNode **room) {
                 sort_children(n, room);
 }
 
+/* Whether no call of it was recorded: what is below it is all that is known of it. */
+static bool is_between(const CallNode *node) {
+        return node->function && node->function->kind != FUNCTION_RECORDED;
+}
+
 /* Sums are made from the last node on, for callers come first. */
 int call_tree_finish(CallTree *t) {
         _cleanup_free_ CallNode **nodes = calloc(t->nodes.n + 1, sizeof(CallNode *));
@@ -143,11 +156,15 @@ int call_tree_finish(CallTree *t) {
                 nodes[i]->share_ns = nodes[i]->self_ns;
                 nodes[i]->waited_ns = nodes[i]->blocked_ns;
                 nodes[i]->n_below = nodes[i]->n_left_out;
+                if (is_between(nodes[i]))
+                        nodes[i]->total_ns = 0;
         }
         for (size_t i = t->nodes.n; i > 0; i--) {
                 nodes[i]->parent->share_ns += nodes[i]->share_ns;
                 nodes[i]->parent->waited_ns += nodes[i]->waited_ns;
                 nodes[i]->parent->n_below += nodes[i]->n_below + nodes[i]->n;
+                if (is_between(nodes[i]->parent))
+                        nodes[i]->parent->total_ns += nodes[i]->total_ns;
         }
         t->root.total_ns = t->root.share_ns;
         sort(t, nodes);
@@ -261,7 +278,7 @@ int call_tree_callers(CallTree **ret, CallTree *t,
 
                 if (n->n == 0 || !wants(userdata, n->function))
                         continue;
-                while (up->function && up->function != n->function)
+                while (up->function && function_plain(up->function) != function_plain(n->function))
                         up = up->parent;
                 r = add_way(turned, n, up->function != NULL);
         }

@@ -11,7 +11,9 @@
  *          ip_make_skb    n 2     total 180   self 180
  *
  * A node's share is its self and the shares of its children, exactly; its total is what its calls
- * took, which is the same unless calls overlap (analyze/held.h).  The root's total is the sum of the
+ * took, which is the same unless calls overlap (analyze/held.h).  Where frames have the ways of their calls, a
+ * function has a node for each line that it is called from, and what was inlined has nodes without calls, whose total is
+ * that of what it called.  The root's total is the sum of the
  * self times of all.  After call_tree_finish() siblings are in order, what took longest first.
  */
 
@@ -49,6 +51,8 @@ typedef struct CallNode {
 int call_tree_new(CallTree **ret, Pairing *pairing);
 /* The node of @function under @parent, made if new; NULL without memory. */
 CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *function);
+/* The same of a call, below what it went through (CallWay). */
+CallNode *call_tree_enter(CallTree *t, CallNode *parent, const Frame *frame);
 /* Adds one call to its node. */
 void call_node_add(CallNode *node, const Call *call);
 /* Leaves the root alone. */

@@ -511,6 +511,8 @@ Pairing *pairing_free(Pairing *p) {
         while (p->n_spare > 0)
                 held_free(p->spare[--p->n_spare]);
         hash_done(&p->roles);
+        free(p->callees);
+        free(p->ways);
         hash_done(&p->ends);
         free(p->seen.items);
         hash_done(&p->cuts);

@@ -76,6 +76,11 @@ typedef int (*PairingBegin)(void *userdata, Stack *stack, const Frame *caller, F
 typedef int (*PairingEnd)(void *userdata, const Call *call);
 typedef int (*PairingWait)(void *userdata, const CallWait *wait);
 
+/* From where @caller made those calls, one after the other, and, if it @has_ended, no more: @ret is for @n of them.  What is
+ * NULL in @callees may be any calls, or none. */
+typedef int (*PairingWays)(void *userdata, const Function *caller, const Function *const *callees,
+                           size_t n, bool has_ended, const CallWay **ret);
+
 typedef struct Pairing {
         /* To be set before the first step: */
         bool is_sparse;           /* calls between others were left out, so that depths have gaps */
@@ -94,6 +99,8 @@ typedef struct Pairing {
          * meanwhile, or calls were left out before.  NULL: nobody is. */
         PairingWait between;
         void *between_userdata;
+        PairingWays find_ways; /* frames have the ways of their calls; NULL: they have not */
+        void *ways_userdata;
 
         /* To be read: */
         bool has_sched;      /* there were sched_switch events */
@@ -114,8 +121,11 @@ typedef struct Pairing {
         struct Held *spare[16]; /* empty ones for the next tasks: those that run beside each other */
         size_t n_spare;
         uint64_t n_held, n_held_max;
-        Hash roles; /* plus 1, by function */
-        Hash ends;  /* if it places: of each task's last tree, by the key of its stack */
+        Hash roles;               /* plus 1, by function */
+        const Function **callees; /* of one call, for find_ways() */
+        const CallWay **ways;
+        size_t n_callees_room, n_ways_room;
+        Hash ends;      /* if it places: of each task's last tree, by the key of its stack */
         SchedSeen seen; /* if is_whole, like the next two */
         Hash cuts;      /* indices plus 1, of n_cuts */
         struct PairingCut {

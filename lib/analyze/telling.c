@@ -48,6 +48,7 @@ static int tell_begin(Pairing *p, Stack *stack, HeldCall *c, Frame *frame) {
         int r = 0;
 
         *frame = (Frame){ .function = c->function,
+                          .way = c->way,
                           .depth = c->depth,
                           .start_ns = c->start_ns,
                           .n_line = c->n_line,
@@ -206,6 +207,62 @@ static int tell_call(Pairing *p, Stack *stack, Held *h, uint32_t i) {
         return 0;
 }
 
+/* --- from where calls were made --------------------------------------------------------------- */
+
+/* Whether it is one of what its caller's code calls, and not yet told: an interrupt is not, nor what was left out between the
+ * two. */
+static bool has_way(const HeldCall *c, const HeldCall *caller) {
+        return !c->is_begun && c->role != ROLE_IRQ && c->depth == caller->depth + 1;
+}
+
+/* Whether calls may lack before @c, whose caller it is. */
+static bool may_lack(const Held *h, const HeldCall *caller, const HeldCall *c) {
+        const HeldCall *before = c->prev ? &h->calls[c->prev] : caller;
+
+        return caller->n_left_out > 0 || caller->is_late || before->epoch != c->epoch ||
+               (caller->is_begun && c->prev == 0);
+}
+
+/* Of the @n calls of @caller that have one.  Before each there may be others. */
+static int find_ways(Pairing *p, Held *h, const HeldCall *caller, size_t n) {
+        bool has_ended = caller->has_end && caller->n_left_out == 0 && caller->epoch == h->epoch;
+        size_t end = 2 * n, begin = end;
+        int r;
+
+        if (!ARRAY_ROOM(p->callees, p->n_callees_room, end) ||
+            !ARRAY_ROOM(p->ways, p->n_ways_room, end))
+                return -ENOMEM;
+        for (uint32_t k = caller->last; k != 0; k = h->calls[k].prev)
+                if (has_way(&h->calls[k], caller)) {
+                        p->callees[--begin] = h->calls[k].function;
+                        if (may_lack(h, caller, &h->calls[k]))
+                                p->callees[--begin] = NULL;
+                }
+        r = p->find_ways(p->ways_userdata, caller->function, p->callees + begin, end - begin,
+                         has_ended, p->ways + begin);
+        for (uint32_t k = caller->last; k != 0 && r >= 0; k = h->calls[k].prev)
+                if (has_way(&h->calls[k], caller)) {
+                        h->calls[k].way = p->ways[--end];
+                        end -= may_lack(h, caller, &h->calls[k]);
+                }
+        return r;
+}
+
+static int find_all_ways(Pairing *p, Held *h) {
+        int r = 0;
+
+        for (uint32_t i = HELD_TASK + 1; i < h->n && r >= 0; i++) {
+                const HeldCall *caller = &h->calls[i];
+                size_t n = 0;
+
+                for (uint32_t k = caller->last; k != 0; k = h->calls[k].prev)
+                        n += has_way(&h->calls[k], caller);
+                if (n > 0)
+                        r = find_ways(p, h, caller, n);
+        }
+        return r;
+}
+
 int pairing_tell_task(Pairing *p, Stack *stack) {
         Held *h = stack->data;
         uint32_t n_before = h->n;
@@ -214,6 +271,8 @@ int pairing_tell_task(Pairing *p, Stack *stack) {
         if (!held_is_chain(h))
                 return 0;
         r = held_settle(h);
+        if (r >= 0 && p->find_ways && !p->is_sparse)
+                r = find_all_ways(p, h);
         for (uint32_t i = 1; i < h->n && r >= 0; i++) {
                 uint32_t call = h->is_tangled ? h->order[i] : i;
 

@@ -20,6 +20,12 @@
 #define FUNCTION_SYMBOL_MAX 511 /* KSYM_NAME_LEN is 512 (linux 6.1); what is longer is cut */
 #define FUNCTION_MODULE_MAX 63  /* MODULE_NAME_LEN is 64 less a long */
 
+typedef enum FunctionKind {
+        FUNCTION_RECORDED,
+        FUNCTION_INLINED, /* the compiler put it into who called it: it has neither calls nor a time of its own */
+        FUNCTION_UNTRACED, /* it was called, and no tracer sees it: likewise */
+} FunctionKind;
+
 typedef struct Function {
         uint64_t address;
         /* As the kernel's %ps prints it: "udp_sendmsg", "ovl_open [overlay]", and
@@ -28,23 +34,57 @@ typedef struct Function {
         const char *label;
         uint32_t n_label;   /* bytes */
         uint32_t n_name;    /* bytes of the label without the module */
+        uint32_t n_place;   /* bytes at its end that say from where it was called (CallWay) */
         int32_t root;       /* which of the roots it is; -1: none */
         int32_t n_unhooked; /* functions below it that were not hooked (Unhooked) */
         bool was_left_out;  /* it was not hooked itself, for a while at least */
         bool is_irq_entry; /* an interrupt begins with it: it lies in the kernel\'s .irqentry.text */
         const Prototype *prototype; /* NULL: none is known */
+        FunctionKind kind;
+        /* Of one that is called from somewhere: */
+        const struct Function *plain; /* the same without that; NULL: it is of any calls */
+        const char *file;             /* "net/ipv4/udp.c"; NULL: it is not one line, or not known */
+        uint32_t line;
 } Function;
+
+static inline const Function *function_plain(const Function *f) {
+        return f->plain ?: f;
+}
 
 /* The name of its module, not ended; NULL: it is the kernel's own. */
 static inline const char *function_module(const Function *f, size_t *ret_n) {
         static const size_t n_brackets = sizeof(" []") - 1;
+        size_t n_label = f->n_label - f->n_place;
 
-        if (f->n_label <= f->n_name + n_brackets) {
+        if (n_label <= f->n_name + n_brackets) {
                 *ret_n = 0;
                 return NULL;
         }
-        *ret_n = f->n_label - f->n_name - n_brackets;
+        *ret_n = n_label - f->n_name - n_brackets;
         return f->label + f->n_name + 2;
+}
+
+/*
+ * CallWay: from where a function was called, and through which others that no recording has
+ *
+ *      ip_route_output_flow
+ *        __ip_route_output_key (inlined, net/ipv4/route.c:2850)        functions[0]
+ *          rcu_read_lock (inlined, include/net/route.h:135)
+ *            __rcu_read_lock (include/linux/rcupdate.h:840)            functions[n - 1]: the one that was called
+ *
+ * Each is a Function of its own, whose label says from where.  The same way is at the same address.
+ */
+typedef struct CallWay {
+        const char *
+                text; /* "net/ipv4/route.c:2850 [__ip_route_output_key] include/net/route.h:135 ..." */
+        uint32_t n_text;
+        uint32_t n; /* at least 1 */
+        const Function *functions[];
+} CallWay;
+
+/* @f as it was called; @way NULL: nobody knows from where. */
+static inline const Function *call_way_callee(const CallWay *way, const Function *f) {
+        return way ? way->functions[way->n - 1] : f;
 }
 
 typedef struct Functions {

@@ -24,6 +24,7 @@
 
 typedef struct Frame {
         const Function *function;
+        const CallWay *way; /* from where it was called; NULL: nobody asked, or nobody called it */
         int32_t depth;
         uint64_t start_ns;
         uint64_t below_ns;    /* durations of the calls directly below that have ended */

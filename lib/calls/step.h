@@ -71,8 +71,10 @@ typedef struct Step {
         uint32_t cpu;
         int32_t pid;
         int32_t depth; /* 0: the first function that any user of function_graph saw in this task */
-        uint64_t timestamp_ns;      /* trace clock; a leaf's is its entry's */
-        const Function *function;   /* ENTER, LEAF, LEAVE */
+        uint64_t timestamp_ns;    /* trace clock; a leaf's is its entry's */
+        const Function *function; /* ENTER, LEAF, LEAVE */
+        const CallWay *
+                way; /* ENTER, LEAF: from where it was called; NULL: nobody asked, or nobody called it */
         const char *comm;           /* the task's name; valid until the steps are freed, or, of a
                                      * text, until the next one */
         uint64_t calltime, rettime; /* LEAF, LEAVE: local clock [ns] */

@@ -101,6 +101,7 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
         ret->n_left_out = 0;
         ret->text = NULL;
         ret->said = NULL;
+        ret->way = NULL;
         r = fill_comm(s, ret);
         if (r < 0)
                 return r;
@@ -185,6 +186,7 @@ static inline int next_step(Steps *s, uint64_t until_ns, Step *ret) {
                         continue;
                 }
                 ret->said = NULL;
+                ret->way = NULL;
                 r = fill_step(s, event, ret);
                 if (r < 0)
                         return r;

@@ -235,7 +235,8 @@ static int note_value(Data *d, Open *to, const CallNode *node, const char *name,
 static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         Feed *feed = userdata;
         Data *d = feed->data;
-        const Function *function = stand_in(d, frame->function);
+        const Function *function =
+                frame->way ? call_way_callee(frame->way, NULL) : stand_in(d, frame->function);
         Open *open = caller ? stack->frames[0].data : take_spare(d);
         const char *args = frame->args, *name;
         CallNode *parent, *node;

@@ -187,7 +187,7 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
         if (!v)
                 return -ENOMEM;
         parent = caller ? node_of(stack, caller) : call_tree_root(v->tree);
-        node = call_tree_child(v->tree, parent, frame->function);
+        node = call_tree_enter(v->tree, parent, frame);
         frame->more = caller ? (void *) node : v;
         if (!caller)
                 v->number = frame->tree;

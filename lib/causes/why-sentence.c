@@ -18,6 +18,7 @@
 
 static void add_name(Buf *out, const Function *f) {
         buf_add(out, f->label, f->n_name);
+        buf_add(out, f->label + f->n_label - f->n_place, f->n_place);
 }
 
 static char *percent_of(char text[static 32], double part) {

@@ -346,12 +346,17 @@ static int add_tree(CallTree *paths, WhyMean **means, size_t *n_means, CallTree 
         for (const CallNode *n = call_node_next(root, root); n; n = call_node_next(root, n)) {
                 CallNode *caller =
                         twins[(n->is_irq && n->level > 1 ? root->children : n->parent)->id];
-                CallNode *twin = call_tree_child(paths, caller, n->function);
+                bool is_call = n->function->kind == FUNCTION_RECORDED;
+                CallNode *twin =
+                        is_call ? call_tree_child(paths, caller, function_plain(n->function))
+                                : caller; /* whose code it is */
                 WhyMean *mean;
 
                 if (!twin || !ARRAY_REACH(*means, *n_means, twin->id))
                         return -ENOMEM;
                 twins[n->id] = twin;
+                if (!is_call)
+                        continue;
                 twin->is_irq |= n->is_irq;
                 mean = &(*means)[twin->id];
                 mean->n += (double) n->n;

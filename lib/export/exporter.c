@@ -48,6 +48,8 @@ static int begin_source(Export *e) {
         if (e->state->info->meta)
                 e->pairing->own_work = &e->state->info->meta->own_work;
         e->pairing->keeps_contexts = exporter->has_contexts;
+        e->pairing->find_ways = e->state->info->find_ways;
+        e->pairing->ways_userdata = e->state->info->ways;
         if (exporter->has_tree)
                 r = call_tree_new(&e->state->tree, e->pairing);
         if (r >= 0 && exporter->init)

@@ -40,7 +40,12 @@ struct ExportInfo {
         Pairing *whole;   /* what knows the calls that were left out; NULL: none was */
         CallTree *before; /* finished: what to compare with; NULL: nothing */
         const char *before_title;
-        const char *sentence; /* what was slow, and why; NULL: nobody has looked */
+        const char *sentence;  /* what was slow, and why; NULL: nobody has looked */
+        const Strv *build_ids; /* meta/build-id.h; NULL: not known */
+        /* Lines of the source: of calls, and where a function is defined, if that is known.  NULL: nobody asked for them. */
+        PairingWays find_ways;
+        bool (*define)(void *ways, const Function *f, const char **ret_file, uint32_t *ret_line);
+        void *ways;
         /* Opens another file: "calls" of @root, if they are partitioned, "waits", or "losses".  0 or -errno.  NULL:
          * there is but the one. */
         int (*open)(const ExportInfo *info, const char *name, const Function *root, Buf **ret);

@@ -93,7 +93,7 @@ static void add_colour(Drawing *d, const CallNode *node, double change) {
         for (uint32_t i = 0; i < node->function->n_name; i++)
                 h = (h ^ (unsigned char) node->function->label[i]) * 16777619;
         shade = h % 60;
-        is_module = node->function->n_label > node->function->n_name;
+        is_module = node->function->n_label - node->function->n_place > node->function->n_name;
         if (node->in_irq)
                 buf_printf(d->out, "#%02x%02x%02x", 170 + shade / 2, 170 + shade / 2,
                            190 + shade / 2);
@@ -114,7 +114,7 @@ static void add_figures(Drawing *d, const CallNode *node, const CallNode *before
                    100 * (double) node->self_ns / all);
         if (node->in_irq)
                 buf_adds(d->out, node->is_irq ? "\nan interrupt" : "\nin an interrupt");
-        if (node->function)
+        if (node->function && node->function->kind == FUNCTION_RECORDED)
                 buf_printf(d->out, "\n%s calls", FORMAT_COUNT(node->n));
         if (node->n_cut > 0)
                 buf_printf(d->out, ", %s of them cut off", FORMAT_COUNT(node->n_cut));

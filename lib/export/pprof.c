@@ -5,6 +5,9 @@
  * took with all below is what the reader adds up.  Numbers of strings, mappings, functions and locations are given as
  * they are met, and each is written then.
  *
+ * Where the ways of calls are known a function has a location for each line that it calls from, and what was inlined there is
+ * in the same one, innermost first; the innermost function of a stack has its own line.
+ *
  * Calls that were cut have a sample of their own with the label "cut", so that it can be left out; what may be the time of
  * functions that were not hooked has the label "not_hooked_below".
  *
@@ -14,6 +17,7 @@
 #include "encode/protobuf.h"
 #include "export/exporter.h"
 #include "export/intern.h"
+#include "meta/build-id.h"
 
 enum { /* fields */
        PROFILE_SAMPLE_TYPE = 1,
@@ -35,14 +39,21 @@ enum { /* fields */
        LABEL_TEXT = 2,
        MAPPING_ID = 1,
        MAPPING_FILE = 5,
+       MAPPING_BUILD_ID = 6,
        MAPPING_HAS_FUNCTIONS = 7,
+       MAPPING_HAS_FILES = 8,
+       MAPPING_HAS_LINES = 9,
+       MAPPING_HAS_INLINES = 10,
        LOCATION_ID = 1,
        LOCATION_MAPPING = 2,
        LOCATION_ADDRESS = 3,
        LOCATION_LINE = 4,
        LINE_FUNCTION = 1,
+       LINE_LINE = 2,
        FUNCTION_ID = 1,
        FUNCTION_NAME = 2,
+       FUNCTION_FILE = 4,
+       FUNCTION_LINE = 5,
 };
 
 static const char *const types[][2] = {
@@ -54,8 +65,10 @@ static const char *const types[][2] = {
 typedef struct Pprof {
         ExportState s;
         Buf message, inner;
-        Intern functions; /* of a location each; both ids are its number, plus 1 */
-        Strv modules;     /* of a mapping each; its id is the number, plus 1 */
+        Intern functions; /* ids are the number, plus 1, likewise: */
+        Strv modules;     /* of a mapping each */
+        Hash locations;   /* ids, by their lines and what was called there */
+        uint64_t n_locations;
         uint64_t n_strings;
         uint64_t cut, cut_text, not_hooked, note; /* strings */
         int32_t noted;                            /* what the note is of */
@@ -84,13 +97,9 @@ static void add_comment(Pprof *p, const char *before, const char *s) {
 static uint64_t mapping_of(Pprof *p, const Function *f) {
         _cleanup_free_ char *name = NULL;
         size_t n, i = 0;
-        const char *module = function_module(f, &n);
+        const char *module = function_module(f, &n), *build_id;
 
-        if (!module) {
-                module = "kernel.kallsyms";
-                n = strlen(module);
-        }
-        if (asprintf(&name, "[%.*s]", (int) n, module) < 0) {
+        if (asprintf(&name, "[%.*s]", module ? (int) n : -1, module ?: "kernel.kallsyms") < 0) {
                 name = NULL; /* it is not defined then */
                 return 0;
         }
@@ -100,34 +109,93 @@ static uint64_t mapping_of(Pprof *p, const Function *f) {
                 if (strv_add(&p->modules, name) < 0)
                         return 0;
                 proto_u64(&p->message, MAPPING_ID, i + 1);
+                build_id = p->s.info->build_ids ? build_ids_get(p->s.info->build_ids, module, n)
+                                                : NULL;
                 proto_u64(&p->message, MAPPING_FILE, add_word(p, name));
+                if (build_id)
+                        proto_u64(&p->message, MAPPING_BUILD_ID, add_word(p, build_id));
                 proto_u64(&p->message, MAPPING_HAS_FUNCTIONS, true);
+                for (unsigned field = MAPPING_HAS_FILES; field <= MAPPING_HAS_INLINES; field++)
+                        proto_u64(&p->message, field, p->s.info->define != NULL);
                 proto_message(p->s.out, PROFILE_MAPPING, &p->message);
         }
         return i + 1;
 }
 
-/* The id of its location; 0 without memory. */
-static uint64_t location_of(Pprof *p, const Function *f) {
-        uint64_t mapping, name;
-        uint32_t number;
+/* @path: where some of its lines are; NULL: not known.  0 without memory. */
+static uint64_t function_of(Pprof *p, const Function *f, const char *path) {
+        const ExportInfo *info = p->s.info;
+        uint64_t name, file = 0;
+        uint32_t number, line = 0;
         int r = intern_add(&p->functions, f, &number);
 
         if (r <= 0)
                 return r < 0 ? 0 : number + 1;
-        mapping = mapping_of(p, f);
         /* Without a system name: one would say that it is mangled. */
         name = add_string(p, f->label, f->n_label);
+        if (info->define)
+                (void) info->define(info->ways, f, &path, &line);
+        if (path)
+                file = add_word(p, path);
         proto_u64(&p->message, FUNCTION_ID, number + 1);
         proto_u64(&p->message, FUNCTION_NAME, name);
+        if (file > 0)
+                proto_u64(&p->message, FUNCTION_FILE, file);
+        if (line > 0)
+                proto_u64(&p->message, FUNCTION_LINE, line);
         proto_message(p->s.out, PROFILE_FUNCTION, &p->message);
-        proto_u64(&p->message, LOCATION_ID, number + 1);
+        return number + 1;
+}
+
+/* A line of the location that is under way in @lines. */
+static int add_line(Pprof *p, Buf *lines, const Function *f, const char *path, uint32_t line) {
+        uint64_t function = function_of(p, f, path);
+
+        if (function == 0)
+                return -ENOMEM;
+        proto_u64(&p->inner, LINE_FUNCTION, function);
+        if (line > 0)
+                proto_u64(&p->inner, LINE_LINE, line);
+        proto_message(lines, LOCATION_LINE, &p->inner);
+        return lines->error;
+}
+
+/* Where *@at is, or was when it called *@callee (NULL: it is the innermost): its line, and before it those of what was inlined
+ * between the two.  Then who called it, NULL: nobody, and what.  The id of its location; 0 without memory. */
+static uint64_t take_location(Pprof *p, const CallNode **at, const Function **callee) {
+        _cleanup_buf_ Buf lines = BUF_INIT;
+        const CallNode *n = *at;
+        const ExportInfo *info = p->s.info;
+        uint64_t key, id, mapping;
+
+        for (;; n = n->parent) {
+                const Function *f = function_plain(n->function), *called = *callee;
+                const char *path = called ? called->file : NULL;
+                uint32_t line = called ? called->line : 0;
+
+                if (!called && info->define)
+                        (void) info->define(info->ways, f, &path, &line);
+                if (add_line(p, &lines, f, path, line) < 0)
+                        return 0;
+                *callee = n->function;
+                if (n->function->kind != FUNCTION_INLINED || !n->parent->function)
+                        break;
+        }
+        *at = n->parent->function ? n->parent : NULL;
+        key = hash_mix(hash_bytes(HASH_BYTES_FIRST, lines.data, lines.n_data));
+        id = hash_get(&p->locations, key);
+        if (id > 0)
+                return id;
+        mapping = mapping_of(p, function_plain(n->function));
+        id = ++p->n_locations;
+        if (mapping == 0 || hash_add(&p->locations, key, id) < 0)
+                return 0;
+        proto_u64(&p->message, LOCATION_ID, id);
         proto_u64(&p->message, LOCATION_MAPPING, mapping);
-        proto_u64(&p->message, LOCATION_ADDRESS, f->address);
-        proto_u64(&p->inner, LINE_FUNCTION, number + 1);
-        proto_message(&p->message, LOCATION_LINE, &p->inner);
+        proto_u64(&p->message, LOCATION_ADDRESS, n->function->address);
+        buf_add(&p->message, lines.data, lines.n_data);
         proto_message(p->s.out, PROFILE_LOCATION, &p->message);
-        return mapping > 0 ? number + 1 : 0;
+        return id;
 }
 
 static void add_label(Pprof *p, Buf *sample, uint64_t key, uint64_t text) {
@@ -147,9 +215,10 @@ static uint64_t note_of(Pprof *p, int32_t n_unhooked) {
 /* What is written of @node: its stack, innermost first, and the values.  0 or -ENOMEM. */
 static int add_sample(Pprof *p, const CallNode *node, bool is_cut, const uint64_t *values) {
         _cleanup_buf_ Buf stack = BUF_INIT, sample = BUF_INIT;
+        const Function *callee = NULL;
 
-        for (const CallNode *n = node; n->function; n = n->parent) {
-                uint64_t location = location_of(p, n->function);
+        for (const CallNode *n = node; n;) {
+                uint64_t location = take_location(p, &n, &callee);
 
                 if (location == 0)
                         return -ENOMEM;
@@ -231,6 +300,7 @@ static void pprof_done(void *userdata) {
         buf_done(&p->message);
         buf_done(&p->inner);
         intern_done(&p->functions);
+        hash_done(&p->locations);
         strv_done(&p->modules);
 }
 

@@ -15,7 +15,9 @@ noinst_LIBRARIES += %D%/liblines.a
 	%D%/lines.h \
 	%D%/object.c \
 	%D%/search.c \
-	%D%/walk.c
+	%D%/walk.c \
+	%D%/ways.c \
+	%D%/ways.h
 if HAVE_ELFUTILS
 %C%_liblines_a_SOURCES += %D%/dwarf.c %D%/image.h
 endif

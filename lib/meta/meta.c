@@ -12,6 +12,7 @@
 
 #include "base/io.h"
 #include "base/name.h"
+#include "meta/build-id.h"
 #include "meta/event-choice.h"
 #include "meta/meta.h"
 
@@ -133,6 +134,7 @@ static const JsonField meta_fields[] = {
         LIST(neighbours, MAX_SENTENCES, MAX_SENTENCE_BYTES),
         LIST(warnings, MAX_SENTENCES, MAX_SENTENCE_BYTES),
         WORD(kernel, 0, NULL),
+        WORD(build_id, JSON_FIELD_NULLABLE | JSON_FIELD_OMIT, build_id_is_valid),
         WORD(machine, 0, NULL),
         WORD(host, 0, NULL),
         WORD(boot_id, 0, NULL),
@@ -214,6 +216,7 @@ SessionMeta *session_meta_free(SessionMeta *m) {
                 return NULL;
         json_fields_done(&meta_table, m);
         spec_done(&m->spec);
+        strv_done(&m->build_ids);
         strv_done(&m->lacks);
         free(m->filters);
         return mfree(m);

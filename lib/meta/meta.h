@@ -103,6 +103,7 @@ typedef struct SessionMeta {
         Strv neighbours; /* who else used function_graph meanwhile: sessions, instances */
         Strv warnings;   /* sentences for whoever looks */
         char *kernel;    /* uname release */
+        char *build_id;  /* the kernel's (meta/build-id.h); NULL: not known */
         char *machine, *host, *boot_id;
         char *machine_id;       /* which host, without telling its machine-id(5); NULL: not known */
         char *instance;         /* tracing instance; NULL: the top-level buffer */
@@ -152,8 +153,9 @@ typedef struct SessionMeta {
         Gaps gaps;           /* where something may be missing */
         Conditions degraded; /* what is wrong at the moment; none: all is well */
         /* Of a file that was made of a recording, and in no session.json (pages/dat-file.h) */
-        Strv lacks;    /* what could not be read of that; sentences, without a full stop */
-        char *filters; /* what of it was asked for: "--from=+20ms --cpus=0"; NULL: all */
+        Strv build_ids; /* of modules (meta/build-id.h) */
+        Strv lacks;     /* what could not be read of that; sentences, without a full stop */
+        char *filters;  /* what of it was asked for: "--from=+20ms --cpus=0"; NULL: all */
 } SessionMeta;
 
 bool session_id_is_valid(const char *s); /* 16 hex digits */

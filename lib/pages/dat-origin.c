@@ -6,11 +6,13 @@
 
 #include "base/array.h"
 #include "base/name.h"
+#include "meta/build-id.h"
 #include "pages/dat-file.h"
 
 #define WRITER "ftraced "
 #define TEXT_MAX 128 /* of an id */
 #define ROOTS_MAX 65536
+#define BUILD_IDS_MAX 65536
 #define LACKS_MAX 65536
 #define SENTENCE_MAX 4096
 
@@ -18,6 +20,13 @@
         JSON_FIELD(SessionMeta, member, TEXT, .flags = JSON_FIELD_NULLABLE, .max_text = TEXT_MAX)
 
 static const JsonField id_fields[] = { ID(boot_id), ID(machine_id) };
+/* Which builds it is of. */
+static const JsonField build_fields[] = {
+        JSON_FIELD(SessionMeta, build_id, TEXT, .flags = JSON_FIELD_NULLABLE | JSON_FIELD_OMIT,
+                   .max_text = BUILD_ID_CHARS_MAX, .is_valid = build_id_is_valid),
+        JSON_FIELD(SessionMeta, build_ids, STRV, .flags = JSON_FIELD_OMIT, .max = BUILD_IDS_MAX,
+                   .max_text = SENTENCE_MAX),
+};
 static const JsonField time_fields[] = {
         JSON_FIELD(SessionMeta, start, STRUCT, .table = &clock_table),
         JSON_FIELD(SessionMeta, stop, STRUCT, .table = &clock_table),
@@ -36,10 +45,10 @@ static const JsonField roots_fields[] = {
         JSON_FIELD(SessionMeta, roots, STRV, .max = ROOTS_MAX, .max_text = FUNCTION_NAME_MAX),
 };
 
-static const JsonTable roots_table = JSON_TABLE(SessionMeta, roots_fields),
-                       tables[] = { JSON_TABLE(SessionMeta, id_fields),
-                                    JSON_TABLE(SessionMeta, time_fields),
-                                    JSON_TABLE(SessionMeta, lacks_fields) };
+static const JsonTable roots_table = JSON_TABLE(SessionMeta, roots_fields), tables[] = {
+        JSON_TABLE(SessionMeta, id_fields), JSON_TABLE(SessionMeta, build_fields),
+        JSON_TABLE(SessionMeta, time_fields), JSON_TABLE(SessionMeta, lacks_fields)
+};
 
 int dat_origin_format(char **ret, const SessionMeta *m) {
         json_auto_t *o = json_object();

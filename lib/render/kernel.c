@@ -280,6 +280,11 @@ static inline char *append_plain_duration(const Kernel *k, char *p, const Step *
                        : append_duration(k, p, step_duration_ns(step));
 }
 
+/* As options/funcgraph-retaddr begins it. */
+static char *append_way(char *p, const CallWay *way) {
+        return way ? append(APPEND(p, " <-"), way->text, way->n_text) : p;
+}
+
 /* "(ARGS) { ... NOTE ...", of which a text says what is in it. */
 static _cold_ char *append_said_end(const Kernel *k, char *p, const Step *step, bool leaf) {
         const StepText *said = step->said;
@@ -288,9 +293,11 @@ static _cold_ char *append_said_end(const Kernel *k, char *p, const Step *step, 
         if (said->args && k->options.args && !said->is_indented)
                 p = append(p, said->args, said->n_args);
         p = leaf ? APPEND(p, ");") : APPEND(p, ") {");
-        if (said->note) {
+        if (said->note || step->way) {
                 p = APPEND(p, " /*");
-                p = append(p, said->note, said->n_note);
+                if (said->note)
+                        p = append(p, said->note, said->n_note);
+                p = append_way(p, step->way);
                 p = APPEND(p, " */");
         }
         *p++ = '\n';
@@ -337,11 +344,12 @@ static _cold_ char *append_values(const Kernel *k, char *p, const Step *step) {
 
         p = step->n_args > 0 && k->options.args ? arguments_append(p, step) : APPEND(p, "()");
         p = leaf ? APPEND(p, ";") : APPEND(p, " {");
-        if (!valued && !marked && !ours)
+        if (!valued && !marked && !ours && !step->way)
                 return APPEND(p, "\n");
         p = APPEND(p, " /*");
         if (valued)
                 p = append_retval(k, p, step);
+        p = append_way(p, step->way);
         if (marked) {
                 const char *note = UNHOOKED_NOTE(step->function->n_unhooked);
 
@@ -367,7 +375,7 @@ static char *append_entry(Kernel *k, char *p, CpuState *cpu, const Step *step) {
         if (_unlikely_(step->said))
                 return append_said_end(k, p, step, leaf);
         if (_unlikely_(step->n_args > 0 || k->options.retval || k->own_work ||
-                       step->function->n_unhooked > 0))
+                       step->function->n_unhooked > 0 || step->way))
                 return append_values(k, p, step);
         return leaf ? APPEND(p, "();\n") : APPEND(p, "() {\n");
 }
@@ -483,6 +491,8 @@ static inline size_t extra_bytes(const Step *step) {
                 n += strlen(step->text) * PLAIN_BYTES_MAX + 1;
         else if (_unlikely_(step->n_args > 0))
                 n += arguments_room(step);
+        if (_unlikely_(step->way != NULL))
+                n += step->way->n_text;
         if (_unlikely_(step->said != NULL))
                 n += step->said->n_args + step->said->n_note + step->said->n_text +
                      step->said->n_change + step->said->n_begin_marker + step->said->n_end_marker;

@@ -94,6 +94,7 @@ static _cold_ void make_task(Indent *d, const char *comm, int32_t pid) {
 static void draw_line(Indent *d, const Step *step, const char *arrow, uint64_t since_ns,
                       int32_t depth) {
         const char *comm = step->comm ?: "<...>", *note = "";
+        const CallWay *way = *arrow == '-' ? step->way : NULL;
         const StepText *said = step->said && step->said->is_indented ? step->said : NULL;
         const Function *f = step->function;
         char text[UNHOOKED_TEXT_MAX], *p, *from;
@@ -104,9 +105,9 @@ static void draw_line(Indent *d, const Step *step, const char *arrow, uint64_t s
                 make_task(d, comm, step->pid);
         if (_unlikely_(f->n_unhooked > 0) && !said && d->options.notes && *arrow == '-')
                 note = unhooked_note(text, f->n_unhooked);
-        from = p =
-                buf_reserve(d->out, LINE_REST_BYTES + d->task.n_data + (size_t) depth + f->n_label +
-                                            strlen(note) + (said ? said->n_args : 0));
+        from = p = buf_reserve(d->out, LINE_REST_BYTES + d->task.n_data + (size_t) depth +
+                                               f->n_label + strlen(note) + (way ? way->n_text : 0) +
+                                               (said ? said->n_args : 0));
         if (!p || d->task.error < 0) {
                 d->out->error = d->out->error ?: d->task.error;
                 return;
@@ -120,9 +121,12 @@ static void draw_line(Indent *d, const Step *step, const char *arrow, uint64_t s
         p = append_slack(p, f->label, f->n_label);
         if (said && said->n_args > 0)
                 p = append(p, said->args, said->n_args);
-        else if (_unlikely_(*note)) {
-                p = APPEND(p, " /* ");
-                p = append(p, note, strlen(note));
+        if (_unlikely_(way || *note)) {
+                p = APPEND(p, " /*");
+                if (way)
+                        p = append(APPEND(p, " <-"), way->text, way->n_text);
+                if (*note)
+                        p = append(APPEND(p, " "), note, strlen(note));
                 p = APPEND(p, " */");
         }
         *p++ = '\n';

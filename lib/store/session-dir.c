@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/name.h"
+#include "meta/build-id.h"
 #include "store/entry.h"
 #include "store/session-dir.h"
 #include "store/symbol-file.h"
@@ -346,6 +347,30 @@ int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, 
         if (d->symbols_fd < 0)
                 return d->symbols_fd;
         return symbol_file_load(d->symbols_fd, hash, ret, ret_n);
+}
+
+static int add_build_ids(const SessionDir *d, const char *modules, Strv *ids) {
+        _cleanup_free_ char *list = NULL;
+        int r = session_dir_read_symbols(d, modules, &list, NULL);
+
+        return r >= 0 ? build_ids_add_modules(ids, list) : r == -ENOMEM ? r : 0;
+}
+
+int session_dir_read_build_ids(const SessionDir *d, const SessionMeta *m, Strv *ret) {
+        _cleanup_strv_ Strv ids = {};
+        int r = strv_extend(&ids, &m->build_ids);
+
+        if (r >= 0 && m->build_id)
+                r = strv_addf(&ids, BUILD_ID_KERNEL " %s", m->build_id);
+        if (r >= 0 && !d->files)
+                r = add_build_ids(d, m->modules, &ids);
+        for (size_t i = 0; i < m->symbol_maps.n && r >= 0 && !d->files; i++)
+                r = add_build_ids(d, m->symbol_maps.items[i].modules, &ids);
+        if (r < 0)
+                return r;
+        strv_sort_unique(&ids);
+        *ret = TAKE(ids, (Strv){});
+        return 0;
 }
 
 /* --- cuts: text, since people read it at least as often as programs ------------------------------ */

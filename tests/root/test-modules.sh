@@ -73,6 +73,19 @@ is 'maps are in order' "$(session it '[.symbol_maps[] | .unchanged_ns, .from_ns]
 
 exits 'it is drawn' 0 ftracectl report it
 is 'each call has the name of its time' "$(calls "$out")" "$a_call"$'\n'"$b_call"$'\n'"$a_call"
+
+# The number in a note of 4 bytes of name.
+build_id() { # FILE
+        python3 -c 'import re, sys
+print(re.search(rb"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0(.{20})", open(sys.argv[1], "rb").read(), re.S)[1].hex())' "$1"
+}
+is 'it names the build of the kernel' "$(session it .build_id)" "$(build_id /sys/kernel/notes)"
+exits 'show says which' 0 ftracectl show it
+says 'show names the build' "Build ID: +$(build_id /sys/kernel/notes)$" "$out"
+is 'it names the build of a module that came later' \
+        "$(zstd -dc "$store/symbols/$(session it '.symbol_maps[0].modules').zst" | awk -v m=$a '$1 == m { print $6 }')" \
+        "$(build_id /sys/module/$a/notes/.note.gnu.build-id)"
+
 exits 'it is complete' 0 ftracectl verify it
 exits 'show says that modules changed' 0 ftracectl show it
 says 'show says how often' "Modules: changed $n_maps times" "$out"

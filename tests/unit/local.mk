@@ -34,7 +34,7 @@ unit_programs += %D%/lib-wire
 %C%_lib_wire_LDADD = $(unit_libs) $(wire_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-meta
-%C%_lib_meta_SOURCES = %D%/test-brief.c %D%/test-clock.c %D%/test-config.c %D%/test-event-choice.c \
+%C%_lib_meta_SOURCES = %D%/test-brief.c %D%/test-build-id.c %D%/test-clock.c %D%/test-config.c %D%/test-event-choice.c \
 	%D%/test-gap.c %D%/test-meta.c %D%/test-profile.c %D%/test-spec.c %D%/test-trigger.c
 %C%_lib_meta_CFLAGS = $(unit_cflags)
 %C%_lib_meta_LDADD = $(unit_libs) $(store_libs) $(CHECK_LIBS)
@@ -89,7 +89,7 @@ unit_programs += %D%/lib-import
 %C%_lib_import_LDADD = $(unit_libs) $(import_libs) $(drawing_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-lines
-%C%_lib_lines_SOURCES = %D%/test-code.c %D%/test-debuginfod.c %D%/test-layer.c %D%/test-lines-file.c %D%/test-sites.c %D%/lines-fixture.h
+%C%_lib_lines_SOURCES = %D%/test-code.c %D%/test-debuginfod.c %D%/test-layer.c %D%/test-lines-file.c %D%/test-sites.c %D%/test-ways.c %D%/lines-fixture.h
 %C%_lib_lines_CFLAGS = $(unit_cflags) $(ZSTD_CFLAGS)
 %C%_lib_lines_LDADD = $(unit_libs) $(lines_libs) $(CHECK_LIBS)
 

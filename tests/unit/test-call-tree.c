@@ -130,6 +130,11 @@ static bool is_leaf(void *userdata, const Function *function) {
         return function == &step_module;
 }
 
+static bool is_module(void *userdata, const Function *function) {
+        (void) userdata;
+        return function_plain(function) == &step_module;
+}
+
 TEST(callers_are_below_what_they_call) {
         _cleanup_grown_ Grown g = grown(), turned = {};
 
@@ -149,6 +154,117 @@ TEST(recursion_counts_once_among_callers) {
         (void) finished(&g);
         ck_assert_int_eq(call_tree_callers(&turned.tree, g.tree, is_leaf, NULL), 0);
         ck_assert_str_eq(text_of(&turned), "leaf 2 60 60(leaf 1 0 50)");
+        ck_assert_uint_eq(call_tree_root(turned.tree)->total_ns, 60);
+}
+
+/* --- from where calls were made --------------------------------------------------------------- */
+
+static const Function inlined = { .label = "inl",
+                                  .n_label = 3,
+                                  .n_name = 3,
+                                  .kind = FUNCTION_INLINED },
+                      child_1 = { .label = "child (a.c:1)",
+                                  .n_label = 13,
+                                  .n_name = 5,
+                                  .n_place = 8,
+                                  .plain = &step_child },
+                      child_2 = { .label = "child (a.c:2)",
+                                  .n_label = 13,
+                                  .n_name = 5,
+                                  .n_place = 8,
+                                  .plain = &step_child };
+static const struct {
+        CallWay way;
+        const Function *functions[2];
+} direct = { { .n = 1 }, { &child_1 } }, through = { { .n = 2 }, { &inlined, &child_2 } };
+
+/* What was asked, in the order of questions: "root: child ? child; ". */
+typedef struct Asked {
+        char text[512];
+        size_t n;
+} Asked;
+
+static void note(Asked *a, const char *s) {
+        a->n += (size_t) snprintf(a->text + a->n, sizeof(a->text) - a->n, "%s", s);
+}
+
+/* Every other call is through what was inlined. */
+static int find_ways(void *userdata, const Function *caller, const Function *const *callees,
+                     size_t n, bool has_ended, const CallWay **ret) {
+        Asked *a = userdata;
+
+        note(a, caller->label);
+        note(a, ":");
+        for (size_t i = 0; i < n; i++) {
+                note(a, callees[i] ? " " : " ?");
+                note(a, callees[i] ? callees[i]->label : "");
+                ret[i] = !callees[i] ? NULL : i % 2 ? &through.way : &direct.way;
+        }
+        note(a, has_ended ? "; " : " ...; ");
+        return 0;
+}
+
+static Grown asking(Asked *a) {
+        Grown g = grown();
+
+        g.pairing->find_ways = find_ways;
+        g.pairing->ways_userdata = a;
+        return g;
+}
+
+TEST(what_was_inlined_is_between_with_the_time_below_it) {
+        Asked asked = {};
+        _cleanup_grown_ Grown g = asking(&asked);
+
+        FEED(g.pairing, step_enter(&step_root, 0), step_leaf(&step_child, 1, 30),
+             step_leaf(&step_child, 1, 10), step_leaf(&step_child, 1, 2),
+             step_leaf(&step_child, 1, 1), step_leave(&step_root, 0, 100));
+        ck_assert_str_eq(finished(&g), "root 1 100 57(child 2 32 32 inl 0 11 0(child 2 11 11))");
+        ck_assert_str_eq(asked.text, "root: child child child child; ");
+        ck_assert_int_eq(call_tree_finish(g.tree), 0); /* and no more the second time */
+        ck_assert_uint_eq(call_tree_root(g.tree)->children->children->next->total_ns, 11);
+}
+
+TEST(interrupts_and_what_is_not_called_directly_have_no_way) {
+        Asked asked = {};
+        _cleanup_grown_ Grown g = asking(&asked);
+
+        FEED(g.pairing, step_enter(&step_root, 0), step_leaf(&step_child, 1, 30),
+             step_leaf(&step_irq, 1, 3), step_leaf(&step_module, 3, 5),
+             step_leaf(&step_child, 1, 1), step_leave(&step_root, 0, 100));
+        (void) finished(&g);
+        ck_assert_str_eq(asked.text, "root: child child; ");
+}
+
+TEST(what_may_lack_in_between_is_told) {
+        Asked asked = {};
+        _cleanup_grown_ Grown g = asking(&asked);
+        Step left_out = step_leave(&step_root, 0, 100);
+
+        FEED(g.pairing, step_enter(&step_root, 0), step_leaf(&step_child, 1, 30),
+             step_of(STEP_LOST, NULL, 0), step_leaf(&step_child, 1, 1),
+             step_leaf(&step_child, 1, 1), step_leave(&step_root, 0, 100));
+        left_out.n_left_out = 1;
+        FEED(g.pairing, step_enter(&step_root, 0), step_leaf(&step_child, 1, 30), left_out);
+        ck_assert_int_eq(pairing_finish(g.pairing), 0);
+        ck_assert_str_eq(asked.text, "root: child ? child child; root: ? child; ");
+}
+
+TEST(recursion_at_two_lines_counts_once_among_callers) {
+        static const Function again = { .label = "leaf", .n_label = 4, .n_name = 4, .plain = &step_module };
+        static const struct {
+                CallWay way;
+                const Function *functions[1];
+        } self = { { .n = 1 }, { &again } };
+        _cleanup_grown_ Grown g = grown(), turned = {};
+        CallNode *top = call_tree_child(g.tree, call_tree_root(g.tree), &step_module), *below;
+        Frame frame = { .function = &step_module, .way = &self.way };
+
+        below = call_tree_enter(g.tree, top, &frame);
+        call_node_add(below, &(Call){ .frame = &frame, .duration_ns = 50, .self_ns = 50 });
+        call_node_add(top, &(Call){ .frame = &frame, .duration_ns = 60, .self_ns = 10 });
+        ck_assert_int_eq(call_tree_finish(g.tree), 0);
+        ck_assert_int_eq(call_tree_callers(&turned.tree, g.tree, is_module, NULL), 0);
         ck_assert_uint_eq(call_tree_root(turned.tree)->total_ns, 60);
 }
 

@@ -20,6 +20,8 @@ TEST(what_was_written_is_taken_over) {
 
         from->boot_id = strdup("e9be5ac9-dc26-46e5-a436-c00afb710989");
         from->machine_id = strdup("6480ea92f8234b838c458ad80ac93090");
+        from->build_id = strdup("0a0b");
+        ck_assert_int_eq(strv_add(&from->build_ids, "ext4 0c0d"), 0);
         from->start = start;
         from->stop = stop;
         ck_assert_int_eq(clock_steps_note(&from->clock_steps, &start, &step), 1);
@@ -40,6 +42,9 @@ TEST(what_was_written_is_taken_over) {
         ck_assert_int_eq(dat_origin_apply(to, text), 0);
         ck_assert_str_eq(to->boot_id, from->boot_id);
         ck_assert_str_eq(to->machine_id, from->machine_id);
+        ck_assert_str_eq(to->build_id, from->build_id);
+        ck_assert_uint_eq(to->build_ids.n, 1);
+        ck_assert_str_eq(to->build_ids.items[0], "ext4 0c0d");
         ck_assert_mem_eq(&to->start, &start, sizeof(start));
         ck_assert_mem_eq(&to->stop, &stop, sizeof(stop));
         ck_assert_uint_eq(to->clock_steps.n, 1);

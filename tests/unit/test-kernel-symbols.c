@@ -24,7 +24,7 @@ static void host_init(Host *h) {
         ck_assert_int_eq(dir_make(h->scratch.fd, "symbols", 0700), 0);
         h->symbols_fd = dir_open(h->scratch.fd, "symbols");
         ck_assert_int_ge(h->symbols_fd, 0);
-        h->symbols.proc = h->scratch.path;
+        h->symbols.proc = h->symbols.sys = h->scratch.path;
         ck_assert_int_eq(session_meta_new(&h->meta), 0);
         put(h, A, KERNEL "ffffffffc0000000 t a_f\t[a]\n");
 }
@@ -102,6 +102,29 @@ CASE_TEST(the_list_has_what_does_not_change_at_every_use, host_init) {
         ck_assert_int_eq(symbol_file_load(h->symbols_fd, stored(h).modules, &text, NULL), 0);
         ck_assert_str_eq(text, "nf_nat 65536 Live 0xffffffffc0200000 -\n"
                                "ext4 991232 Live 0xffffffffc0100000 (OE)\n");
+}
+
+CASE_TEST(builds_are_kept_beside_them, host_init) {
+        static const struct {
+                const char *path;
+                uint32_t n_name, n_desc, type;
+                char rest[8];
+        } notes[] = { { "kernel/notes", 4, 2, 3, "GNU\0\x12\xab\0" },
+                      { "module/a/notes/.note.gnu.build-id", 4, 2, 3, "GNU\0\x34\xcd\0" },
+                      { "module/bad/notes/.note.gnu.build-id", 4, 9, 3, "GNU\0\x12\xab\0" } };
+        _cleanup_free_ char *text = NULL;
+
+        for (size_t i = 0; i < ELEMENTSOF(notes); i++) {
+                scratch_put(&h->scratch, notes[i].path, "");
+                scratch_write(h->scratch.fd, notes[i].path, &notes[i].n_name, 20);
+        }
+        put(h, "bad 1 0 - Live 0xffffffffc0100000\nnone 1 0 - Live 0xffffffffc0200000\n" A, KERNEL);
+        ck_assert_int_eq(symbol_watch_begin(&h->symbols, h->symbols_fd, h->meta), 0);
+        ck_assert_str_eq(h->meta->build_id, "12ab");
+        ck_assert_int_eq(symbol_file_load(h->symbols_fd, h->meta->modules, &text, NULL), 0);
+        ck_assert_str_eq(text, "bad 1 Live 0xffffffffc0100000 -\n"
+                               "none 1 Live 0xffffffffc0200000 -\n"
+                               "a 4096 Live 0xffffffffc0000000 - 34cd\n");
 }
 
 CASE_TEST(symbols_whose_file_went_are_stored_again, host_init) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "meta/build-id.h"
 #include "pages/page-source.h"
 #include "scratch.h"
 #include "store/session-dir.h"
@@ -66,6 +67,31 @@ SCRATCH_TEST(take_fds_consumes_both_also_when_it_fails) {
         ck_assert_int_eq(fcntl(symbols, F_GETFD), -1);
         ck_assert_int_eq(session_dir_take_fds(&d, dir_open(s->fd, "."), -EBADF), 0);
         session_dir_free(d);
+}
+
+SCRATCH_TEST(builds_are_of_all_modules_that_there_were) {
+        _cleanup_(session_dir_freep) SessionDir *made = create(s), *d = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *m = small_meta();
+        _cleanup_close_ int symbols_fd = dir_open(s->fd, ".");
+        char hash[2][SYMBOL_HASH_CHARS + 1];
+        _cleanup_strv_ Strv ids = {};
+
+        for (size_t i = 0; i < 2; i++) {
+                const char *list =
+                        i == 0 ? "a 1 Live 0x1 - 0a\n" : "b 1 Live 0x1 - 0b\na 1 Live 0x1 - 0a\n";
+
+                ck_assert_int_eq(symbol_file_store(symbols_fd, list, strlen(list), hash[i]), 0);
+        }
+        m->build_id = strdup("0c");
+        m->modules = strdup(hash[0]);
+        ck_assert_int_eq(symbol_maps_add(&m->symbol_maps, 1, 2, hash[1], hash[1]), 0);
+        ck_assert_int_eq(symbol_maps_add(&m->symbol_maps, 2, 3, hash[1], NULL), 0);
+        ck_assert_int_eq(session_dir_open(&d, s->fd, "boot", symbols_fd), 0);
+        ck_assert_int_eq(session_dir_read_build_ids(d, m, &ids), 0);
+        ck_assert_uint_eq(ids.n, 3);
+        ck_assert_str_eq(ids.items[0], "a 0a");
+        ck_assert_str_eq(ids.items[1], "b 0b");
+        ck_assert_str_eq(ids.items[2], BUILD_ID_KERNEL " 0c");
 }
 
 DIR_TEST(a_session_file_that_is_not_ours_is_refused, d) {

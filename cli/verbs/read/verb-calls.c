@@ -127,8 +127,8 @@ static void print_line(Listing *l, const Call *call, const Note *note) {
                 buf_adds(&l->out, "     ");
         buf_printf(&l->out, "%20s%-8s  %9s%s  %9s  %s%s%s", NAME_QUOTED(call->stack->comm), pid,
                    FIGURE_ROUND(call->duration_ns), call->is_cut ? "+" : " ",
-                   FIGURE_ROUND(call->self_ns), f->function->label, f->args ?: "",
-                   TABLE_MARK(&l->marks, f->function->n_unhooked));
+                   FIGURE_ROUND(call->self_ns), call_way_callee(f->way, f->function)->label,
+                   f->args ?: "", TABLE_MARK(&l->marks, f->function->n_unhooked));
         if (call->has_retval) {
                 char text[RETVAL_ROOM + 1];
 
@@ -149,6 +149,7 @@ static void tell(Row r, const Call *call, const Note *note) {
         for (size_t i = 0; note && i < note->n_waits; i++)
                 tell_wait(table_row(&waits), &note->waits[i]);
         row_function(r, NULL, f->function);
+        row_place(r, call_way_callee(f->way, f->function));
         row_int(r, "start_ns", (int64_t) f->start_ns);
         row_known_int(r, "cpu", call->has_end, call->cpu);
         row_task(r, NULL, call->stack->comm, call->stack->pid);

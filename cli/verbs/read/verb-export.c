@@ -32,6 +32,7 @@ typedef struct Part {
         Reading reading;
         ExportInfo info;
         char *recording, *sentence, *filters, *title; /* the info's */
+        Strv build_ids;                               /* likewise */
 } Part;
 
 typedef struct Exporting {
@@ -52,6 +53,7 @@ typedef struct Exporting {
 
 static void part_done(Part *p) {
         free(p->recording);
+        strv_done(&p->build_ids);
         free(p->sentence);
         free(p->filters);
         free(p->title);
@@ -174,6 +176,8 @@ static int describe(Part *p, const Exporting *e, const char *word) {
                 r = source_filters(&p->filters, e->o, m);
         if (r >= 0 && p->filters)
                 r = text_format(&p->title, "%s with %s", title, p->filters);
+        if (r >= 0 && m)
+                r = session_dir_read_build_ids(p->reading.source->dir, m, &p->build_ids);
         p->info = (ExportInfo){
                 .title = p->title ?: title,
                 .filters = p->filters,
@@ -187,7 +191,13 @@ static int describe(Part *p, const Exporting *e, const char *word) {
                 .before_title = e->o->words.items[0],
                 .sentence = p->sentence,
                 .roots_are_named = e->o->filter.roots.n > 0,
+                .build_ids = &p->build_ids,
         };
+        if (p->reading.lines.ways) {
+                p->info.find_ways = ways_find;
+                p->info.define = ways_define;
+                p->info.ways = p->reading.lines.ways;
+        }
         if (!m) {
                 p->info.is_timeless = !text_trace_layout(p->reading.text.trace)->has_times;
                 return r;
@@ -384,6 +394,11 @@ int verb_export(const Options *o) {
         if (!e.path && x->is_binary && isatty(STDOUT_FILENO))
                 return failed(STATUS_USAGE,
                               "--format=%s cannot go to a terminal; name a file: -o FILE", x->name);
+        if (o->analysis.lines && !x->has_tree)
+                return failed(STATUS_USAGE,
+                              "--lines: --format=%s has no place for them; flame, html, folded and "
+                              "pprof have.",
+                              x->name);
         if (!x->takes_many && o->words.n > (x->compares ? 2U : 1U))
                 return failed(
                         STATUS_USAGE,

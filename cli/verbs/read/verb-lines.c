@@ -147,7 +147,7 @@ static int write_file(const Options *o, const LinesView *v) {
 
 int verb_lines(const Options *o) {
         _cleanup_counting_ Counting counting = {};
-        _cleanup_(lines_freep) Lines *lines = NULL;
+        Lines *lines = NULL;
         LinesView v = {};
         int status;
 
@@ -164,7 +164,5 @@ int verb_lines(const Options *o) {
                 status = counting_run(&counting);
         if (status == STATUS_OK)
                 status = o->output ? write_file(o, &v) : print(o, &v);
-        if (lines)
-                warn_each(lines_lacking(lines));
         return status == STATUS_OK ? counting_end(&counting) : status;
 }

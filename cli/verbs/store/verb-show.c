@@ -200,6 +200,8 @@ static void show_hooked(Buf *out, const SessionMeta *m) {
 
 static void show_kernel(Buf *out, const SessionMeta *m) {
         line(out, "Kernel", "%s %s on %s", m->kernel ?: "?", m->machine ?: "?", m->host ?: "?");
+        if (m->build_id)
+                line(out, "Build ID", "%s", m->build_id);
 }
 
 static void show_buffer(Buf *out, const SessionMeta *m) {
