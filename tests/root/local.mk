@@ -3,6 +3,7 @@
 root_tests += \
 	%D%/test-bad-input.sh \
 	%D%/test-black-box.sh \
+	%D%/test-callers.sh \
 	%D%/test-capabilities.sh \
 	%D%/test-disk.sh \
 	%D%/test-doctor.sh \
@@ -33,6 +34,7 @@ root_tests += \
 	%D%/test-package.sh \
 	%D%/test-path.sh \
 	%D%/test-put-back.sh \
+	%D%/test-readme.sh \
 	%D%/test-requests.sh \
 	%D%/test-rescue-service.sh \
 	%D%/test-restart.sh \

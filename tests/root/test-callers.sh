@@ -1,0 +1,54 @@
+#!/bin/bash
+# Touches: function_graph, probes, the network (loopback); needs root and a kernel with function_graph.
+# SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.1 6.12 new
+# long kernels: 5.10 arm64-6.12
+#
+# Who calls a root: for each of its calls the functions that the kernel itself prints of a stack taken there by hand,
+# nothing of what takes the stack, and nothing is left behind.
+. "$(dirname "$0")/../functions.sh"
+require_kernel
+
+witness=$tracefs/instances/witness
+give_up_witness() {
+        [[ ! -d $witness ]] || rmdir "$witness"
+        ! grep -q witness/w "$tracefs/dynamic_events" || echo '-:witness/w' >>"$tracefs/dynamic_events"
+}
+cleanup_fn give_up_witness
+
+# "a < b < c", the innermost last, of each stack in the kernel's text.
+kernels_callers() {
+        awk '/<stack trace>/ { if (stack) print stack; stack = ""; is_above = 0; next }
+             $1 == "=>" { if (is_above) stack = $2 (stack ? " < " stack : ""); is_above = is_above || $2 == "udp_sendmsg"; next }
+             END { if (stack) print stack }' "$1"
+}
+
+ok 'the daemon starts' start_ftraced
+exits 'a session starts' 0 ftracectl start -n calls --callers udp_sendmsg
+mkdir "$witness"
+echo 'p:witness/w udp_sendmsg' >>"$tracefs/dynamic_events"
+echo stacktrace >"$witness/events/witness/w/trigger"
+echo 1 >"$witness/events/witness/w/enable"
+"$udp_pairs" 20 >/dev/null
+echo 0 >"$witness/events/witness/w/enable"
+kernels_callers "$witness/trace" | sort | uniq -c >"$work/kernels"
+give_up_witness
+stops 'it stops' calls
+is_as_before 'the kernel is as it was'
+is 'no probe is left' "$(grep -c ftraced "$tracefs/dynamic_events")" 0
+
+exits 'it is drawn' 0 ftracectl report calls
+sed -n 's,.*/\* callers: \(.*\) \*/,\1,p' "$out" | sort | uniq -c >"$work/ours"
+show_file "$work/ours"
+is 'each call has its callers' "$(awk '{ n += $1 } END { print n }' "$work/ours")" 40
+ok 'which the kernel names, too' cmp "$work/kernels" "$work/ours"
+says 'they begin with a system call' 'sys_send(to|msg)' "$work/ours"
+ok 'nothing is drawn of what takes the stack' not grep -qE 'stack_trace_save|stack trace|unwind_|kernel_stack' "$out"
+exits 'a trace.dat has them, too' 0 ftracectl fetch calls -o "$work/calls.dat"
+exits 'as can be drawn' 0 ftracectl report "$work/calls.dat"
+is 'each of them' "$(grep -c '/\* callers: ' "$out")" 40
+
+exits 'without being asked nobody tells' 0 ftracectl run -n plain udp_sendmsg -- "$udp_pairs" 2
+ok 'no callers' not grep -q callers: "$out"
+is_as_before 'the kernel is as it was at the end'
+done_testing
