@@ -430,6 +430,22 @@ static int note_context(Pairing *p, const Step *step) {
         return 0;
 }
 
+/* The stack that was recorded is that of the root which has begun last. */
+static int note_callers(Pairing *p, const Step *step) {
+        Stack *stack = stacks_get(&p->stacks, step);
+        Held *h = stack ? stack->data : NULL;
+
+        for (uint32_t i = h ? h->n_open : 0; i > 0; i--) {
+                HeldCall *c = &h->calls[h->open[i - 1]];
+
+                if (c->function && c->function->root >= 0) {
+                        c->callers = step->callers;
+                        break;
+                }
+        }
+        return stack ? 0 : -ENOMEM;
+}
+
 static void end_all_unseen(Pairing *p) {
         for (size_t i = 0; i < p->stacks.n; i++) {
                 Stack *stack = &p->stacks.items[i];
@@ -447,6 +463,8 @@ int pairing_step(Pairing *p, const Step *step) {
                 return stacks_name_task(&p->stacks, step);
         if (step->kind == STEP_OTHER && p->keeps_contexts && trace_context_is_said(step))
                 return note_context(p, step);
+        if (step->kind == STEP_OTHER && step->callers)
+                return note_callers(p, step);
         if (step->kind == STEP_OTHER)
                 return note_sched(p, step);
         if (step->kind == STEP_LOST) {
