@@ -199,7 +199,8 @@ enum {
         OBJECT_HAS_CALLER = 1 << 0,
         OBJECT_HAS_TRACED = 1 << 1,
         OBJECT_IS_TRACED = 1 << 2,
-        OBJECT_IS_WANTED = 1 << 3, /* in a file */
+        OBJECT_IS_WANTED = 1 << 3,   /* in a file */
+        OBJECT_IS_LEFT_OUT = 1 << 4, /* not hooked, in this recording */
 };
 
 struct Lines {
@@ -244,5 +245,6 @@ typedef struct Pair {
         LineSite *items;
         PairCall *calls; /* by address */
         uint32_t n_calls;
+        uint32_t n_hidden; /* functions that were looked into */
         const void *of[2]; /* caller, callee */
 } Pair;
