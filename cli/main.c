@@ -299,6 +299,7 @@ int main(int argc, char **argv) {
         (void) signal(SIGPIPE, SIG_IGN);
         (void) signal(SIGXFSZ, SIG_IGN);
         log_setup("ftracectl");
+        log_set_width(terminal_width(STDERR_FILENO));
         status = run(argc, argv);
         return status == STATUS_USAGE && wants_verdict(argc, argv) ? STATUS_NO_VERDICT : status;
 }

@@ -16,7 +16,7 @@ include %D%/unit/local.mk
 # The house rules that a script can check.
 house_tests = %D%/check-layers.sh %D%/check-circles.sh %D%/check-size.sh %D%/check-headers.sh %D%/check-docs.sh %D%/check-lists.sh \
 	%D%/check-rooms.sh
-EXTRA_DIST += %D%/check-tables.py %D%/narrow-dat.py %D%/read-export.py %D%/consumers/browser.py %D%/consumers/test-viewers.sh %D%/consumers/test-parquet.sh %D%/consumers/read-parquet.mjs %D%/consumers/test-fleet.sh \
+EXTRA_DIST += %D%/check-tables.py %D%/narrow-dat.py %D%/long-names.py %D%/on-terminal.py %D%/read-export.py %D%/consumers/browser.py %D%/consumers/test-viewers.sh %D%/consumers/test-parquet.sh %D%/consumers/read-parquet.mjs %D%/consumers/test-fleet.sh \
 	%D%/consumers/ask-duckdb.mjs %D%/consumers/ask-chdb.mjs %D%/consumers/make-calls.py %D%/consumers/odd-names.py
 EXTRA_DIST += %D%/README %D%/layers.txt %D%/rooms %D%/rooms.txt %D%/functions.sh %D%/setup.sh %D%/demo %D%/run-all .ci/run
 dist_check_SCRIPTS += $(house_tests)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Two passes over the cells, one for the widths and one to print, in the order that the titles' marks say. */
+/* Two passes over the cells, one for the widths and one to print, in the order that the titles' marks say.  What has no
+ * room in its column goes on in the lines below it. */
 
 #include <assert.h>
 #include <math.h>
@@ -215,11 +216,14 @@ char *table_mark(TableMarks *marks, char text[static TABLE_MARK_MAX], int32_t n_
 }
 
 void table_explain(const TableMarks *marks, Buf *out) {
+        size_t from = out->n_data;
+
         if (marks->has_number)
                 buf_adds(out, "(+N): N functions below it were not hooked; their time counts as "
                               "its own.\n");
         if (marks->has_unknown)
                 buf_adds(out, "(+?): its callees are not known; their time counts as its own.\n");
+        terminal_fold(out, from, SIZE_MAX);
 }
 
 /* --- printed ---------------------------------------------------------------------------------- */
@@ -240,7 +244,7 @@ static size_t width(const char *s) {
 }
 
 static size_t n_marks(const char *title) {
-        return strspn(title, "?>=123456789");
+        return strspn(title, "?>~123456789");
 }
 
 static const char *title_of(const Layout *l, size_t i) {
@@ -278,34 +282,75 @@ static size_t columns_total(const Layout *l) {
         return total - GAP;
 }
 
-/* The widest of the columns that may be cut and are cut last, or not; SIZE_MAX: there is none. */
-static size_t widest_column(const Layout *l, bool is_last) {
-        size_t widest = SIZE_MAX;
+/* Takes what is too much from the widest of the columns that are, or are not, marked '~', and no numbers. */
+static void narrow(Layout *l, size_t max_width, bool is_cut) {
+        for (size_t total = columns_total(l); total > max_width; total--) {
+                size_t widest = SIZE_MAX;
 
-        for (size_t i = 0; i < l->n; i++)
-                if (l->widths[i] != LEFT_OUT && !is_marked(l, i, '>') &&
-                    is_marked(l, i, '=') == is_last && l->widths[i] > TABLE_COLUMN_MIN &&
-                    (widest == SIZE_MAX || l->widths[i] > l->widths[widest]))
-                        widest = i;
-        return widest;
-}
-
-/* Leaves out what may be, then takes what is too much from the widest of the columns that may be cut. */
-static void fit(Layout *l, size_t max_width) {
-        size_t total;
-
-        for (size_t i = l->n; i > 0 && columns_total(l) > max_width; i--)
-                if (is_marked(l, i - 1, '?'))
-                        l->widths[i - 1] = LEFT_OUT;
-        for (total = columns_total(l); total > max_width; total--) {
-                size_t widest = widest_column(l, false);
-
-                if (widest == SIZE_MAX)
-                        widest = widest_column(l, true);
+                for (size_t i = 0; i < l->n; i++)
+                        if (l->widths[i] != LEFT_OUT && !is_marked(l, i, '>') &&
+                            is_marked(l, i, '~') == is_cut && l->widths[i] > TABLE_COLUMN_MIN &&
+                            (widest == SIZE_MAX || l->widths[i] > l->widths[widest]))
+                                widest = i;
                 if (widest == SIZE_MAX)
                         return;
                 l->widths[widest]--;
         }
+}
+
+static size_t longest_word(const char *s) {
+        size_t longest = 0;
+
+        for (s += strspn(s, " "); *s; s += strspn(s, " ")) {
+                const char *end = strchrnul(s, ' ');
+                _cleanup_free_ char *word = strndup(s, (size_t) (end - s));
+
+                longest = MAX(longest, word ? width(word) : 0);
+                s = end;
+        }
+        return longest;
+}
+
+/* Trees are deep: takes from the blanks in front, also behind a "> ", what a word has no room for. */
+static void squeeze(char *cell, size_t max) {
+        size_t n_mark = strspn(cell, ">"), n = strspn(cell + n_mark, " "),
+               n_all = n_mark + n + longest_word(cell + n_mark);
+
+        if (n > 1 && n_all > max) {
+                size_t n_less = MIN(n - 1, n_all - max);
+
+                memmove(cell + n_mark, cell + n_mark + n_less, strlen(cell + n_mark + n_less) + 1);
+        }
+}
+
+/* How far in what goes on below of @cell begins. */
+static size_t indent_below(const char *cell, size_t max) {
+        size_t n = strspn(cell, "> ") + 2, n_word = longest_word(cell);
+
+        return max < 2 * TABLE_COLUMN_MIN ? 0 : n_word >= max ? 2 : MIN(n, max - n_word);
+}
+
+static void fit(Layout *l, size_t max_width) {
+        size_t full[TABLE_COLUMNS_MAX], total;
+
+        memcpy(full, l->widths, sizeof(full));
+        narrow(l, max_width, true);
+        for (size_t i = l->n; i > 0 && columns_total(l) > max_width; i--)
+                if (is_marked(l, i - 1, '?'))
+                        l->widths[i - 1] = LEFT_OUT;
+        narrow(l, max_width, false);
+        total = columns_total(l);
+        for (size_t i = 0; i < l->n && total < max_width; i++)
+                if (l->widths[i] != LEFT_OUT && l->widths[i] < full[i]) {
+                        size_t n = MIN(max_width - total, full[i] - l->widths[i]);
+
+                        l->widths[i] += n;
+                        total += n;
+                }
+        for (size_t i = 0; i < l->n; i++)
+                for (size_t k = l->columns[i]; l->widths[i] < full[i] && k < l->table->cells.n;
+                     k += l->table->titles.n)
+                        squeeze(l->table->cells.items[k], l->widths[i]);
 }
 
 /* At most @max characters of @cell, the last of them a mark if that is not all. */
@@ -325,28 +370,65 @@ static void add_cut(Buf *out, const char *cell, size_t max) {
         buf_adds(out, terminal_is_utf8() ? "…" : "~");
 }
 
+/* Bytes of @s for a line of @max characters: up to a blank, behind a '_' or '.', or as many as there is room for. */
+static size_t line_length(const char *s, size_t max) {
+        size_t n = strlen(s), fits = utf8_offset(s, n, max), i = fits;
+
+        if (fits == n)
+                return n;
+        while (i > 0 && s[i] != ' ')
+                i--;
+        if (strspn(s, " ") < i)
+                return i;
+        for (i = fits; i > 1 && s[i - 1] != '_' && s[i - 1] != '.';)
+                i--;
+        return i > 1 ? i : fits;
+}
+
+/* What of *@cell there is room for, and moves it on; @indent: in front, of a line that goes on. */
+static void add_piece(const Layout *l, Buf *out, size_t i, const char **cell, size_t indent) {
+        size_t room = l->widths[i], n = line_length(*cell, room - indent), n_drawn = indent;
+        _cleanup_free_ char *piece = strndup(*cell, n);
+
+        if (is_marked(l, i, '~')) {
+                add_cut(out, *cell, room);
+                n_drawn = MIN(width(*cell), room);
+                *cell = "";
+        } else if (piece) {
+                if (is_marked(l, i, '>'))
+                        n_drawn = room - width(piece);
+                buf_pad(out, n_drawn, ' ');
+                buf_adds(out, piece);
+                n_drawn += width(piece);
+                *cell += n;
+                *cell += strspn(*cell, " ");
+        }
+        buf_pad(out, GAP + room - n_drawn, ' ');
+}
+
 /* @cells: of one row; NULL: the titles. */
 static void add_line(const Layout *l, Buf *out, char *const *cells) {
-        size_t last = l->n - 1;
+        const char *rest[TABLE_COLUMNS_MAX];
+        size_t indents[TABLE_COLUMNS_MAX];
+        bool is_more = true;
 
-        while (last > 0 && l->widths[last] == LEFT_OUT)
-                last--;
-        for (size_t i = 0; i <= last; i++) {
-                const char *title = title_of(l, i);
-                const char *cell = cells ? cells[l->columns[i]] : title + n_marks(title);
-                size_t gap = l->widths[i] - MIN(l->widths[i], width(cell));
-
-                if (l->widths[i] == LEFT_OUT)
-                        continue;
-                if (is_marked(l, i, '>'))
-                        buf_pad(out, gap, ' ');
-                add_cut(out, cell, l->widths[i]);
-                if (i != last)
-                        buf_pad(out, GAP + (is_marked(l, i, '>') ? 0 : gap), ' ');
+        for (size_t i = 0; i < l->n; i++) {
+                rest[i] = cells ? cells[l->columns[i]] : title_of(l, i) + n_marks(title_of(l, i));
+                indents[i] =
+                        width(rest[i]) > l->widths[i] ? indent_below(rest[i], l->widths[i]) : 0;
         }
-        while (out->n_data > 0 && out->data[out->n_data - 1] == ' ')
-                out->n_data--;
-        buf_adds(out, "\n");
+        for (size_t line = 0; is_more; line++) {
+                is_more = false;
+                for (size_t i = 0; i < l->n; i++) {
+                        if (l->widths[i] == LEFT_OUT)
+                                continue;
+                        add_piece(l, out, i, &rest[i], line > 0 ? indents[i] : 0);
+                        is_more |= *rest[i] != 0;
+                }
+                while (out->n_data > 0 && out->data[out->n_data - 1] == ' ')
+                        out->n_data--;
+                buf_adds(out, "\n");
+        }
 }
 
 int table_print(const Table *t, Buf *out, bool legend) {
@@ -377,6 +459,7 @@ int table_show(Table *t, const Options *o, Buf *above) {
 
         if (o->json != JSON_OFF)
                 return r < 0 ? stdout_status(r) : stdout_json(o, TAKE_PTR(t->list));
+        terminal_fold(out, 0, SIZE_MAX);
         pager_open(&pager, o, t->n_rows + LINES_BESIDES);
         if (r >= 0)
                 r = table_print(t, out, !o->no_legend);

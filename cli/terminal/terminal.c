@@ -16,7 +16,7 @@
 #include "cli/terminal/terminal.h"
 
 void talk(const Options *o, const char *format, ...) {
-        _cleanup_buf_ Buf line = BUF_INIT;
+        _cleanup_buf_ Buf line = BUF_INIT, folded = BUF_INIT;
         char *text = NULL;
         va_list ap;
 
@@ -31,7 +31,8 @@ void talk(const Options *o, const char *format, ...) {
         buf_add_plain(&line, text, strlen(text), PLAIN_WORD);
         free(text);
         buf_adds(&line, "\n");
-        (void) fwrite(line.data, 1, line.n_data, stderr);
+        buf_add_folded(&folded, line.data, line.n_data, terminal_width(STDERR_FILENO), SIZE_MAX);
+        (void) fwrite(folded.data, 1, folded.n_data, stderr);
 }
 
 char *terminal_json(const json_t *value, size_t flags) {
@@ -107,16 +108,32 @@ bool terminal_is_utf8(void) {
         return streq(nl_langinfo(CODESET), "UTF-8");
 }
 
-size_t terminal_columns(void) {
+size_t terminal_width(int fd) {
         const char *said = getenv("COLUMNS");
         struct winsize w = {};
         uint64_t n;
 
-        if (!isatty(STDOUT_FILENO))
+        if (!isatty(fd))
                 return 0;
         if (said && parse_u64(said, 65535, &n) >= 0 && n > 0)
                 return (size_t) n;
-        return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) >= 0 && w.ws_col > 0 ? w.ws_col : 80;
+        return ioctl(fd, TIOCGWINSZ, &w) >= 0 && w.ws_col > 0 ? w.ws_col : 80;
+}
+
+static size_t paged_columns; /* of the terminal behind a pager; 0: there is none */
+
+size_t terminal_columns(void) {
+        return paged_columns ?: terminal_width(STDOUT_FILENO);
+}
+
+void terminal_fold(Buf *out, size_t from, size_t indent) {
+        size_t width = terminal_columns(), n = out->n_data - MIN(from, out->n_data);
+        _cleanup_free_ char *text = width > 0 && n > 0 ? strndup(out->data + from, n) : NULL;
+
+        if (!text)
+                return;
+        out->n_data = from;
+        buf_add_folded(out, text, n, width, indent);
 }
 
 _noreturn_ static void pager_child(const char *command, int fd) {
@@ -145,6 +162,7 @@ void pager_open(Pager *p, const Options *o, size_t n_lines) {
         (void) ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
         if (n_lines < (w.ws_row > 0 ? w.ws_row : 24))
                 return;
+        paged_columns = terminal_columns();
         saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
         if (saved < 0 || pipe2(fds, O_CLOEXEC) < 0)
                 return;
@@ -164,6 +182,7 @@ void pager_close(Pager *p) {
                 return;
         (void) dup2(p->stdout_fd, STDOUT_FILENO); /* and with it the pager sees the end */
         p->stdout_fd = safe_close(p->stdout_fd);
+        paged_columns = 0;
         (void) sigaction(SIGINT, &ignore, &before); /* Ctrl-C is the pager's now */
         while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
                 ;
@@ -188,6 +207,11 @@ int stdout_status(int r) {
 
 int stdout_end(Buf *out) {
         return stdout_status(buf_flush(out));
+}
+
+int stdout_folded(Buf *out) {
+        terminal_fold(out, 0, SIZE_MAX);
+        return stdout_end(out);
 }
 
 int stdout_paged(Pager *p, Buf *out, int r) {

@@ -31,8 +31,13 @@ bool terminal_has_colours(const Options *o);
 /* Adds @text in that colour; a name like a word (base/buf.h). */
 void terminal_add(Buf *out, const Options *o, Colour c, const char *text);
 bool terminal_is_utf8(void);
-/* How wide stdout is; 0: it is no terminal.  COLUMNS in the environment has the last word. */
+/* How wide @fd is; 0: it is no terminal.  COLUMNS in the environment has the last word. */
+size_t terminal_width(int fd);
+/* The same of stdout, or what is behind its pager. */
 size_t terminal_columns(void);
+/* Folds the sentences in @out behind @from, which are not flushed yet, for stdout, if that is a terminal; @indent: as
+ * buf_add_folded(). */
+void terminal_fold(Buf *out, size_t from, size_t indent);
 /*
  * Pager: between us and stdout from pager_open() to pager_close()
  *
@@ -58,6 +63,8 @@ int pager_end(Pager *p, int r);
 int stdout_status(int r);
 /* Flushes @out, which writes to stdout; an exit status. */
 int stdout_end(Buf *out);
+/* The same of sentences and tables: terminal_fold() first. */
+int stdout_folded(Buf *out);
 /* The same of what went through @p; @r: what it came to so far, 0 or -errno. */
 int stdout_paged(Pager *p, Buf *out, int r);
 /* JSON as json_dumps() makes it, of which a terminal may have all; the caller frees. */
@@ -181,13 +188,14 @@ void signals_close(int *fd);
  *      return table_show(&t, o, NULL);
  *
  * A title of NULL: only JSON has it; a key of NULL: only the text.  Each row tells the same
- * columns.  Marks before a title: '>' aligned to the right, '=' cut last, '?' may be left out, and
+ * columns.  Marks before a title: '>' aligned to the right, '~' may be cut, '?' may be left out, and
  * a digit: columns without one stand first, then those with 1 and so on, each in the order in which
  * they are told, which is that of JSON.
  *
  * Columns are as wide as their widest cell; widths count characters, not bytes, of UTF-8.  On a
- * terminal that is too narrow columns marked '?' are left out, the last first; then the widest that
- * are not numbers are cut, down to TABLE_COLUMN_MIN.
+ * terminal that is too narrow columns marked '~' are cut; then those marked '?' are left out, the last first; then
+ * the widest that are not numbers go on below, line by line, so that no name is cut.  None gets narrower than
+ * TABLE_COLUMN_MIN.
  */
 
 #define TABLE_COLUMN_MIN 8

@@ -88,8 +88,11 @@ void counting_done(Counting *c) {
 }
 
 void counting_headline(const Counting *c, Buf *out) {
+        size_t from = out->n_data;
+
         overhead_describe(&c->overhead, out);
         buf_adds(out, c->overhead.shown.n > 0 ? "\n" : "");
+        terminal_fold(out, from, 0);
 }
 
 int counting_show(const Counting *c, Table *t, const char *below) {

@@ -7,6 +7,7 @@
 #include "base/unit.h"
 #include "cli/views/views.h"
 
+#define PERCENT_SHOWN 1 /* unless more are asked for */
 #define PARTS_MAX 3
 #define PART_MIN_PERCENT 5
 
@@ -360,7 +361,8 @@ int path_view_tell(const PathView *v, Table *t, size_t limit) {
         for (size_t i = 0; i < p->n; i++) {
                 const PathSegment *s = &p->segments[i];
 
-                if (!last || compare_segments(&s, &last) <= 0) {
+                if ((t->list || limit > 0 || percent_of(v, s->duration_ns) >= PERCENT_SHOWN) &&
+                    (!last || compare_segments(&s, &last) <= 0)) {
                         tell(table_row(t), v, s, has_locks);
                 } else {
                         n_left++;
@@ -371,7 +373,7 @@ int path_view_tell(const PathView *v, Table *t, size_t limit) {
                 Row rest = table_rest(t);
 
                 tell_time(rest, v, left_ns);
-                row_cell(rest, "2TASK", "(%zu shorter)", n_left);
+                row_cell(rest, "2TASK", "%zu others", n_left);
         }
         return t->error;
 }

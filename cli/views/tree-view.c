@@ -37,7 +37,42 @@ static const CallNode *next_shown(TreeView *v, const CallNode *node) {
         return node;
 }
 
-static void tell(Row r, const TreeView *v, const CallNode *node) {
+/* What the only callee of @node that is shown does, that is called as often, stands in one line with it, unless that
+ * would hide own time of what is shown. */
+static const CallNode *folded(const TreeView *v, const CallNode *node) {
+        const CallNode *c = node->children;
+        bool is_only = c && c->n == node->n && c->total_ns >= v->min_ns &&
+                       (!c->next || c->next->total_ns < v->min_ns);
+
+        return is_only && node->self_ns < v->min_ns && (v->depth == 0 || node->level < v->depth)
+                       ? c
+                       : NULL;
+}
+
+/* "> a > b  (interrupt)"; the last of them. */
+static const CallNode *tell_names(Row r, TreeView *v, const CallNode *node) {
+        _cleanup_buf_ Buf names = BUF_INIT;
+
+        buf_adds(&names, is_hot(node) ? "> " : "  ");
+        for (const CallNode *above = node->parent; above->level > 0; above = above->parent)
+                buf_adds(&names, folded(v, above) ? "" : "  ");
+        for (;;) {
+                const CallNode *next = folded(v, node);
+
+                buf_printf(&names, "%s%s%s%s", node->function->label,
+                           TABLE_MARK(&r.table->marks, node->n_unhooked),
+                           node->is_irq ? "  (interrupt)" : "", node->n_cut > 0 ? "  (cut)" : "");
+                if (!next)
+                        break;
+                buf_adds(&names, " > ");
+                node = next_shown(v, node); /* which counts what it leaves out */
+        }
+        row_cell(r, "3  FUNCTION", "%.*s", (int) names.n_data, names.data);
+        return node;
+}
+
+/* @last: it, or where the line ends that it begins. */
+static void tell(Row r, const TreeView *v, const CallNode *node, const CallNode *last) {
         uint64_t total_ns = total_of(v, node), average_ns = node->n > 0 ? total_ns / node->n : 0;
 
         row_function(r, NULL, node->function);
@@ -45,15 +80,15 @@ static void tell(Row r, const TreeView *v, const CallNode *node) {
         if (r.is_text && node->function->kind != FUNCTION_RECORDED) {
                 row_cell(r, "2>CALLS", " ");
                 row_cell(r, "1>SELF", " ");
-                row_cell(r, "2>AVG", " ");
+                row_cell(r, "2?>AVG", " ");
         } else {
                 row_count(r, "2>CALLS", "count", node->n);
-                row_time(r, "1>SELF", "self_ns", self_of(v, node));
-                row_time(r, "2>AVG", "avg_ns", average_ns);
+                row_time(r, "1>SELF", "self_ns", self_of(v, last));
+                row_time(r, "2?>AVG", "avg_ns", average_ns);
         }
         row_int(r, "cut", (int64_t) node->n_cut);
         row_time(r, ">TOTAL", "total_ns", total_ns);
-        row_share(r, ">TOTAL%", NULL, (double) total_ns, (double) MAX(v->total_ns, UINT64_C(1)));
+        row_share(r, "?>TOTAL%", NULL, (double) total_ns, (double) MAX(v->total_ns, UINT64_C(1)));
         row_int(r, "min_ns", node->min_ns > node->max_ns ? 0 : (int64_t) node->min_ns);
         row_int(r, "max_ns", (int64_t) node->max_ns);
         row_int(r, "blocked_ns", (int64_t) node->blocked_ns);
@@ -62,11 +97,6 @@ static void tell(Row r, const TreeView *v, const CallNode *node) {
         row_bool(r, "hottest", is_hot(node));
         if (!r.is_text)
                 row_json(r, "children", json_array());
-        else
-                row_cell(r, "3  FUNCTION", "%s%*s%s%s%s%s", is_hot(node) ? "> " : "  ",
-                         2 * (node->level - 1), "", node->function->label,
-                         TABLE_MARK(&r.table->marks, node->n_unhooked),
-                         node->is_irq ? "  (interrupt)" : "", node->n_cut > 0 ? "  (cut)" : "");
 }
 
 int tree_view_tell(TreeView *v, Table *t) {
@@ -75,15 +105,18 @@ int tree_view_tell(TreeView *v, Table *t) {
 
         for (const CallNode *n = next_shown(v, v->root); n; n = next_shown(v, n)) {
                 size_t level = (size_t) n->level;
+                const CallNode *last;
                 Row r;
 
                 if (!ARRAY_ROOM(lists, n_room, level + 1))
                         return -ENOMEM;
                 r = level > 1 && t->list ? row_of_json() : table_row(t);
-                tell(r, v, n);
+                last = t->list ? n : tell_names(r, v, n);
+                tell(r, v, n, last);
                 if (level > 1 && t->list)
                         (void) json_array_append_new(lists[level - 1], r.json);
                 lists[level] = json_object_get(r.json, "children");
+                n = last;
         }
         return t->error;
 }

@@ -11,7 +11,7 @@
 #include "cli/views/views.h"
 
 #define LIMIT_DEFAULT 10
-#define SHARE_SHOWN 0.005 /* unless more are asked for */
+#define SHARE_SHOWN 0.01 /* unless more are asked for */
 #define FACTORS_SHOWN 3
 #define FACTOR_SHARE_MIN 0.1
 #define VALUES_SHOWN 3
@@ -226,19 +226,23 @@ static void add_values(Buf *out, const Why *w) {
 
 int why_view_add(Buf *out, const Why *w, uint64_t limit, bool legend) {
         _cleanup_table_ Table t = {};
+        size_t from = out->n_data;
         int r;
 
         why_sentence(out, w);
         buf_adds(out, "\n");
+        terminal_fold(out, from, 0);
         if (w->n_causes == 0 || (!w->is_enough && w->spec.by != COHORTS_BY_SOURCE))
                 return 0;
         buf_adds(out, "\n");
         table_begin(&t, JSON_OFF);
         why_view_tell_causes(w, &t, limit > 0 ? (size_t) limit : LIMIT_DEFAULT, limit > 0);
         r = table_print(&t, out, legend);
+        from = out->n_data;
         if (w->is_enough) {
                 add_factors(out, w);
                 add_values(out, w);
+                terminal_fold(out, from, 0);
         }
         return r;
 }

@@ -296,6 +296,71 @@ void buf_pad(Buf *b, size_t n, char c) {
         }
 }
 
+/* --- lines of a width --------------------------------------------------------------------------- */
+
+size_t utf8_offset(const char *s, size_t n, size_t n_characters) {
+        size_t i = 0;
+
+        for (; i < n && (n_characters > 0 || (s[i] & 0xC0) == 0x80); i++)
+                n_characters -= n_characters > 0 && (s[i] & 0xC0) != 0x80;
+        return i;
+}
+
+/* "Owner   root": where "root" begins. */
+static size_t hanging(const char *s, size_t n, size_t width) {
+        size_t lead = 0;
+
+        while (lead < n && s[lead] == ' ')
+                lead++;
+        for (size_t i = lead; i + 2 < n && i < width / 3; i++)
+                if (s[i] == ' ' && s[i + 1] == ' ') {
+                        while (i < n && s[i] == ' ')
+                                i++;
+                        return i;
+                }
+        return lead + 2;
+}
+
+static void add_folded_line(Buf *b, const char *s, size_t n, size_t width, size_t indent) {
+        indent = MIN(indent == SIZE_MAX ? hanging(s, n, width) : indent, width / 2);
+        for (size_t room = width; n > 0; room = width - indent) {
+                size_t fits = utf8_offset(s, n, room), end = fits, first = 0, n_drawn;
+
+                while (first < n && s[first] == ' ')
+                        first++;
+                while (fits < n && end > first && s[end] != ' ')
+                        end--;
+                if (end <= first) /* one word is wider than that */
+                        for (end = first; end < n && s[end] != ' ';)
+                                end++;
+                for (n_drawn = end; n_drawn > first && s[n_drawn - 1] == ' ';)
+                        n_drawn--;
+                buf_add(b, s, n_drawn);
+                for (s += end, n -= end; n > 0 && *s == ' '; n--)
+                        s++;
+                if (n > 0) {
+                        buf_adds(b, "\n");
+                        buf_pad(b, indent, ' ');
+                }
+        }
+}
+
+void buf_add_folded(Buf *b, const char *s, size_t n, size_t width, size_t indent) {
+        while (n > 0) {
+                const char *newline = memchr(s, '\n', n);
+                size_t n_line = newline ? (size_t) (newline - s) : n;
+
+                if (width < 8)
+                        buf_add(b, s, n_line);
+                else
+                        add_folded_line(b, s, n_line, width, indent);
+                if (newline)
+                        buf_adds(b, "\n");
+                n -= n_line + (newline != NULL);
+                s += n_line + (newline != NULL);
+        }
+}
+
 void buf_add_varint(Buf *b, uint64_t v) {
         uint8_t bytes[10];
         size_t n = 0;

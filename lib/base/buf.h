@@ -103,6 +103,14 @@ static inline void buf_advance(Buf *b, size_t n, bool is_plain) {
 void buf_add(Buf *b, const void *data, size_t n);
 void buf_adds(Buf *b, const char *s);
 void buf_pad(Buf *b, size_t n, char c);  /* @n times @c */
+/*
+ * buf_add_folded() - lines that are no wider than @width characters, as far as words are not
+ * @s: not in @b
+ * @indent: of what goes on below; SIZE_MAX: where the words behind a first gap of blanks begin, or two more than the line
+ */
+void buf_add_folded(Buf *b, const char *s, size_t n, size_t width, size_t indent);
+/* Bytes of @s before its character @n_characters. */
+size_t utf8_offset(const char *s, size_t n, size_t n_characters);
 void buf_add_varint(Buf *b, uint64_t v); /* LEB128: seven bits a byte, the lowest first */
 void buf_printf(Buf *b, const char *format, ...) _printf_(2, 3);
 void buf_add_code(Buf *b,

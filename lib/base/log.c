@@ -14,6 +14,7 @@
 static const char *log_program;
 static bool log_prefix;
 static int log_max_priority = LOG_DEBUG;
+static size_t log_width;
 
 void log_setup(const char *program) {
         const char *e = getenv("JOURNAL_STREAM");
@@ -23,6 +24,10 @@ void log_setup(const char *program) {
         log_program = program;
         log_prefix = e && sscanf(e, "%ju:%ju", &dev, &ino) == 2 && fstat(STDERR_FILENO, &st) >= 0 &&
                      st.st_dev == dev && st.st_ino == ino;
+}
+
+void log_set_width(size_t n_columns) {
+        log_width = n_columns;
 }
 
 void log_set_max_priority(int priority) {
@@ -51,7 +56,13 @@ _printf_(3, 0) static void log_messagev(int priority, const char *place, const c
         (void) plain_copy(line, sizeof(line), said, strlen(said), PLAIN_WORD, &n);
         if (log_prefix)
                 fprintf(stderr, "<%i>%s\n", priority, line);
-        else if (log_program)
+        else if (log_program && log_width > 0) {
+                _cleanup_buf_ Buf whole = BUF_INIT, folded = BUF_INIT;
+
+                buf_printf(&whole, "%s: %s\n", log_program, line);
+                buf_add_folded(&folded, whole.data, whole.n_data, log_width, SIZE_MAX);
+                (void) fwrite(folded.data, 1, folded.n_data, stderr);
+        } else if (log_program)
                 fprintf(stderr, "%s: %s\n", log_program, line);
         else
                 fprintf(stderr, "%s\n", line);

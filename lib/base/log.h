@@ -16,6 +16,8 @@
 
 /* @program: printed before each message on a terminal, may be NULL. */
 void log_setup(const char *program);
+/* Folds what is no line for the journal between words (base/buf.h); 0: not. */
+void log_set_width(size_t n_columns);
 /* Messages less urgent than @priority are not printed; LOG_DEBUG, the default, prints all. */
 void log_set_max_priority(int priority);
 bool log_is_shown(int priority);

@@ -6,7 +6,7 @@ system_tests = %D%/test-fleet.sh %D%/test-disk.sh %D%/test-write-back.sh %D%/tes
 	%D%/test-setup.sh %D%/test-memory.sh %D%/test-restart.sh %D%/test-access.sh %D%/test-heat.sh \
 	%D%/test-guards.sh %D%/test-explain.sh %D%/test-why.sh %D%/test-diff.sh %D%/test-every-call.sh \
 	%D%/test-filters.sh %D%/test-full-ring.sh %D%/test-library.sh %D%/test-lines-files.sh %D%/test-live-top.sh \
-	%D%/test-manners.sh %D%/test-merging.sh %D%/test-metrics.sh %D%/test-not-put-back.sh %D%/test-origin.sh %D%/test-printed.sh \
+	%D%/test-manners.sh %D%/test-merging.sh %D%/test-metrics.sh %D%/test-narrow.sh %D%/test-not-put-back.sh %D%/test-origin.sh %D%/test-printed.sh \
 	%D%/test-profiles.sh %D%/test-questions.sh %D%/test-recordings.sh %D%/test-remote.sh %D%/test-requests.sh \
 	%D%/test-retention.sh %D%/test-rotation.sh %D%/test-sealing.sh %D%/test-sessions.sh %D%/test-silence.sh \
 	%D%/test-slow-disk.sh %D%/test-slow-kernel.sh %D%/test-store.sh %D%/test-texts.sh %D%/test-tracecmd.sh \

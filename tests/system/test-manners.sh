@@ -16,23 +16,7 @@ client=$(cd "$top_builddir" && pwd)/ftracectl
 
 # On a terminal of so many columns; what it prints goes to $out.
 on_terminal() { # COLUMNS COMMAND...
-        python3 - "$@" >"$out" <<'END'
-import fcntl, os, pty, struct, sys, termios
-columns, command = int(sys.argv[1]), sys.argv[2:]
-pid, fd = pty.fork()
-if pid == 0:
-    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 5, columns, 0, 0))
-    os.execvp(command[0], command)
-while True:
-    try:
-        data = os.read(fd, 65536)
-    except OSError:
-        break
-    if not data:
-        break
-    sys.stdout.buffer.write(data.replace(b'\r\n', b'\n'))
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-END
+        python3 "$top_srcdir/tests/on-terminal.py" "$@" >"$out"
 }
 widest() {
         LC_ALL=C.UTF-8 wc -L <"$out"

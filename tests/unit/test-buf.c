@@ -232,3 +232,29 @@ TEST(digits_are_those_of_printf_and_stay_in_their_room) {
         expect_digits((uint64_t) INT64_MIN);
         expect_digits(INT64_MAX);
 }
+
+TEST(sentences_break_between_words_and_go_on_where_they_began) {
+        static const struct {
+                const char *text;
+                size_t width, indent;
+                const char *expected;
+        } cases[] = {
+                { "one two three four\n", 10, 0, "one two\nthree four\n" },
+                { "one two three four\n", 10, 2, "one two\n  three\n  four\n" },
+                { "a-word-that-is-wider is there", 10, 0, "a-word-that-is-wider\nis there" },
+                { "Ow  a b c d e f g\n", 12, SIZE_MAX, "Ow  a b c d\n    e f g\n" },
+                { "äöü äöü äöü", 8, 0, "äöü äöü\näöü" },
+                { "it fits\n\nas does this\n", 12, 4, "it fits\n\nas does this\n" },
+                { "no terminal is that wide", 0, 0, "no terminal is that wide" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_buf_ Buf b = BUF_INIT;
+                _cleanup_free_ char *text = NULL;
+
+                buf_add_folded(&b, cases[i].text, strlen(cases[i].text), cases[i].width,
+                               cases[i].indent);
+                text = TEXT_OF(b);
+                ck_assert_msg(streq(text, cases[i].expected), "%s: %s", cases[i].text, text);
+        }
+}

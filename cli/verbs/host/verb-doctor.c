@@ -326,6 +326,6 @@ int verb_doctor(const Options *o) {
                         print_check(&out, o, check);
         if (print_capabilities(&out, checks, !o->no_legend) < 0)
                 return out_of_memory();
-        status = o->json != JSON_OFF ? stdout_json(o, json_incref(checks)) : stdout_end(&out);
+        status = o->json != JSON_OFF ? stdout_json(o, json_incref(checks)) : stdout_folded(&out);
         return status != STATUS_OK ? status : has(checks, NULL, "bad") ? STATUS_FAILED : STATUS_OK;
 }

@@ -35,13 +35,13 @@ static void add_trigger(Row r, const SessionMeta *m) {
 static void add_row(Row r, const SessionMeta *m) {
         uint64_t length_ns = session_meta_length_ns(m);
 
-        row_cell(r, "=  NAME", "  %s", m->name);
+        row_cell(r, "  NAME", "  %s", m->name);
         row_cell(r, "STATE", "%s", summary_state(m));
-        row_cell(r, ">ROOTS", "%zu root%s", m->roots.n, m->roots.n == 1 ? "" : "s");
-        row_cell(r, ">LENGTH", "%s",
+        row_cell(r, "?>ROOTS", "%zu root%s", m->roots.n, m->roots.n == 1 ? "" : "s");
+        row_cell(r, "?>LENGTH", "%s",
                  clock_tuple_is_set(&m->start) ? FORMAT_DURATION(length_ns) : "-");
-        row_cell(r, ">SIZE", "%s", FORMAT_BYTES(session_meta_total(m).n_bytes));
-        row_cell(r, ">RATE", "%s events/s",
+        row_cell(r, "?>SIZE", "%s", FORMAT_BYTES(session_meta_total(m).n_bytes));
+        row_cell(r, "?>RATE", "%s events/s",
                  FORMAT_COUNT(length_ns < NSEC_PER_MSEC
                                       ? 0
                                       : (uint64_t) ((double) session_meta_total(m).read_events *
@@ -146,5 +146,5 @@ int verb_status(const Options *o) {
         retention_add_line(&out, reply, "  ");
         put_back_add_line(&out, reply, "  ");
         buf_add(&out, troubles.data, troubles.n_data);
-        return stdout_end(&out);
+        return stdout_folded(&out);
 }

@@ -12,6 +12,10 @@
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
+#define WIDE_COLUMNS                                                                               \
+        116 /* of a terminal on which all columns and a name of 40 characters have room */
+#define NARROW_INDENT 35 /* where functions begin on others */
+
 typedef struct Listing {
         const Options *o;
         const SessionMeta *meta; /* NULL: of a text */
@@ -114,8 +118,20 @@ static void tell_wait(Row r, const struct Waited *waited) {
         row_label(r, "woken_in", is_woken ? w->waker.function : NULL);
 }
 
+static void print_titles(Buf *out) {
+        size_t width = terminal_columns();
+
+        if (width > 0 && width < WIDE_COLUMNS)
+                buf_printf(out, "%16s  %3s  %9s   FUNCTION, TASK\n", "BEGIN", "CPU", "DURATION");
+        else
+                buf_printf(out, "%16s  %3s  %20s%-8s  %9s   %9s  FUNCTION\n", "BEGIN", "CPU",
+                           "TASK", "", "DURATION", "SELF");
+}
+
 static void print_line(Listing *l, const Call *call, const Note *note) {
         const Frame *f = call->frame;
+        size_t width = terminal_columns(), from = l->out.n_data;
+        bool is_narrow = width > 0 && width < WIDE_COLUMNS;
         char pid[16] = "";
 
         if (call->stack->pid >= 0)
@@ -125,10 +141,15 @@ static void print_line(Listing *l, const Call *call, const Note *note) {
                 buf_printf(&l->out, "%3u  ", call->cpu);
         else
                 buf_adds(&l->out, "     ");
-        buf_printf(&l->out, "%20s%-8s  %9s%s  %9s  %s%s%s", NAME_QUOTED(call->stack->comm), pid,
-                   FIGURE_ROUND(call->duration_ns), call->is_cut ? "+" : " ",
-                   FIGURE_ROUND(call->self_ns), call_way_callee(f->way, f->function)->label,
-                   f->args ?: "", TABLE_MARK(&l->marks, f->function->n_unhooked));
+        if (!is_narrow)
+                buf_printf(&l->out, "%20s%-8s  ", NAME_QUOTED(call->stack->comm), pid);
+        buf_printf(&l->out, "%9s%s  ", FIGURE_ROUND(call->duration_ns), call->is_cut ? "+" : " ");
+        if (!is_narrow)
+                buf_printf(&l->out, "%9s  ", FIGURE_ROUND(call->self_ns));
+        buf_printf(&l->out, "%s%s%s", call_way_callee(f->way, f->function)->label, f->args ?: "",
+                   TABLE_MARK(&l->marks, f->function->n_unhooked));
+        if (is_narrow)
+                buf_printf(&l->out, "  %s%s", NAME_QUOTED(call->stack->comm), pid);
         if (call->has_retval) {
                 char text[RETVAL_ROOM + 1];
 
@@ -138,6 +159,8 @@ static void print_line(Listing *l, const Call *call, const Note *note) {
         if (call->is_cut && call->most_ns != UINT64_MAX)
                 buf_printf(&l->out, "  cut: %s at most", FIGURE_ROUND(call->most_ns));
         print_waits(&l->out, note);
+        if (is_narrow)
+                terminal_fold(&l->out, from, NARROW_INDENT);
         buf_adds(&l->out, "\n");
 }
 
@@ -224,8 +247,7 @@ static int list(Listing *l, const Chosen *chosen) {
         if (as_json)
                 buf_adds(&l->out, "[");
         else if (!l->o->no_legend)
-                buf_printf(&l->out, "%16s  %3s  %20s%-8s  %9s   %9s  FUNCTION\n", "BEGIN", "CPU",
-                           "TASK", "", "DURATION", "SELF");
+                print_titles(&l->out);
         status = counting_run(&counting);
         if (as_json)
                 buf_adds(&l->out, "]\n");

@@ -128,10 +128,12 @@ static int print(const Options *o, const Changes *c, const WhySides *s) {
         pager_open(&pager, o, SIZE_MAX);
         for (size_t i = 0; i < c->n && r >= 0; i++) {
                 const Function *f = c->roots[i]->root->function;
+                size_t from = out.n_data;
 
                 buf_printf(&out, "%s%.*s: ", i > 0 ? "\n" : "", (int) f->n_name, f->label);
                 add_median(&out, c->roots[i]);
                 buf_adds(&out, "\n");
+                terminal_fold(&out, from, SIZE_MAX);
                 r = why_view_add(&out, c->roots[i], o->limit, !o->no_legend);
         }
         return stdout_paged(&pager, &out, r);

@@ -292,10 +292,12 @@ static void tell_ranges(Table *t, const Hist *h, const HeatGrid *grid) {
 
 static int draw(Buf *out, const Hist *h, const char *name, const HeatGrid *grid) {
         _cleanup_table_ Table t = {};
+        size_t from = out->n_data;
 
         buf_printf(out, "%s: ", name);
         add_summary(out, grid);
         buf_adds(out, "\n");
+        terminal_fold(out, from, SIZE_MAX);
         if (h->o->analysis.over_time)
                 return draw_heat(out, h, grid);
         table_begin(&t, JSON_OFF);

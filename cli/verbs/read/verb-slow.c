@@ -18,6 +18,7 @@
 static void add_title(Buf *out, const Reading *reading, const Outliers *outliers, size_t i) {
         const Invocation *v = outliers->slowest[i], *usual = outliers_usual(outliers, v);
         const Quantiles *quantiles = outliers_quantiles(outliers, v);
+        size_t from = out->n_data;
 
         buf_printf(out, "%zu. %s took %s, call %s", i + 1, NAME_QUOTED(v->root->label),
                    FIGURE_BOUNDS(v->duration_ns, v->most_ns),
@@ -33,12 +34,13 @@ static void add_title(Buf *out, const Reading *reading, const Outliers *outliers
         if (v->irq_ns > 0)
                 buf_printf(out, "; interrupts took %s", FIGURE_ROUND(v->irq_ns));
         buf_adds(out, "\n");
-        if (!usual || quantiles->n < 2)
-                return;
-        buf_printf(out, "   The median of %s calls is %s", FORMAT_COUNT(quantiles->n),
-                   FIGURE_ROUND(quantiles_at(quantiles, 500)));
-        buf_printf(out, "; call %s took %s, and this one differs in\n", FORMAT_COUNT(usual->number),
-                   FIGURE_ROUND(usual->duration_ns));
+        if (usual && quantiles->n >= 2) {
+                buf_printf(out, "   The median of %s calls is %s", FORMAT_COUNT(quantiles->n),
+                           FIGURE_ROUND(quantiles_at(quantiles, 500)));
+                buf_printf(out, "; call %s took %s, and this one differs in\n",
+                           FORMAT_COUNT(usual->number), FIGURE_ROUND(usual->duration_ns));
+        }
+        terminal_fold(out, from, 3);
 }
 
 /* What it has that the usual one has not; JSON has all of it.  0 or -errno. */

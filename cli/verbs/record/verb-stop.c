@@ -131,6 +131,7 @@ int verb_stop(const Options *o) {
         retention_add_line(&out, last_reply, "");
         put_back_add_line(&out, last_reply, "");
         retention_mark(ended, last_reply);
+        terminal_fold(&out, 0, SIZE_MAX);
         if (o->json != JSON_OFF)
                 status = stdout_json(o, json_incref(ended));
         else

@@ -25,16 +25,16 @@ static void add_lost(Row r, const Brief *b) {
 }
 
 static void add_row(Row r, const Brief *b) {
-        row_cell(r, "=NAME", "%s%s", b->name, b->pinned ? " *" : "");
+        row_cell(r, "NAME", "%s%s", b->name, b->pinned ? " *" : "");
         row_cell(r, "STATE", "%s", summary_brief_state(b));
-        row_cell(r, "ROOTS", "%s", SUMMARY_BRIEF_ROOTS(b, 32));
+        row_cell(r, "?~ROOTS", "%s", SUMMARY_BRIEF_ROOTS(b, 32));
         row_cell(r, "STARTED", "%s", SUMMARY_TIME(b->start_ns));
-        row_cell(r, ">LENGTH", "%s", b->start_ns == 0 ? "-" : FORMAT_DURATION(b->length_ns));
-        row_cell(r, ">EVENTS", "%s",
+        row_cell(r, "?>LENGTH", "%s", b->start_ns == 0 ? "-" : FORMAT_DURATION(b->length_ns));
+        row_cell(r, "?>EVENTS", "%s",
                  b->unreadable || (b->n_events == 0 && b->n_bytes > 0) ? "-"
                                                                        : FORMAT_COUNT(b->n_events));
-        row_cell(r, ">SIZE", "%s", b->unreadable ? "-" : FORMAT_BYTES(b->n_bytes));
-        row_cell(r, ">ON DISK", "%s",
+        row_cell(r, "?>SIZE", "%s", b->unreadable ? "-" : FORMAT_BYTES(b->n_bytes));
+        row_cell(r, "?>ON DISK", "%s",
                  b->disk_bytes == UINT64_MAX ? "-" : FORMAT_BYTES(b->disk_bytes));
         add_lost(r, b);
 }

@@ -355,7 +355,7 @@ int verb_show(const Options *o) {
         if (session_meta_is_of_file(m)) {
                 show_file(&out, s);
                 status = show_file_losses(&out, s);
-                return status ?: stdout_end(&out);
+                return status ?: stdout_folded(&out);
         }
         line(&out, "State", "%s%s%s",
              session_meta_is_known(m) ? session_state_name(m->state) : summary_state(m),
@@ -364,7 +364,7 @@ int verb_show(const Options *o) {
                 if (m->start.realtime_ns > 0)
                         line(&out, "Recorded", "since %s", SUMMARY_TIME(m->start.realtime_ns));
                 line(&out, "Size", "%s on disk", FORMAT_BYTES(s->disk_bytes));
-                return stdout_end(&out);
+                return stdout_folded(&out);
         }
         show_what(&out, m);
         if (m->origin)
@@ -397,5 +397,5 @@ int verb_show(const Options *o) {
                 buf_adds(&out, "\n");
                 summary_loss_lines(&out, m);
         }
-        return stdout_end(&out);
+        return stdout_folded(&out);
 }

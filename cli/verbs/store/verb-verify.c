@@ -122,7 +122,7 @@ static int tell_text(const Options *o, const TextSource *s) {
         buf_add(&out, notes.data, notes.n_data);
         if (n_remarks > 0)
                 buf_printf(&out, "And %" PRIu64 " lines more.\n", n_remarks);
-        return stdout_end(&out);
+        return stdout_folded(&out);
 }
 
 static int verify_text(Reading *reading, const Options *o) {
@@ -218,7 +218,7 @@ static int verify_source(const Source *s, const Options *o) {
                         buf_printf(&out, "  %s of %s files are not sealed and have no checksums.\n",
                                    FORMAT_COUNT(deep.n_segments - deep.n_sealed),
                                    FORMAT_COUNT(deep.n_segments));
-                status = stdout_end(&out);
+                status = stdout_folded(&out);
         }
         return status ?: v.complete ? STATUS_OK : STATUS_INCOMPLETE;
 }
