@@ -42,7 +42,7 @@ typedef struct Functions {
 
 /* Reads the list if there is none or the modules have changed.  0 or -errno. */
 int functions_load(Functions *f, const Tracefs *fs);
-/* Whether there is nothing to read. */
+/* True if there is nothing to read. */
 bool functions_are_current(const Functions *f, const Tracefs *fs);
 void functions_done(Functions *f);
 
@@ -220,7 +220,7 @@ typedef struct MemoryUse {
 
 /* MemAvailable of /proc/meminfo [bytes]: 0, -EBADMSG, -errno. */
 int memory_available(int root_fd, uint64_t *ret);
-/* What a session's buffers take of @n_cpus CPUs; UINT64_MAX beyond that. */
+/* Returns what a session's buffers take of @n_cpus CPUs; UINT64_MAX beyond that. */
 uint64_t memory_of_buffers(const Spec *spec, uint64_t n_cpus);
 /* Whether the buffers of all possible CPUs fit, with those of all other sessions: 0, REFUSED, -errno. */
 int memory_admit(const Tracefs *fs, const Spec *spec, const MemoryUse *use, Refusal *refusal);
@@ -248,7 +248,7 @@ typedef struct Capability {
 
 /* The @i-th, or NULL. */
 const Capability *capability_get(size_t i);
-/* Whether it is by what stands in `instead` that this kernel can. */
+/* True if it is by what stands in `instead` that this kernel can. */
 bool capability_is_instead(const Capability *c, const Tracefs *fs);
 /* What is missing, which the caller frees; NULL: nothing.  0 or -errno. */
 int capability_find_missing(const Capability *c, const Tracefs *fs, char **ret);
@@ -290,7 +290,7 @@ int task_find_by_comms(const Tracefs *fs, const Strv *comms, Strv *ret);
  * Return: 0, -ENOENT (there is no such group, or it is outside), -errno.
  */
 int task_find_by_cgroup(const Tracefs *fs, const char *path, Strv *ret);
-/* What of @path is below /sys/fs/cgroup. */
+/* Returns what of @path is below /sys/fs/cgroup. */
 const char *task_group_below(const char *path);
 
 /* --- caller.c ----------------------------------------------------------------------------------- */

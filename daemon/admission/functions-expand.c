@@ -20,7 +20,7 @@
 
 /* --- one glob --------------------------------------------------------------------------------- */
 
-/* Whether @c is in the class that begins after '['; *@end is set behind its ']', or to NULL if it
+/* True if @c is in the class that begins after '['; *@end is set behind its ']', or to NULL if it
  * has none.  The first character may be ']' itself. */
 static bool class_matches(const char *class, char c, const char **end) {
         const char *s = class + (*class == '!');
@@ -115,7 +115,7 @@ static size_t find_bound(const Functions *f, const char *text, size_t n, bool af
         return BISECT(0, f->n, i, strncmp(f->names[i], text, n) < (after ? 1 : 0));
 }
 
-/* Whether it stands for any. */
+/* True if it stands for any. */
 static bool expand_glob(Expansion *x, const char *glob) {
         size_t n_plain = strcspn(glob, "*?["), to = find_bound(x->f, glob, n_plain, true);
         bool matches = false;
@@ -186,7 +186,7 @@ static bool has_all(const uint64_t *row, size_t from, size_t to) {
         return true;
 }
 
-/* Whether @glob stands for some of what is chosen, and nothing else; then they are not @left. */
+/* True if @glob stands for some of what is chosen, and nothing else; then they are not @left. */
 static bool take_glob(Expansion *x, const char *glob, uint64_t *left) {
         size_t n_plain = strcspn(glob, "*?["), from = find_bound(x->f, glob, n_plain, false),
                to = find_bound(x->f, glob, n_plain, true), n = 0;

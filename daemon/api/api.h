@@ -28,7 +28,7 @@
  * may be NULL.  A call that changes what is seen of a profile's functions, whose calls for one, is asked for those as if
  * it had named them.  0; REFUSED: there is a member that no Spec has. */
 int allowance_ask(unsigned *ret, const json_t *given, bool has_profile, Refusal *refusal);
-/* Whether all that was asked for stays within what is allowed.  0, REFUSED, -ENOMEM. */
+/* Refuses unless all that was asked for stays within what is allowed.  0, REFUSED, -ENOMEM. */
 int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *refusal);
 /* A glob does if it is itself on the list, or if one there that has nothing but a * at its end begins as it does. */
 bool allowance_covers(const Strv *allowed, const char *pattern);
@@ -42,7 +42,7 @@ typedef struct AllowanceUse {
         uint64_t stored_bytes;
 } AllowanceUse;
 
-/* Whether that user may have one more.  0, REFUSED. */
+/* Refuses unless that user may have one more.  0, REFUSED. */
 int allowance_admit(const MemberLimits *l, const AllowanceUse *use, Refusal *refusal);
 /* After that: makes the size what is left; a sentence if it was more.  0 or -ENOMEM. */
 int allowance_narrow(const MemberLimits *l, const AllowanceUse *use, Spec *spec, Strv *warnings);
@@ -119,7 +119,7 @@ size_t sessions_signal(Sessions *s);
 void sessions_stop_all(Sessions *s, const char *reason);
 /* The daemon goes and another one goes on: how many sessions it leaves.  The others end. */
 size_t sessions_leave_all(Sessions *s);
-/* Whether none has to be waited for before the daemon may go. */
+/* True if none has to be waited for before the daemon may go. */
 bool sessions_have_ended(const Sessions *s);
 /* The connection @peer has gone: sessions attached to it end. */
 void sessions_peer_gone(Sessions *s, uint64_t peer);
@@ -152,7 +152,7 @@ int janitor_vacuum(Janitor *j, ServerCall *call, const RetainLimits *limits, boo
 json_t *janitor_foresee(const Janitor *j);
 /* Adds a CheckResult of that. */
 void janitor_check(const Janitor *j, json_t *checks);
-/* Whether another recording may begin; what may go for it goes.  0, REFUSED, -errno. */
+/* Refuses unless another recording may begin; what may go for it goes.  0, REFUSED, -errno. */
 int janitor_has_room(Janitor *j, Refusal *refusal);
 
 /* --- sessions-start.c ------------------------------------------------------------------------- */

@@ -106,7 +106,7 @@ static const char *array_of(ListingKind kind) {
         return kind == LISTING_BRIEFS ? "\"briefs\":[" : "\"sessions\":[";
 }
 
-/* Whether @l is over: nobody waits for it any more. */
+/* True if @l is over: nobody waits for it any more. */
 static bool send_part(Listing *l) {
         char *text;
 

@@ -85,7 +85,7 @@ json_t *methods_check_rights(const Methods *m, const ServerCall *call) {
                          allowed ?: "");
 }
 
-/* Whether it is told: not of who does it in a loop, who would fill the journal, or have it drop the rest.
+/* True if it is told: not of who does it in a loop, who would fill the journal, or have it drop the rest.
  * @ret_is_last: and for a while nothing more. */
 static bool may_tell(Methods *m, int what, uid_t uid, bool *ret_is_last) {
         typeof(&m->told[0][0]) told = &m->told[what][uid % METHODS_TOLD_USERS];

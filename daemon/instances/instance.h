@@ -84,7 +84,7 @@ typedef struct InstanceSettings {
         bool args;           /* are recorded; the kernel can */
 } InstanceSettings;
 
-/* Whether options/funcgraph-irqs and options/sleep-time have one value for all instances. */
+/* True if options/funcgraph-irqs and options/sleep-time have one value for all instances. */
 bool instance_shares_options(const Tracefs *fs);
 /*
  * Everything that is this buffer's own: recording off, clock, sizes, options, pids; all but the
@@ -160,7 +160,7 @@ int black_box_admit(const Tracefs *fs, const Strv *ours, bool force, Refusal *re
  * daemon, which then looks who is who.  What the pipe says is not read.
  */
 
-/* Whether somebody may join those whom @spec is about. */
+/* True if somebody may join those whom @spec is about. */
 bool task_filter_follows(const Spec *spec);
 /* The instance, and what it records.  0 or -errno. */
 int task_filter_plan(Plan *p, const Spec *spec);
@@ -194,10 +194,10 @@ int task_filter_set(const Tracefs *fs, const char *dir, bool has_events, const S
  * option funcgraph-retval is about its `trace` file alone.
  */
 
-/* Whether the kernel has the spec's events: 0, REFUSED, -errno. */
+/* Refuses unless the kernel has the spec's events: 0, REFUSED, -errno. */
 int admit_events(const Tracefs *fs, const Spec *spec, Refusal *refusal);
 
-/* Whether events that are told apart by tasks are recorded beside the calls, or may be: values, too. */
+/* True if events that are told apart by tasks are recorded beside the calls, or may be: values, too. */
 bool event_set_is_used(const Spec *spec);
 
 /* Whether markers that the spec asks for can come into the buffer of @session, which is the top level's without
@@ -286,7 +286,7 @@ int value_probe_plan(Plan *p, const Instance *i, const Strv *events);
 /* @t as a function, or an event (of its own if it is slower: or return:), on which a switch can be.  @number: of the trigger
  * in the session.  0 or -ENOMEM. */
 int notifier_event(const char *session, size_t number, const Trigger *t, Trigger *ret);
-/* Whether there is what @t waits for.  0, REFUSED, -errno. */
+/* Refuses unless there is what @t waits for.  0, REFUSED, -errno. */
 int notifier_admit(const Tracefs *fs, const Trigger *t, const Functions *functions,
                    Refusal *refusal);
 /*
@@ -339,7 +339,7 @@ int switch_take(const Tracefs *fs, const char *dir, const Trigger *t, bool on);
  * pid_write(), synchronize_rcu()).  Calls that begin meanwhile are missing.
  */
 
-/* Whether this kernel wants it. */
+/* True if this kernel wants it. */
 bool quiesce_is_needed(const Tracefs *fs);
 
 /* Whose records the ledger has meanwhile; no session has this name. */

@@ -139,7 +139,7 @@ typedef struct Load {
 int load_keep(Load *now, const Load *before);
 /* What is in @own, too, was called below the roots: what is left are others' calls. */
 void load_subtract(Load *l, const LeanTree *own);
-/* What @n calls cost in millionths of a CPU's time. */
+/* Returns what @n calls cost in millionths of a CPU's time. */
 double load_cost_ppm(const Load *l, double n);
 void load_done(Load *l);
 
@@ -175,7 +175,7 @@ typedef enum WaitingKind {
 
 /* Adds those that this kernel has, sorted.  0 or -ENOMEM. */
 int waiting_find(const Functions *f, Strv *ret);
-/* Whether it is one, and of that kind. */
+/* True if it is one, and of that kind. */
 bool waiting_is(const char *name, WaitingKind kind);
 bool waiting_is_interrupt(const char *name);
 
@@ -203,13 +203,13 @@ typedef struct LeanChoice {
         bool learns;            /* what is seen is to be learned */
 } LeanChoice;
 
-/* Whether what the roots call decides what is hooked. */
+/* True if what the roots call decides what is hooked. */
 bool lean_asks(const Spec *spec);
 /* Whether less may be hooked for others' sake: not while somebody watches. */
 bool lean_thins(const Spec *spec);
 
 /*
- * Whether what others call is counted while it records.  That is what was called less what was recorded, so both have
+ * True if what others call is counted while it records.  That is what was called less what was recorded, so both have
  * to be known: not of what stays in the kernel's buffer, by another clock, or of slow calls alone.
  */
 bool lean_watches(const Spec *spec);

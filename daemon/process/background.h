@@ -37,7 +37,7 @@ void background_open(Background *a);
 void background_run(Background *a, BackgroundTask task, void *userdata);
 /* Takes out those of @userdata that have not begun.  NULL is fine. */
 void background_drop(Background *a, const void *userdata);
-/* Whether any is under way, for whoever is no task of @a.  NULL: no. */
+/* True if any is under way, for whoever is no task of @a.  NULL: no. */
 bool background_is_busy(const Background *a);
 /* Returns when all have ended; the loop stands still meanwhile, and systemd's watchdog is told that it does.  Called by a
  * task of @a: nothing happens; NULL is fine. */

@@ -25,7 +25,7 @@ typedef struct FdStore FdStore;
 int fdstore_new(FdStore **ret, bool is_service);
 /* Moves out the next that is no CPU's: a socket to listen on, as a rule.  -ENOENT: there is none left. */
 int fdstore_take_other(FdStore *s);
-/* Whether there is a manager that may keep descriptors. */
+/* True if there is a manager that may keep descriptors. */
 bool fdstore_is_there(const FdStore *s);
 /* Whether @name is that of such a descriptor, and not a socket's. */
 bool fdstore_owns_name(const char *name);

@@ -50,7 +50,7 @@ void recorder_look_for_cpus(Recorder *r);
 bool recorder_has_ended(const Recorder *r); /* every reader drained and ended */
 bool recorder_is_full(const Recorder *r);   /* max_bytes have been stored */
 int recorder_error(const Recorder *r);      /* errno that some reader is stuck with, 0: none */
-/* Whether every reader has moved since the last call, or is in a wait that is not over yet. */
+/* True if every reader has moved since the last call, or is in a wait that is not over yet. */
 bool recorder_made_progress(Recorder *r);
 /* A reader that has not moved since then, and is in no wait of its own; STUCK_ITSELF: what holds it up is nothing outside of
  * this process, or somebody stopped it.  @ret_text: the thread, for a sentence. */
@@ -124,7 +124,7 @@ int rotation_look(Rotation *r, const ClockTuple *clocks);
 int rotation_make_room(Rotation *r);
 /* All periods that nobody writes to are elsewhere now: they go, and count as neither kept nor dropped. */
 void rotation_move_out(Rotation *r);
-/* What there is; of what could not be looked at for want of memory the next call knows.  @r NULL: nothing. */
+/* Returns what there is; of what could not be looked at for want of memory the next call knows.  @r NULL: nothing. */
 InventorySums rotation_look_at_segments(Rotation *r);
 /* It was sealed, so that another file took its place, or is gone. */
 void rotation_segment_changed(Rotation *r, uint64_t sequence);

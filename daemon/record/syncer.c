@@ -88,7 +88,7 @@ static void unlock(Shared *s) {
         (void) pthread_mutex_unlock(&s->lock);
 }
 
-/* Whether it has no name any more: sealed or removed. */
+/* True if it has no name any more: sealed or removed. */
 static bool is_gone(const Job *job) {
         struct stat st;
 

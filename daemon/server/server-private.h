@@ -41,7 +41,7 @@ typedef struct Quota {
 /* A connection: 0, QUOTA_E_FULL, -ENOMEM. */
 enum { QUOTA_E_FULL = 1 };
 int quota_add_connection(Quota *q, const Peer *peer);
-/* Whether that user has as many as one may. */
+/* True if that user has as many as one may. */
 bool quota_is_full(const Quota *q, const Peer *peer);
 /* The last one of a user: nothing is counted any more. */
 void quota_remove_connection(Quota *q, const Peer *peer);

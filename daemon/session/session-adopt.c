@@ -182,7 +182,7 @@ static int resume_counters(Session *s, const Live *live, const CpuAccount *accou
         return 0;
 }
 
-/* Whether its readers may have taken pages from the kernel when the daemon died.  One that waits again, for its next
+/* True if its readers may have taken pages from the kernel when the daemon died.  One that waits again, for its next
  * capture, may have been at the last.  Those that leave all in the kernel's buffer take them for a snapshot, for which
  * recording is off. */
 static bool had_pages_in_pipes(const Session *s) {

@@ -39,7 +39,7 @@ void session_hooks_interrupt(Session *s) {
 
 /* --- the task --------------------------------------------------------------------------------- */
 
-/* Whether they are; a session that waits can do without. */
+/* True if they are; a session that waits can do without. */
 static bool hook_roots(Session *s) {
         int r = tracer_hook_roots(s->tracer, s->meta);
 
@@ -51,7 +51,7 @@ static bool hook_roots(Session *s) {
         return r >= 0;
 }
 
-/* Whether what is hooked is not what the state asks for. */
+/* True if what is hooked is not what the state asks for. */
 static bool is_due(const Session *s) {
         if (s->meta->state == SESSION_RECORDING)
                 return tracer_waits(s->tracer);
@@ -131,7 +131,7 @@ static void note_change(Session *s, HookReason reason, const ClockTuple *since) 
                                                                  .n_known = m->n_known });
 }
 
-/* Whether it did. */
+/* True if it did. */
 static bool rehook(Session *s, LeanScope scope, const Load *load, HookReason reason) {
         SessionMeta *m = s->meta;
         uint32_t n_before = m->n_hooked;

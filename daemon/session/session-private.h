@@ -169,7 +169,7 @@ struct Session {
 /* --- session-state.c -------------------------------------------------------------------------- */
 
 int session_new(Session **ret, const SessionContext *context);
-/* Whether state @to may follow @from. */
+/* True if state @to may follow @from. */
 bool session_state_may_become(SessionState from, SessionState to);
 void session_enter(Session *s, SessionState state, const char *reason);
 /* session.json, also of one that has ended and whose directory is closed.  0 or -errno. */
@@ -249,7 +249,7 @@ void session_hooks_change(Session *s, LeanScope scope, const Load *load, HookRea
 /* While a task changes it: a look at the control files finds half of it, and a line that is written to
  * set_ftrace_filter meanwhile may undo the change. */
 bool session_hooks_are_changing(const Session *s);
-/* Whether it changes or has to. */
+/* True if it changes or has to. */
 bool session_hooks_are_due(const Session *s);
 /* Before a recording ends: what it lacks. */
 void session_hooks_interrupt(Session *s);

@@ -108,7 +108,7 @@ static void order_the_rest(const Rule *r, const char *why) {
         order(r, TRIGGER_STOP, why);
 }
 
-/* Whether what else the rule does can follow now. */
+/* True if what else the rule does can follow now. */
 static bool begin_recording(Rule *r, const char *why) {
         Session *s = r->session;
         const char *what;

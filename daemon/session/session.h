@@ -50,7 +50,7 @@ typedef struct SessionContext {
         SessionChanged changed;
         /* A session that has been made in the store: an ended one.  0 or -errno. */
         int (*found)(const char *name, Session **ret, void *userdata);
-        /* Whether its owner may have a snapshot of it, too: 0, REFUSED, -errno. */
+        /* Refuses unless its owner may have a snapshot of it, too: 0, REFUSED, -errno. */
         int (*admit)(const Session *s, Refusal *refusal, void *userdata);
         void *userdata;
 } SessionContext;
@@ -143,7 +143,7 @@ void session_when_hooked(Session *s, SessionDone done, void *userdata);
 /* Calls @done, once, when an ended session is on its disk, or it is known that some of it never will be, or
  * that takes too long: its meta says which. */
 void session_when_synced(Session *s, SessionDone done, void *userdata);
-/* Whether a learning pass reads what it has stored, or that is not known to be on its disk though it has ended. */
+/* True if a learning pass reads what it has stored, or that is not known to be on its disk though it has ended. */
 bool session_is_held(const Session *s);
 /* SIGUSR2: whether it waits for that. */
 bool session_signal(Session *s);
@@ -157,10 +157,10 @@ json_t *session_to_json(Session *s);
 json_t *session_explain(Session *s);
 const char *session_name(const Session *s);
 bool session_is_live(const Session *s);
-/* Whether one of its threads does not move any more, by a fault of this process. */
+/* True if one of its threads does not move any more, by a fault of this process. */
 bool session_is_hung(const Session *s);
 uint64_t session_peer(const Session *s);
-/* What it takes in the store (retention/footprint.h); of a live one that is remembered for a moment. */
+/* Returns what it takes in the store (retention/footprint.h); of a live one that is remembered for a moment. */
 uint64_t session_disk_bytes(Session *s);
 
 /* A file of another size took a segment's place. */
@@ -169,7 +169,7 @@ void session_segment_sealed(Session *s, uint32_t cpu, uint64_t sequence, uint64_
 
 /* 0 or -errno: it is as it was. */
 int session_set_pinned(Session *s, bool pinned);
-/* What a live one may still take; 0: nobody knows. */
+/* Returns what a live one may still take; 0: nobody knows. */
 uint64_t session_growth_bytes(Session *s);
 /* The disk is full: a ring lets go of its oldest segments.  Whether it did. */
 bool session_yield(Session *s);

@@ -58,7 +58,7 @@ bool kernel_symbols_have_addresses(const char *text);
  * Return: 0, KERNEL_SYMBOLS_E_HIDDEN, KERNEL_SYMBOLS_E_BUSY, -errno.
  */
 int kernel_symbols_store(KernelSymbols *k, int symbols_fd, const SymbolNames **ret);
-/* Whether it has, so that nothing would be read. */
+/* True if it has, so that nothing would be read. */
 bool kernel_symbols_are_current(const KernelSymbols *k, int symbols_fd);
 void kernel_symbols_done(KernelSymbols *k);
 

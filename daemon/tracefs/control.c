@@ -236,7 +236,7 @@ static bool mask_equal(const char *a, const char *b) {
         return *a == *b;
 }
 
-/* Whether @shown, but for @n_unshown of them, are @words: in both a word may stand for several functions. */
+/* True if @shown, but for @n_unshown of them, are @words: in both a word may stand for several functions. */
 static bool is_shown_of(const Strv *shown, size_t n_unshown, const Strv *words) {
         size_t n = 0;
 
@@ -340,7 +340,7 @@ static size_t n_value(ControlKind kind, const char *value) {
         return strcspn(value, kind == CONTROL_EVENT_FILTER ? "\n" : " )\n");
 }
 
-/* What is written of a value, before it is cut to n_value() or split into words. */
+/* Returns what is written of a value, before it is cut to n_value() or split into words. */
 static const char *written(ControlKind kind, const char *value) {
         if (kind == CONTROL_PIDS && streq(value, CONTROL_PIDS_ENDED))
                 return ""; /* no write brings it back, and nobody wants it */

@@ -47,11 +47,11 @@ int control_read_list(int tracefs_fd, const char *path, Strv *ret);
 int control_read_tasks(int tracefs_fd, const char *path, Strv *ret);
 /* How many it has that are not shown. */
 size_t control_n_unshown(const Strv *words);
-/* Whether two values of this file mean the same; of a list what is shown, and how many there are. */
+/* True if two values of this file mean the same; of a list what is shown, and how many there are. */
 bool control_equal(const char *path, const char *a, const char *b);
 
 /*
- * Whether the file may mean something else although it says @value: processes leave set_event_pid as
+ * True if the file may mean something else although it says @value: processes leave set_event_pid as
  * they end where options/event-fork is on, and one that all have left is shown like none, but means
  * nobody (linux 6.1 kernel/trace/trace_events.c, event_filter_pid_sched_process_exit(), p_start()).
  */
@@ -108,12 +108,12 @@ int control_restore(int tracefs_fd, const char *path, const char *value, Strv *s
 int control_text(const char *path, const char *value, char **ret);
 /* What the file shows when a list is empty, without its newline; "" for the other kinds. */
 const char *control_shown_empty(const char *path);
-/* Whether its mode lets nobody write it: whoever has no CAP_DAC_OVERRIDE is refused, whatever it does
+/* True if its mode lets nobody write it: whoever has no CAP_DAC_OVERRIDE is refused, whatever it does
  * with what is written. */
 bool control_is_read_only(int tracefs_fd, const char *path);
 /* Kinds that hold lists; their values split at '\n'. */
 bool control_is_list(const char *path);
-/* Whether a word of a list is no name: the address of a function that has gone with its module, or those unshown. */
+/* True if a word of a list is no name: the address of a function that has gone with its module, or those unshown. */
 static inline bool control_is_address(const char *word) {
         return startswith(word, "0x") || startswith(word, CONTROL_UNSHOWN);
 }

@@ -349,7 +349,7 @@ static void set_aside(int dir_fd, int error, const char *text) {
                             path ?: LEDGER_NAME, why);
 }
 
-/* Whether it says that the file is no ledger of ours, rather than that it could not be looked at. */
+/* True if it says that the file is no ledger of ours, rather than that it could not be looked at. */
 static bool is_bad(int r) {
         return r == -EBADMSG || r == -EFBIG || r == -EIO || r == -EACCES || r == -EPERM ||
                entry_is_misplaced(r);

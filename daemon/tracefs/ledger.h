@@ -118,7 +118,7 @@ LedgerRecord *ledger_record_of(const Ledger *l, const char *session, LedgerKind 
                                const char *file, const char *old);
 /* The record of @kind for @file, whosever it is, or NULL. */
 const LedgerRecord *ledger_find(const Ledger *l, LedgerKind kind, const char *file);
-/* Whether a tracer in @dir ("" or "instances/x/") was switched on by a session of this ledger. */
+/* True if a tracer in @dir ("" or "instances/x/") was switched on by a session of this ledger. */
 bool ledger_covers(const Ledger *l, const char *dir);
 /* Whether @file is a buffer's tracer: of the top level, or of an instance that was there before. */
 bool ledger_is_tracer(const char *file);
@@ -147,7 +147,7 @@ void ledger_mark(Ledger *l);
  * the name in its record may be @file. */
 void ledger_drop(Ledger *l, const char *session, const char *file, const char *line);
 void ledger_drop_all(Ledger *l, const char *session);
-/* What is written into a command file to take the line of a LEDGER_LINE out; the caller frees; NULL
+/* Returns what is written into a command file to take the line of a LEDGER_LINE out; the caller frees; NULL
  * without memory. */
 char *ledger_line_out(const LedgerRecord *e);
 /* Makes the tracer in the file @path "nop", which is tried for a moment while somebody holds its
@@ -157,7 +157,7 @@ int ledger_switch_off(const Tracefs *fs, const char *path);
 int ledger_commit(Ledger *l);
 /* The same of one that has only become shorter: that it is stale is told the log alone. */
 void ledger_shorten(Ledger *l);
-/* Whether somebody has removed the file. */
+/* True if somebody has removed the file. */
 bool ledger_is_lost(const Ledger *l);
 /* Paths for messages: of the file, and of "ledger.bad" if there is one; NULL: there is none, or no memory.  The
  * caller frees. */
@@ -223,6 +223,6 @@ uint64_t put_back_mark(const Tracefs *fs, const char *file);
  * Return: 0, PUT_BACK_THEIRS (*@ret is @now), or -ENOMEM.  The caller frees *@ret.
  */
 int put_back_value(const Ledger *l, const LedgerRecord *e, const char *now, char **ret);
-/* Whether a tracer "function" or "function_graph" of the buffer with this current_tracer would be called for some
+/* True if a tracer "function" or "function_graph" of the buffer with this current_tracer would be called for some
  * functions only; true for other tracers. */
 bool put_back_is_bounded(const Tracefs *fs, const char *tracer_file, const char *tracer);

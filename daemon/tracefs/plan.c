@@ -128,7 +128,7 @@ static int change_list(const PlanStep *s, const char *now, char **ret) {
         return *ret ? 0 : -ENOMEM;
 }
 
-/* Whether a dry plan would have written @file. */
+/* True if a dry plan would have written @file. */
 static bool is_set(const Plan *p, const char *file) {
         for (size_t i = 0; p->is_dry && i < p->n; i++)
                 if (p->steps[i].kind == PLAN_SET && streq(p->steps[i].file, file))
@@ -201,7 +201,7 @@ static bool is_withheld(const Plan *p, const char *file) {
 }
 
 /*
- * Whether the file goes on saying what it is made to say, until somebody else writes it.  The kernel rounds
+ * True if the file goes on saying what it is made to say, until somebody else writes it.  The kernel rounds
  * sizes, switches tracing_on for triggers, and takes tasks and modules' functions out of lists; events are not
  * told apart from their triggers.
  */

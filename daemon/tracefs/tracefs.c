@@ -290,7 +290,7 @@ int tracefs_find_graph_users(const Tracefs *fs, Strv *ret) {
         return tracefs_find_users(fs, "function_graph", ret);
 }
 
-/* Whether @target (of a link in /proc/PID/fd) is a pipe of the buffer in @dir.  debugfs shows the
+/* True if @target (of a link in /proc/PID/fd) is a pipe of the buffer in @dir.  debugfs shows the
  * same files a second time. */
 static bool is_pipe_of(const Tracefs *fs, const char *dir, const char *target) {
         const char *const prefixes[] = { fs->path, TRACEFS_DEFAULT_PATH,

@@ -45,7 +45,7 @@ int tracefs_open(const Tracefs *fs, int flags, const char *path);
 #define tracefs_open(fs, flags, ...) ORIGIN((tracefs_open) (fs, flags, TRACEFS_PATH(__VA_ARGS__)))
 /* Empties the buffer of @dir ("" or "instances/x/"). */
 int tracefs_empty(const Tracefs *fs, const char *dir);
-/* Whether this kernel's release is MAJOR.MINOR or later; false if it cannot be told. */
+/* True if this kernel's release is MAJOR.MINOR or later; false if it cannot be told. */
 bool tracefs_kernel_is_since(const Tracefs *fs, unsigned major, unsigned minor);
 /* Names in instances/, sorted. */
 int tracefs_get_instances(const Tracefs *fs, Strv *ret);

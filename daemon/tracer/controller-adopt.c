@@ -9,7 +9,7 @@
 #include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
-/* Whether the ledger holds what arming @m put there first and disarming takes out last. */
+/* True if the ledger holds what arming @m put there first and disarming takes out last. */
 static bool is_in_ledger(const Controller *c, const SessionMeta *m) {
         const char *path = m->instance ? TRACEFS_PATH("instances/%s%s", m->instance,
                                                       m->spec.black_box ? "/current_tracer" : "")

@@ -168,7 +168,7 @@ int controller_recover_roots(Controller *c) {
 
 /* --- of sessions ------------------------------------------------------------------------------ */
 
-/* Whether a word in set_graph_function is none of @all, the roots of sessions, nor one that went. */
+/* True if a word in set_graph_function is none of @all, the roots of sessions, nor one that went. */
 static bool is_foreign(const Controller *c, const Strv *all, const char *word) {
         return !strv_finds(all, word) && !control_is_address(word) &&
                !strv_contains(&c->kept_roots, word) && !strv_contains(&c->stale_roots, word);
@@ -307,7 +307,7 @@ static int append_words(const Tracer *t, const char *path, const Strv *words) {
                                            : control_append(t->c->fs.fd, path, words);
 }
 
-/* Whether @root may be one of those that are not shown: the kernel's own never go. */
+/* True if @root may be one of those that are not shown: the kernel's own never go. */
 static bool is_unshown(const Tracer *t, const Strv *now, const char *root) {
         const Functions *f = &t->c->functions;
 

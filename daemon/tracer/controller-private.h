@@ -88,7 +88,7 @@ struct Admission {
 /* --- tracer.c --------------------------------------------------------------------------------- */
 
 void tracer_forget_hooks(Tracer *t); /* what is known of them */
-/* What of a spec exists once per kernel. */
+/* Returns what of a spec exists once per kernel. */
 ClaimValues controller_claim_values(const Controller *c, const Spec *spec);
 /* The buffers that are ours, as Instance.dir. */
 int controller_own_dirs(const Controller *c, Strv *ret);

@@ -90,7 +90,7 @@ int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
 
 /* --- what is hooked while it waits ------------------------------------------------------------ */
 
-/* Whether a rule starts it; @is_moment: at a moment, which is near, and exact: what it records is hooked before. */
+/* True if a rule starts it; @is_moment: at a moment, which is near, and exact: what it records is hooked before. */
 static bool has_start(const Spec *spec, bool is_moment) {
         for (size_t i = 0; i < spec->triggers.n; i++) {
                 _cleanup_trigger_ Trigger t = {};

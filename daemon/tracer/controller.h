@@ -51,7 +51,7 @@ int controller_find_black_box(Controller *c, BlackBox *ret);
 /* Sets in_memory of those CPUs of @m that have events there and had none; whether there were any. */
 bool controller_note_in_memory(Controller *c, SessionMeta *m);
 void controller_settle(Controller *c); /* undoes what nobody took up */
-/* Whether something of sessions that ended could not be put back, and no end of another will try again; tries again. */
+/* True if something of sessions that ended could not be put back, and no end of another will try again; tries again. */
 bool controller_owes(const Controller *c);
 void controller_retry(Controller *c);
 /* Why not, at the last try; NULL: all is put back. */
@@ -70,7 +70,7 @@ DEFINE_CLEANUP(Controller *, controller_free);
 const char *controller_tracefs(const Controller *c); /* path, or NULL */
 bool controller_is_real(const Controller *c);        /* it is the kernel's */
 bool controller_has_instances(Controller *c);        /* function_graph may run in an instance */
-/* Whether names that can be traced are known, so that the next has no more to do than to hand them out. */
+/* True if names that can be traced are known, so that the next has no more to do than to hand them out. */
 bool controller_has_functions(const Controller *c);
 /* These names: a memfd, sorted, one a line, sealed; the caller owns it; or -errno. */
 int controller_list_functions(Controller *c, size_t *ret_n);
@@ -165,7 +165,7 @@ int tracer_switch_of(const Spec *spec, const Trigger *t);
 /* The kernel switches recording on or off by itself when it happens next.  0 or -errno. */
 int tracer_put_switch(Tracer *t, size_t i, const Trigger *trigger, bool on);
 int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on);
-/* Whether a session that is armed has nothing but its roots hooked, as it has if every function would be, which costs
+/* True if a session that is armed has nothing but its roots hooked, as it has if every function would be, which costs
  * everybody while nothing is recorded; whether that could begin. */
 bool tracer_waits(const Tracer *t);
 bool tracer_can_wait(const Tracer *t, const SessionMeta *m);
@@ -180,7 +180,7 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
 
 /* Adds what explains that nothing was recorded (meta/brief.h).  0 or -errno. */
 int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret);
-/* Whether a task of the daemon is at the kernel, of whichever session: then whoever opens a control file may wait for
+/* True if a task of the daemon is at the kernel, of whichever session: then whoever opens a control file may wait for
  * as long (linux 6.12 kernel/trace/trace.c, trace_types_lock).  So who has to is a task, too. */
 bool tracer_is_held_up(const Tracer *t);
 Instance *tracer_instance(const Tracer *t);
@@ -199,7 +199,7 @@ int tracer_find_strangers(const Tracer *t, Strv *ret);
  */
 typedef void (*TracerQuiesced)(uint64_t from_ns, uint64_t to_ns, void *userdata);
 void tracer_set_handler(Tracer *t, TracerQuiesced on_quiesced, void *userdata);
-/* Whether an earlier daemon died in such a moment. */
+/* True if an earlier daemon died in such a moment. */
 bool tracer_was_quiesced(const Tracer *t);
 int tracer_set_recording(Tracer *t, bool on);
 /* Somebody else has switched off what session @m records: so it stays when the rest is put back. */

@@ -205,7 +205,7 @@ static void wait_for_space(Sealer *s, const char *why) {
         retry_in(s, RETRY_US);
 }
 
-/* Whether the segment was removed while the worker read it. */
+/* True if the segment was removed while the worker read it. */
 static bool is_gone(const Sealer *s) {
         struct stat now, dir;
 
@@ -251,7 +251,7 @@ static const char *finish_segment(Sealer *s) {
         return NULL;
 }
 
-/* Whether the first job is to be tried again in a moment. */
+/* True if the first job is to be tried again in a moment. */
 static bool wait_for_reader(Sealer *s) {
         if (!s->config.is_held || !s->config.is_held(first_session(s), s->config.userdata))
                 return false;

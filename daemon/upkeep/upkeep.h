@@ -77,7 +77,7 @@ int sealer_new(Sealer **ret, const SealerConfig *config);
  * What is not closed, or sealed already, or gone by then, is passed over.  0 or -ENOMEM.
  */
 int sealer_add_session(Sealer *s, const char *session);
-/* Whether anything is left to do. */
+/* True if anything is left to do. */
 bool sealer_is_busy(const Sealer *s);
 /* Ends the worker, if one runs, and forgets the rest. */
 Sealer *sealer_free(Sealer *s);
@@ -108,7 +108,7 @@ enum {
         SEAL_WORKER_E_IO = 15, /* the disk fails, or is read-only */
         SEAL_WORKER_E_USAGE = 16,
 };
-/* What the daemon says of one, or NULL if it is none of them: half a sentence. */
+/* Returns what the daemon says of one, or NULL if it is none of them: half a sentence. */
 const char *seal_worker_problem(int status);
 
 /* Locks itself up, seals, and gives the exit status. */

@@ -71,7 +71,7 @@ static bool add_gap_of_all(Health *h, GapCause cause, uint64_t from_ns, uint64_t
                                   .n_events = GAP_UNKNOWN });
 }
 
-/* What it is that the buffer overruns for. */
+/* Returns what it is that the buffer overruns for. */
 static GapCause disk_cause(const Health *h, GapCause otherwise) {
         if (h->error == 0)
                 return otherwise;
@@ -88,7 +88,7 @@ static uint64_t unstored_ns(const Health *h) {
         return ns;
 }
 
-/* Whether the CPU lost anything since the last look. */
+/* True if the CPU lost anything since the last look. */
 static bool note_losses(Health *h, Seen *seen, const CpuAccount *now, uint64_t at_ns) {
         const CpuAccount *before = &seen->account;
         const struct {

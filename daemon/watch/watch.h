@@ -90,7 +90,7 @@ void health_hold_hooks(Health *h);
 int health_release_hooks(Health *h);
 /* The loop itself has just written them, between two looks. */
 void health_renew_hooks(Health *h);
-/* Whether a reader has not moved for HEALTH_HUNG_S and more, and no disk holds it up. */
+/* True if a reader has not moved for HEALTH_HUNG_S and more, and no disk holds it up. */
 bool health_is_hung(const Health *h);
 /* The readers have ended: the last accounts, and the end of what is open. */
 void health_finish(Health *h);
@@ -286,7 +286,7 @@ int live_write(const SessionDir *dir, const Live *l);
 enum { LIVE_E_INVALID = 1, LIVE_E_NEWER = 2 };
 int live_read(const SessionDir *dir, Live *ret);
 void live_remove(const SessionDir *dir);
-/* Whether that session may be live, without a look at its session.json: one that is has this file, or its reserve
+/* True if that session may be live, without a look at its session.json: one that is has this file, or its reserve
  * (daemon/upkeep/upkeep.h), until it has ended. */
 bool live_may_be(const Store *store, const char *name);
 

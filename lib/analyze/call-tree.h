@@ -74,7 +74,7 @@ DEFINE_CLEANUP(CallTree *, call_tree_free);
 int call_tree_callers(CallTree **ret, CallTree *t,
                       bool (*wants)(void *userdata, const Function *function), void *userdata);
 
-/* What follows @node in the tree below @top, callers first, or NULL. */
+/* Returns what follows @node in the tree below @top, callers first, or NULL. */
 const CallNode *call_node_next(const CallNode *top, const CallNode *node);
 /* The same without what is below @node. */
 const CallNode *call_node_skip(const CallNode *top, const CallNode *node);

@@ -129,7 +129,7 @@ static bool are_comparable(const HeldCall *a, const HeldCall *b, uint32_t cpu) {
         return a->has_readings && b->has_readings && a->begin_cpu == cpu;
 }
 
-/* Whether @c, of a greater depth and before it, lies within @of, that @taken_ns are taken of. */
+/* True if @c, of a greater depth and before it, lies within @of, that @taken_ns are taken of. */
 static bool is_within(const HeldCall *c, const HeldCall *of, uint64_t taken_ns) {
         if (c->is_open || c->depth <= of->depth || (c->is_late && !of->is_late))
                 return false;
@@ -346,7 +346,7 @@ int held_wait(Held *h, uint32_t call, const HeldWait *wait) {
 }
 
 /*
- * Whether a softirq in which @h's task wakes somebody is its own.  One that is worked off when softirqs are
+ * True if a softirq in which @h's task wakes somebody is its own.  One that is worked off when softirqs are
  * switched on again has preemption off once more than the call that it is below, and one at the end of
  * an interrupt only if that call has a lock.  Nothing is known if none of the softirq's calls is recorded.
  *

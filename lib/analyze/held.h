@@ -127,7 +127,7 @@ void held_overtake(Held *h, int32_t depth, uint64_t seen_ns, uint64_t over_ns);
 void held_doubt(Held *h, uint64_t seen_ns, uint32_t epoch);
 /* @call has ended: it was in those that were seen when it began, and so they were not over. */
 void held_trust(Held *h, uint32_t call);
-/* What a return of @function at @depth ends, of what is open; NULL: of any.  HELD_TASK: nothing. */
+/* Returns what a return of @function at @depth ends, of what is open; NULL: of any.  HELD_TASK: nothing. */
 uint32_t held_find(const Held *h, int32_t depth, const Function *function);
 /* A call without an end, directly below @call, or a sibling of it, was not seen to begin: elder
  * siblings of @call that lie within it are its own from now on. */
@@ -143,7 +143,7 @@ void held_waker(const Held *h, const Step *step, Waker *ret);
 void held_tell_waker(const Held *h, Waker *w);
 /* Final shares, and the order of all calls.  0 or -ENOMEM. */
 int held_settle(Held *h);
-/* Whether those that are open call each other, and nothing has come behind them. */
+/* True if those that are open call each other, and nothing has come behind them. */
 bool held_is_chain(const Held *h);
 /* One of the open calls that are over; HELD_TASK: none is. */
 uint32_t held_overtaken(const Held *h);

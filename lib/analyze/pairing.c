@@ -136,7 +136,7 @@ static uint64_t begin_of(const Step *step) {
 }
 
 /*
- * Whether the readings of an end are of the beginning that was seen: that one was recorded after its
+ * True if the readings of an end are of the beginning that was seen: that one was recorded after its
  * reading, by what the last leaf says of the two clocks, or the records of the two are as far from each
  * other.  With nosleep-time a reading is moved by what a call slept, and it is not.
  */

@@ -129,7 +129,7 @@ static bool is_word(const char *name, size_t n, const char *words) {
         return false;
 }
 
-/* Whether the function's plain name is one of @names. */
+/* True if the function's plain name is one of @names. */
 static bool is_one_of(const Function *function, const char *names) {
         return is_word(function->label, bare_length(function), names);
 }

@@ -33,12 +33,12 @@ Input role_input(const Function *function);
 /* "timer", "disk I/O", "packet": what an interrupt or a softirq is about that is in @function, or, @by_waiting, what a
  * task waits for in it that such a one wakes; NULL: it does not tell. */
 const char *role_tells(const Function *function, bool by_waiting);
-/* Whether a task that is in it works off softirqs for what it did itself, and not because an interrupt
+/* True if a task that is in it works off softirqs for what it did itself, and not because an interrupt
  * has ended. */
 bool role_enters_softirq(const Function *function);
 /* Whether it lets go of a lock that others sleep for, so that whom it wakes waited for its caller. */
 bool role_releases_lock(const Function *function);
-/* Whether it only passes a wake-up on. */
+/* True if it only passes a wake-up on. */
 bool role_passes_wakes_on(const Function *function);
 
 /*

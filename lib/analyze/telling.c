@@ -73,7 +73,7 @@ static int tell_begin(Pairing *p, Stack *stack, HeldCall *c, Frame *frame) {
         return r;
 }
 
-/* Whether a task that left the CPU in @frame, with @n callers on @stack, waited for input. */
+/* True if a task that left the CPU in @frame, with @n callers on @stack, waited for input. */
 static bool waits_for_input(const Stack *stack, uint32_t n, const Frame *frame) {
         while (frame->input == INPUT_PASSES && n > 0)
                 frame = &stack->frames[--n];

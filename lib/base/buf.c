@@ -73,7 +73,7 @@ static size_t plain_character(const char *s, size_t n, PlainStyle style) {
 
 typedef int8_t Vector __attribute__((vector_size(16)));
 
-/* Whether CHUNK_BYTES are printable ASCII, or @as_well. */
+/* True if CHUNK_BYTES are printable ASCII, or @as_well. */
 static inline bool chunk_is_ascii(const char *s, int8_t as_well) {
         union {
                 Vector bytes;

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 
-/* Whether those of a machine of that byte order are the other way round on this one. */
+/* True if those of a machine of that byte order are the other way round on this one. */
 static inline bool needs_swap(bool big_endian) {
         return big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }

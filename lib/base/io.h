@@ -16,7 +16,7 @@
 
 #include "base/unit.h"
 
-/* What a clock that every kernel has shows now [ns]. */
+/* Returns what a clock that every kernel has shows now [ns]. */
 static inline uint64_t now_ns(clockid_t clock) {
         struct timespec t = {};
 

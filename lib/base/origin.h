@@ -44,7 +44,7 @@ typedef struct Origin {
                 _error;                                                                            \
         })
 
-/* Whether FTRACED_DEBUG ("reader,store", or "all") asks to be told what @domain does. */
+/* True if FTRACED_DEBUG ("reader,store", or "all") asks to be told what @domain does. */
 bool log_debug_enabled(const char *domain);
 
 /* What is not negative is not noted. */

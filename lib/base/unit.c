@@ -129,7 +129,7 @@ static const struct {
         { "y year years", 31557600 * NSEC_PER_SEC },
 };
 
-/* Whether the @n bytes at @word are one of @names, which have a blank between them. */
+/* True if the @n bytes at @word are one of @names, which have a blank between them. */
 static bool is_one_of(const char *names, const char *word, size_t n) {
         for (size_t n_name; *names; names += n_name + (names[n_name] == ' ')) {
                 n_name = strcspn(names, " ");

@@ -28,7 +28,7 @@ typedef enum Leaving {
 
 /* A call at @depth: what was open there or deeper is over.  Whether it lies in the stretch. */
 bool stretch_call(Stretch *s, int32_t depth);
-/* What @step, a return, is the end of. */
+/* Returns what @step, a return, is the end of. */
 Leaving stretch_leave(Stretch *s, const Step *step);
 
 typedef enum Place {

@@ -256,7 +256,7 @@ static int is_pruned(Filter *f, FilterTask *t, const Step *step) {
                                                      : hidden;
 }
 
-/* Whether what is left of the trees has @step: 1, 0, -ENOMEM. */
+/* 1 if what is left of the trees has @step, else 0; or -ENOMEM. */
 static int passes_functions(Filter *f, FilterTask *t, const Step *step, const TreePlace *place) {
         int hidden = is_pruned(f, t, step);
 

@@ -64,11 +64,11 @@ typedef struct FilterSpec {
                              * that is not empty */
 } FilterSpec;
 
-/* Whether a function that returned @retval has failed, as the kernel guesses: a 32 bit one leaves the upper half
+/* True if a function that returned @retval has failed, as the kernel guesses: a 32 bit one leaves the upper half
  * 0. */
 bool filter_is_error(uint64_t retval);
 
-/* Whether anything is left out at all. */
+/* True if anything is left out at all. */
 bool filter_spec_is_empty(const FilterSpec *spec);
 /* Whether filter_rank() must come first. */
 bool filter_spec_needs_rank(const FilterSpec *spec);

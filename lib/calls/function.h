@@ -103,7 +103,7 @@ typedef struct Functions {
 /* functions_get() where nothing is at hand. */
 const Function *functions_look_up(Functions *f, uint64_t address, uint64_t timestamp_ns);
 
-/* What was at @address then.  Quick where times ascend.  NULL without memory. */
+/* Returns what was at @address then.  Quick where times ascend.  NULL without memory. */
 static inline const Function *functions_get(Functions *f, uint64_t address, uint64_t timestamp_ns) {
         const Function *known = hash_get_ptr(&f->now, address);
 
@@ -153,7 +153,7 @@ int unhooked_init(Unhooked *u, const SessionMeta *m);
 /* How many known functions below that one were not hooked, at least for a while; or one of the above.  @ret_was_left_out:
  * whether that one was not. */
 int32_t unhooked_below(Unhooked *u, const char *function, bool *ret_was_left_out);
-/* Whether calls of that function may lack in the recording because it was not hooked. */
+/* True if calls of that function may lack in the recording because it was not hooked. */
 bool unhooked_may_lack(const SessionMeta *m, const char *function);
 void unhooked_done(Unhooked *u);
 
@@ -163,12 +163,12 @@ void unhooked_describe(Buf *out, const SessionMeta *m);
 /* " for the 129 functions that were hooked of 286 known": what a recording can be complete for; nothing likewise. */
 void unhooked_describe_scope(Buf *out, const SessionMeta *m);
 
-/* Whether an own time is that of the function alone, as far as anybody has said. */
+/* True if an own time is that of the function alone, as far as anybody has said. */
 static inline bool unhooked_is_none(int32_t n) {
         return n <= 0;
 }
 
-/* Whether it is a number that a table has. */
+/* True if it is a number that a table has. */
 static inline bool unhooked_is_number(int32_t n) {
         return n >= 0 && n != UNHOOKED_UNKNOWN;
 }

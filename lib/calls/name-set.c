@@ -45,7 +45,7 @@ int name_set_has(NameSet *s, const Function *function) {
 
 /* A task is in one stretch that is hidden, or in none; a return follows its call. */
 
-/* Whether a stretch begins with @step: 1, 0, -ENOMEM. */
+/* 1 if a stretch begins with @step, else 0; or -ENOMEM. */
 static int begins(Prune *p, const Step *step) {
         if (p->names.also && step->said && step->said->irq_begin)
                 return 1;

@@ -13,9 +13,9 @@ typedef struct NameSet {
         Hash verdicts;                  /* the set's own: by function */
 } NameSet;
 
-/* Whether @name is one of them as it stands. */
+/* True if @name is one of them as it stands. */
 bool name_set_patterns_match(const Strv *patterns, const char *name);
-/* Whether @function is meant: 1, 0, -ENOMEM.  Asked once for each, and kept by its pointer. */
+/* 1 if @function is meant, else 0; or -ENOMEM.  Asked once for each, and kept by its pointer. */
 int name_set_has(NameSet *s, const Function *function);
 static inline void name_set_done(NameSet *s) {
         hash_done(&s->verdicts);
@@ -27,6 +27,6 @@ typedef struct Prune {
         bool is_below; /* only what they call */
 } Prune;
 
-/* Whether @step, a call's or an event's, is to be left out: 1, 0, or -ENOMEM.  @s: of its task, zeroes at first, until
+/* 1 if @step, a call's or an event's, is to be left out, else 0; or -ENOMEM.  @s: of its task, zeroes at first, until
  * step_cuts_all().  Wants to see all steps, in order. */
 int prune_hides(Prune *p, Stretch *s, const Step *step);

@@ -112,7 +112,7 @@ Frame *stack_next(Stack *s);
 /* A new top frame, zeroed but for function and depth; NULL without memory.  Valid until the next
  * call of this. */
 Frame *stack_push(Stack *s, const Function *function, int32_t depth);
-/* What a return at @depth ends, after stack_pop_deeper(): @function, or, if that is NULL, what was
+/* Returns what a return at @depth ends, after stack_pop_deeper(): @function, or, if that is NULL, what was
  * opened last.  NULL: nothing that is open there. */
 Frame *stack_find(Stack *s, int32_t depth, const Function *function);
 /* Who called what is or would be at @depth; NULL: nobody that was seen. */

@@ -103,7 +103,7 @@ static inline bool step_is_call(const Step *s) {
         return s->kind <= STEP_LEAVE;
 }
 
-/* Whether lines of a text are missing there, nobody knows which: what is open in any task has ended unseen. */
+/* True if lines of a text are missing there, nobody knows which: what is open in any task has ended unseen. */
 static inline bool step_cuts_all(const Step *s) {
         return s->kind == STEP_LOST && s->said;
 }

@@ -108,7 +108,7 @@ typedef struct Values Values;
 
 /* @formats, @functions: borrowed. */
 int values_new(Values **ret, const Formats *formats, Functions *functions);
-/* Whether an event is one of these, by its names. */
+/* True if an event is one of these, by its names. */
 bool values_takes(const char *system, const char *name);
 /* @name: the event's; @function: whose values it has, NULL: not known before the first; @format: text of its
  * format file, hostile.  0, FORMATS_E_INVALID, -ENOMEM. */
@@ -120,7 +120,7 @@ bool values_knows(const Values *v, const Event *e); /* an EVENT_OTHER: it is no 
 /* One of those.  @entry: the step that values_enter() was told of last, if it has not gone out; or NULL.  0 or
  * -ENOMEM. */
 int values_note(Values *v, const Event *e, Step *entry);
-/* Whether @e, the entry or exit of @f, is of what handles probes, and no step: 1, 0, -ENOMEM. */
+/* 1 if @e, the entry or exit of @f, is of what handles probes, and no step, else 0; or -ENOMEM. */
 int values_hide(Values *v, const Event *e, const Function *f);
 /* A call, whose arguments go into @step if they are known; valid until the next.  0 or -ENOMEM. */
 int values_enter(Values *v, const Event *e, Step *step);

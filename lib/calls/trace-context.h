@@ -32,7 +32,7 @@ typedef struct TraceContext {
         uint64_t high, low;
 } TraceContext;
 
-/* Whether the step says whose request its task works at, or that it does at none.  Its text is hostile. */
+/* True if the step says whose request its task works at, or that it does at none.  Its text is hostile. */
 bool trace_context_is_said(const Step *step);
 /* What it says. */
 TraceContext trace_context_of(const Step *step);

@@ -164,7 +164,7 @@ static uint8_t level_of(const Event *e) {
         return e->flags & IN_NMI ? 3 : e->flags & IN_HARDIRQ ? 2 : e->flags & IN_SOFTIRQ ? 1 : 0;
 }
 
-/* Whether @e interrupts what @m is of.  The first and the last functions of an interrupt do not say that they
+/* True if @e interrupts what @m is of.  The first and the last functions of an interrupt do not say that they
  * are in one, but that interrupts are off. */
 static bool interrupts(const Event *e, const Mark *m) {
         uint8_t level = level_of(e);
@@ -208,7 +208,7 @@ static void go_on(Values *v, TaskValues *t, const Event *e) {
                         release(v, m);
 }
 
-/* What is on top in the context of @e, of @f; NULL: nothing. */
+/* Returns what is on top in the context of @e, of @f; NULL: nothing. */
 static Mark *top_of(Values *v, Marks *m, const Event *e, const Function *f) {
         Mark *top;
 
@@ -270,7 +270,7 @@ static const Function *open_at(const TaskValues *t, int32_t depth) {
         return depth >= 0 && depth < OPEN_MAX ? t->open[depth] : NULL;
 }
 
-/* Whether what returns to @ret_ip cannot be the call of @f at @depth, by who calls that. */
+/* True if what returns to @ret_ip cannot be the call of @f at @depth, by who calls that. */
 static bool is_anothers(const Values *v, const TaskValues *t, const Function *f, int32_t depth,
                         uint64_t ret_ip, uint64_t timestamp_ns) {
         const Function *caller = open_at(t, depth - 1), *above = open_at(t, depth - 2);

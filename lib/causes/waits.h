@@ -69,7 +69,7 @@ int idle_note(Idle *idle, const Function *root, const Call *call);
 void idle_describe(Buf *out, const Idle *idle);
 void idle_done(Idle *idle);
 
-/* Whether a function is only the scheduler's own. */
+/* True if a function is only the scheduler's own. */
 bool waits_is_scheduler(const Function *function);
 /* The function of a row that @wait counts in. */
 const Function *waits_function(const CallWait *wait);

@@ -64,7 +64,7 @@ static int slowest_first(const void *a, const void *b) {
 
 /* --- how parts vary --------------------------------------------------------------------------- */
 
-/* What a call has more of a cause; NAN: it does not have what may take longer, or be called. */
+/* Returns what a call has more of a cause; NAN: it does not have what may take longer, or be called. */
 static double more_of(const WhyCause *c, const WhyMean *has, const WhyMean *usual) {
         bool of_calls = c->kind >= WHY_CALLS;
         const CallNode *node = of_calls ? c->node->parent : c->node;

@@ -198,7 +198,7 @@ static Stretch find_greatest(const double *values, size_t n) {
         return best;
 }
 
-/* Whether calls in another order would hardly ever have so great a stretch. */
+/* True if calls in another order would hardly ever have so great a stretch. */
 static bool has_order(const Side *side) {
         size_t n = MIN(side->n_calls, (size_t) BINS_MAX);
         double bins[BINS_MAX] = {}, seen;

@@ -70,7 +70,7 @@ int why_add_factors(Why *w, const Anatomy *a, const Cohorts *c);
 int why_find_bursts(Why *w, const Anatomy *a, const Cohorts *c, const WhyMean *s, const WhyMean *u);
 /* Of calls that failed: what most of them returned, and the deepest function that did as well.  After why_test(). */
 int why_find_error(Why *w, const Anatomy *a, const Cohorts *c);
-/* Whether a call was there. */
+/* True if a call was there. */
 bool why_factor_has(const WhyFactor *f, const Anatomy *a, const AnatomyCall *c);
 
 /*

@@ -40,7 +40,7 @@ static char *times_of(char text[static 32], double n) {
 }
 #define TIMES(n) times_of((char[32]){}, (n))
 
-/* Whether the same functions call each other from @caller down to @node at another place, too. */
+/* True if the same functions call each other from @caller down to @node at another place, too. */
 static bool is_elsewhere(const CallNode *node, const CallNode *caller) {
         const CallNode *top = caller;
 
@@ -78,7 +78,7 @@ static const CallNode *find_from(const CallNode *node, const CallNode *caller) {
         return from == caller || from->level <= 1 ? NULL : from;
 }
 
-/* Whether "@node below @caller below @from" is said of another place, too. */
+/* True if "@node below @caller below @from" is said of another place, too. */
 static bool is_ambiguous(const CallNode *node, const CallNode *caller, const CallNode *from) {
         const CallNode *top = caller;
 

@@ -58,7 +58,7 @@ int layout_parse(RecordKind *ret, const char *data, size_t n) {
         return 0;
 }
 
-/* Whether the words of a field are inside the payload and nobody else's; takes them. */
+/* True if the words of a field are inside the payload and nobody else's; takes them. */
 static bool take(uint32_t *words, const RecordKind *k, unsigned offset, unsigned size) {
         uint32_t mine;
 

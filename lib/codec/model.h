@@ -166,7 +166,7 @@ static inline uint32_t model_depth(const Model *m, bool is_exit) {
         return m->task->level - is_exit;
 }
 
-/* What the path of a call becomes when @symbol returned to it. */
+/* Returns what the path of a call becomes when @symbol returned to it. */
 static inline uint64_t model_path_after(uint64_t path, uint32_t symbol) {
         uint64_t children = (path >> 32 << 9) + (uint64_t) symbol * 0x9e3779b1U;
 

@@ -40,7 +40,7 @@ typedef struct SealedReader {
  * Return: 0, SEGMENT_E_DAMAGED (neither a header nor a block in it), SEGMENT_E_NEWER (which is noted), -errno.
  */
 int sealed_reader_take_fd(SealedReader **ret, int fd, Damages *damages);
-/* What the index says of a block whose header is at @offset. */
+/* Returns what the index says of a block whose header is at @offset. */
 SealedEntry sealed_entry_of(const SealedBlock *b, uint64_t offset);
 /*
  * sealed_reader_block() - all pages of the @i-th

@@ -259,7 +259,7 @@ static void put_records(Split *s, const uint8_t *p, const uint8_t *end) {
         put_op(s, OP_END);
 }
 
-/* What is behind the payload without the zeroes at its end. */
+/* Returns what is behind the payload without the zeroes at its end. */
 static size_t tail_bytes(const uint8_t *p, size_t n) {
         while (n >= 8 && load64(p + n - 8) == 0)
                 n -= 8;

@@ -200,7 +200,7 @@ static const Known *find_known(Foreign *f, int id) {
         return NULL;
 }
 
-/* Whether the field, and what it points to, is inside the record. */
+/* True if the field, and what it points to, is inside the record. */
 static bool field_fits(const Foreign *f, const struct tep_format_field *field, const uint8_t *data,
                        uint32_t n) {
         uint32_t word, at, length;

@@ -387,7 +387,7 @@ int symbol_timeline_span(SymbolTimeline *a, uint64_t timestamp_ns, SymbolTimelin
         return 0;
 }
 
-/* Whether a function begins there: not data, nor the padding before a function, which has a symbol
+/* True if a function begins there: not data, nor the padding before a function, which has a symbol
  * too (linux 6.2 on, tools/objtool/elf.c, elf_create_prefix_symbol()).  Behind the beginning the call
  * of the tracer may follow another instruction or two. */
 static bool begins(bool found, const Symbol *s, uint64_t address) {

@@ -86,7 +86,7 @@ int symbol_timeline_add(SymbolTimeline **a, uint64_t unchanged_ns, uint64_t from
 /* Takes over the maps that @meta, a later account of the same recording, has beyond ours.
  * 1: there were some, and spans that were handed out are void; 0; -ENOMEM. */
 int symbol_timeline_refresh(SymbolTimeline *a, const SessionMeta *meta);
-/* Whether a map that was asked for is damaged, so that its functions have no names. */
+/* True if a map that was asked for is damaged, so that its functions have no names. */
 bool symbol_timeline_is_damaged(const SymbolTimeline *a);
 /* Whether addresses have names at all. */
 bool symbol_timeline_has_names(const SymbolTimeline *a);

@@ -26,7 +26,7 @@ int occurrence_new(Occurrence **ret, const Formats *formats, char *symbols, size
 /* Takes in what of a page is undamaged, and counts its records, and what is not. */
 void occurrence_add(Occurrence *o, const PageInfo *info, const void *page, PageCount *count);
 
-/* Whether an event of this id was there. */
+/* True if an event of this id was there. */
 bool occurrence_has_event(const Occurrence *o, uint16_t id);
 /* The lines whose symbols were there, in the text's order: of several at one address the one that
  * the kernel prints.  And one behind them all, made up: libtraceevent 1.7.1 takes an address for

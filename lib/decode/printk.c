@@ -12,7 +12,7 @@
 
 #define WIDTH_MAX 256
 
-/* What stands between the quotes, which is @n bytes long; NULL without memory. */
+/* Returns what stands between the quotes, which is @n bytes long; NULL without memory. */
 static char *unescape(const char *s, size_t n) {
         char *ret = malloc(n + 1), *p = ret;
 

@@ -71,7 +71,7 @@ int stream_seek(Stream *s, uint64_t ns);
 /* Looks for pages, segments and CPUs that came since.  0 or -errno. */
 int stream_refresh(Stream *s);
 
-/* Whether exits have a return value. */
+/* True if exits have a return value. */
 bool stream_has_retval(const Stream *s);
 size_t stream_n_cpus(const Stream *s); /* that have a directory */
 const Cursor *stream_cursor(const Stream *s, size_t i);

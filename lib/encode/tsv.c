@@ -50,7 +50,7 @@ static void add_text(Buf *out, const char *s, size_t n) {
         buf_add(out, s + from, n - from);
 }
 
-/* Whether it needs no escapes, which is found out once. */
+/* True if it needs no escapes, which is found out once. */
 static bool is_plain(ParquetText *t) {
         if (!TAKE(t->is_seen, true))
                 t->is_plain = plain_length(t->data, t->n, PLAIN_WORD) == t->n &&

@@ -76,7 +76,7 @@ static bool scan_escape(Scan *s) {
         return true;
 }
 
-/* Whether a sign begins with it, which hardly any byte of a damaged line does. */
+/* True if a sign begins with it, which hardly any byte of a damaged line does. */
 static bool begins_sign(char c) {
         static const char firsts[] = "\xc2\xce\xe2\xe3\xef#^=&<";
 

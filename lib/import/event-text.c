@@ -365,7 +365,7 @@ static int event(TextTrace *t, TextLine *l, Step *ret) {
         return text_event(t, l, n_name + 1 + n_fields, ret);
 }
 
-/* Whether the next line is the return of @l; @ret: it. */
+/* True if the next line is the return of @l; @ret: it. */
 static bool is_next_return(TextTrace *t, const Line *line, const TextLine *l, TextLine *ret) {
         Line next;
 

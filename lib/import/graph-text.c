@@ -159,7 +159,7 @@ static void parse(TextTrace *t, const Line *line, TextLine *ret) {
                 ret->cpu = t->list_cpu;
 }
 
-/* Whether Markdown has made a list of the lines, which it numbers from the first one's CPU on: each CPU is the one
+/* True if Markdown has made a list of the lines, which it numbers from the first one's CPU on: each CPU is the one
  * behind the line before it, but the calls nest as one task's do. */
 static bool is_numbered_list(TextTrace *t, const Line *line, const TextLine *l) {
         int n = 0, n_nested = 0;

@@ -220,7 +220,7 @@ static int leave(TextTrace *t, Stack *stack, const Line *line, TextLine *l, Step
         return r < 0 ? r : 1;
 }
 
-/* Whether all lines from here on are as deep as this one, as far as can be seen. */
+/* True if all lines from here on are as deep as this one, as far as can be seen. */
 static bool is_level(TextTrace *t, const Line *line, const TextLine *first) {
         Line next = *line;
 

@@ -236,7 +236,7 @@ static int make_way(TextTrace *t, Stack *stack, const Line *line, const Step *st
 }
 
 /*
- * Whether a line so much later than all others does not belong to the calls that are open
+ * True if a line so much later than all others does not belong to the calls that are open
  *
  * What a tracer prints as a whole, with a heading, may lack the end of a call: one CPU's buffer keeps
  * for days what another one's has overwritten.  Events are not inside of what they are drawn below.
@@ -407,7 +407,7 @@ static void take_from_line(const TextLine *l, Step *ret) {
         ret->preempt_count = l->preempt_depth;
 }
 
-/* Whether a return's comment names nothing that is open, but may be somebody's. */
+/* True if a return's comment names nothing that is open, but may be somebody's. */
 static bool is_remark(const TextTrace *t, const TextLine *l, const Stack *stack) {
         bool is_open = false;
 

@@ -171,7 +171,7 @@ static TextProbe probe_line(TextTrace *t, TextKind kind, const Line *line) {
         return t->kinds[kind]->probe(t, line, &l);
 }
 
-/* Whether a line that is no call has some of one. */
+/* True if a line that is no call has some of one. */
 static bool has_part(TextKind kind, const TextLine *l) {
         const GraphColumns *c = &l->columns;
 
@@ -297,7 +297,7 @@ static int guess(TextTrace *t, const Line *line, Step *ret) {
 
 /* --- what is refused by its name --------------------------------------------------------------- */
 
-/* What @line, which is of no trace, was written in, if that hides a trace's line; NULL. */
+/* Returns what @line, which is of no trace, was written in, if that hides a trace's line; NULL. */
 static const ForeignText *find_coding(TextTrace *t, const Line *line) {
         Line inner;
         TextLine l;

@@ -52,7 +52,7 @@ typedef struct Lines {
 int lines_init_take_fd(Lines *l, int fd);
 /* 1: @ret is filled; 0: there are no more; -errno. */
 int lines_next(Lines *l, Line *ret);
-/* Whether there are bytes that text does not hold: below a space, but for a tab. */
+/* True if there are bytes that text does not hold: below a space, but for a tab. */
 bool lines_is_binary(const char *s, size_t n);
 void lines_done(Lines *l);
 
@@ -135,7 +135,7 @@ bool scan_read(Scan *s, const char *pattern, uint64_t *values);
 static inline bool scan_like(Scan *s, const char *pattern) {
         return scan_read(s, pattern, NULL);
 }
-/* Whether @n bytes are a task's name of @max at most, made plain or not. */
+/* True if @n bytes are a task's name of @max at most, made plain or not. */
 bool scan_is_comm(const char *comm, size_t n, size_t max);
 /* Hexadecimal digits, without "0x". */
 bool scan_hex(Scan *s, uint64_t *ret);
@@ -178,7 +178,7 @@ bool envelope_guess(Envelope *e, bool weak, const Line *line, Line *ret);
 const ForeignText *envelope_decode(Envelope *e, const Line *line, Line *ret);
 /* The line behind @line, opened as that was, or was guessed to be.  False: there is none. */
 bool envelope_peek(Envelope *e, const Line *line, Line *ret);
-/* Whether @line is a command behind a prompt, "# cat trace", whose output follows, or a tracer's last
+/* True if @line is a command behind a prompt, "# cat trace", whose output follows, or a tracer's last
  * word: what comes next was recorded another time. */
 bool envelope_is_command(const Line *line);
 
@@ -407,7 +407,7 @@ struct TextTrace {
         uint32_t n_noted[TEXT_N_REMARKS];
 };
 
-/* Whether the trace that is being read is. */
+/* True if the trace that is being read is. */
 static inline bool text_is_wanted(const TextTrace *t) {
         return t->wanted == TEXT_TRACE_ALL || t->nth == t->wanted;
 }
@@ -442,7 +442,7 @@ int text_damaged(TextTrace *t, const Line *line, const char *problem);
 int text_lost(TextTrace *t, const Line *line, uint32_t cpu, uint64_t timestamp_ns, uint64_t n,
               Step *ret);
 /*
- * Whether @l, a call, a return or an event, is of another trace than the lines before it; of texts
+ * True if @l, a call, a return or an event, is of another trace than the lines before it; of texts
  * without times these can tell
  * @cpu, @pid: whose it is
  */
@@ -470,7 +470,7 @@ int text_event(TextTrace *t, const TextLine *l, size_t n, Step *ret);
 
 /* --- text-kinds.c ------------------------------------------------------------------------------ */
 
-/* Whether @line is of another kind than the lines before it. */
+/* True if @line is of another kind than the lines before it. */
 bool text_is_of_another_kind(TextTrace *t, const Line *line);
 /* What @line, out of its envelope, makes; as a kind's next(). */
 int text_take_line(TextTrace *t, const Line *line, Step *ret);
@@ -480,6 +480,6 @@ int text_another(TextTrace *t, const Line *line, Step *ret);
 void text_finish(TextTrace *t);
 /* @line is not of a trace as it stands: is it in an envelope, or of another kind?  As a kind's next(). */
 int text_unwrap(TextTrace *t, const Line *line, Step *ret);
-/* Whether @line, out of its envelope, which is as long as any and whole as it stands, was cut in a name
+/* True if @line, out of its envelope, which is as long as any and whole as it stands, was cut in a name
  * where a window ended, so that the next line has the rest. */
 bool text_is_cut(TextTrace *t, const Line *line);

@@ -144,7 +144,7 @@ const TextCount *text_trace_count(const TextTrace *t);
 /* Lines behind the last step, of changes of tasks, with their ends; once text_trace_next() has
  * returned 0.  Not ended. */
 const char *text_trace_rest(const TextTrace *t, size_t *ret_n);
-/* What the text came in, for messages: "a log's"; NULL: nothing. */
+/* Returns what the text came in, for messages: "a log's"; NULL: nothing. */
 const char *text_trace_envelope(const TextTrace *t);
 /* After TEXT_TRACE_E_FOREIGN: what it seems to be, and by which line; NULL: nobody knows. */
 const ForeignText *text_trace_foreign(const TextTrace *t, uint64_t *ret_line);

@@ -125,7 +125,7 @@ static void begin(Buf *out) {
         buf_adds(out, out->n_data > 0 ? "; " : "");
 }
 
-/* Whether something was in the way, and how long (*@ret_ns) while this recorded. */
+/* True if something was in the way, and how long (*@ret_ns) while this recorded. */
 static bool find_gaps(const SessionMeta *m, GapCause cause, uint64_t length_ns, uint64_t *ret_ns) {
         uint64_t begin = m->start.trace_ns, end = begin + length_ns, sum = 0;
         bool found = false;

@@ -45,7 +45,7 @@ void brief_done(Brief *b);
  */
 #define SILENCE_MAX 1000 /* bytes of the sentence */
 
-/* Whether nothing at all was stored, also before a ring dropped it. */
+/* True if nothing at all was stored, also before a ring dropped it. */
 bool silence_is_total(const SessionMeta *m);
 /* A sentence without its full stop, which the caller frees; reasons that are known beside those in the recording,
  * @found, come first.  If nothing else explains it, nothing called the roots.  0 or -ENOMEM. */

@@ -45,7 +45,7 @@ typedef struct ClockSteps {
 /* @start: the session's.  1: @now is a moment after a change, and was added (in the place of the last if there
  * are CLOCK_STEPS_MAX); 0: nothing changed; -ENOMEM. */
 int clock_steps_note(ClockSteps *s, const ClockTuple *start, const ClockTuple *now);
-/* What the clock on the wall showed at @trace_ns, also before @start. */
+/* Returns what the clock on the wall showed at @trace_ns, also before @start. */
 uint64_t clock_steps_realtime(const ClockSteps *s, const ClockTuple *start, uint64_t trace_ns);
 void clock_steps_done(ClockSteps *s);
 extern const JsonTable clock_step_table; /* each is set, and none before the last one */
@@ -57,7 +57,7 @@ extern const JsonTable clock_step_table; /* each is set, and none before the las
  * anybody can read them; "local", "global" and "perf" count nanoseconds that only the kernel knows;
  * the rest do not count nanoseconds at all (linux 6.1 kernel/trace/trace.c, trace_clocks[].in_ns).
  */
-/* Whether it counts nanoseconds; an unknown one does not. */
+/* True if it counts nanoseconds; an unknown one does not. */
 bool trace_clock_is_ns(const char *name);
 /* 0, or -ENOENT: it is none that clock_gettime() reads. */
 int trace_clock_id(const char *name, clockid_t *ret);

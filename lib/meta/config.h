@@ -90,7 +90,7 @@ typedef struct ConfigKey {
 } ConfigKey;
 extern const ConfigKey config_keys[]; /* until one without a name */
 size_t config_find(const char *section, const char *name); /* or the one without a name */
-/* Whether it limits a member of a Spec, at that offset there. */
+/* True if it limits a member of a Spec, at that offset there. */
 bool config_limits_member(const ConfigKey *key, size_t *ret_offset);
 /* What counts, as text: as it was written, or what a default is in words. */
 const char *config_text(const Config *c, size_t key);
@@ -110,5 +110,9 @@ typedef enum GoneKind {
         GONE_KEY,    /* of ftraced.conf or a profile: "MaxDepth" */
 } GoneKind;
 
+<<<<<<< HEAD
 /* What follows "there is no such word: "; NULL: nobody would expect it. */
+=======
+/* Returns what follows "... is gone; ", or NULL: there never was such a word. */
+>>>>>>> f5c3a653d6a991881514fbef02f304d2e20ad928
 const char *gone_instead(GoneKind kind, const char *word);

@@ -33,7 +33,7 @@ typedef enum SessionState {
 extern const char *const session_state_names[_SESSION_STATE_N];
 const char *session_state_name(SessionState s); /* "new", "armed", ... */
 int session_state_from_name(const char *s);     /* the state, or -EINVAL */
-/* Whether a session in state @s still has anything programmed in the kernel. */
+/* True if a session in state @s still has anything programmed in the kernel. */
 bool session_state_is_live(SessionState s);
 
 /* Whence it is known what the roots call, and so what is hooked. */
@@ -190,7 +190,7 @@ int session_meta_from_json(SessionMeta **ret, const json_t *o, const char **ret_
  */
 int session_meta_stand_in(SessionMeta **ret, const json_t *o, const char *name,
                           const char *problem);
-/* Whether it is none of these. */
+/* True if it is none of these. */
 static inline bool session_meta_is_known(const SessionMeta *m) {
         return m->newer_version == 0 && !m->unreadable;
 }
@@ -207,7 +207,7 @@ CpuAccount *session_meta_account(const SessionMeta *m, uint32_t cpu);
 /* overrun + commit_overrun + dropped_events, in events. */
 uint64_t session_meta_events_lost(const SessionMeta *m);
 uint64_t cpu_account_events_lost(const CpuAccount *c);
-/* What the clock on the wall showed at that time of the trace clock. */
+/* Returns what the clock on the wall showed at that time of the trace clock. */
 uint64_t session_meta_realtime_ns(const SessionMeta *m, uint64_t trace_ns);
 /* stop - start while stopped, now - start (CLOCK_BOOTTIME) while live, 0 before. */
 uint64_t session_meta_length_ns(const SessionMeta *m);

@@ -87,7 +87,7 @@ static json_t *parse_value(SpecValue type, const char *s) {
         return r < 0 || n > INT64_MAX ? NULL : json_integer((json_int_t) n);
 }
 
-/* Whether a Spec may have @value as its @member. */
+/* True if a Spec may have @value as its @member. */
 static bool is_member(const char *member, json_t *value) {
         json_auto_t *o = json_pack("{s[s]}", "functions", "x");
         _cleanup_spec_ Spec spec = {};

@@ -68,7 +68,7 @@ json_t *profile_to_json(const Profile *p);
  */
 #define SAMPLE_ID_BYTES 32 /* hexadecimal digits of a machine id */
 
-/* Whether the host with @machine_id, of SAMPLE_ID_BYTES, is among @ppm millionths at @now_ns of
+/* True if the host with @machine_id, of SAMPLE_ID_BYTES, is among @ppm millionths at @now_ns of
  * CLOCK_REALTIME.  0 is no sample, and has all. */
 bool sample_has(const char *machine_id, uint64_t now_ns, uint64_t ppm);
 /* The same of this host now; *@ret.  0, or -errno: /etc/machine-id cannot be read, or holds none. */

@@ -283,7 +283,7 @@ static const JsonField captures_fields[] = {
 
 const JsonTable captures_table = JSON_TABLE(Captures, captures_fields);
 
-/* What is left of @length_ns that began at @from_ns. */
+/* Returns what is left of @length_ns that began at @from_ns. */
 static uint64_t left(uint64_t from_ns, uint64_t length_ns, uint64_t now_ns) {
         uint64_t gone = now_ns > from_ns ? now_ns - from_ns : 0;
 

@@ -81,7 +81,7 @@ int trigger_rule_n_do(const char *rule); /* how many bytes in front of that say 
 #define TRIGGER_MOMENT_MAX 32
 int trigger_read_moment(const char *text, uint64_t *ret);
 char *trigger_write_moment(char text[static TRIGGER_MOMENT_MAX], uint64_t moment_ns);
-/* Whether some recording begins with it: start or snapshot. */
+/* True if some recording begins with it: start or snapshot. */
 bool trigger_is_capture(const Trigger *t);
 
 /*

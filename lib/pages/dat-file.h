@@ -98,11 +98,11 @@ typedef struct DatTimes {
         size_t n_shift_option;
 } DatTimes;
 
-/* Whether pages hold the times themselves. */
+/* True if pages hold the times themselves. */
 bool dat_times_are_plain(const DatTimes *t);
 /* When it was that @cpu recorded @raw. */
 uint64_t dat_times_apply(const DatTimes *t, uint32_t cpu, uint64_t raw);
-/* What the trace clock showed then, or somewhat before. */
+/* Returns what the trace clock showed then, or somewhat before. */
 uint64_t dat_times_find(const DatTimes *t, uint64_t ns);
 
 /* --- the file --------------------------------------------------------------------------------- */

@@ -36,7 +36,7 @@ uint32_t dat_bytes_u32(DatBytes *b, const char *what);
 uint64_t dat_bytes_u64(DatBytes *b, const char *what);
 /* A string and its NUL; "" after a failure. */
 const char *dat_bytes_string(DatBytes *b, const char *what);
-/* Whether the next bytes are these, which are then passed. */
+/* True if the next bytes are these, which are then passed. */
 bool dat_bytes_are(DatBytes *b, const void *what, size_t n);
 
 /* As SessionFiles has them: @file is a DatFile. */
@@ -61,7 +61,7 @@ void dat_times_done(DatTimes *t);
 
 /* --- packed pages ----------------------------------------------------------------------------- */
 
-/* Whether this program was built with what it takes. */
+/* True if this program was built with what it takes. */
 bool dat_can_unpack(DatCompressor compressor);
 /* Unpacks exactly @n bytes, or not.  @compressor is not DAT_NONE; @context: zstd's memory, for whoever unpacks
  * often; NULL: none is kept. */

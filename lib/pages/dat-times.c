@@ -156,7 +156,7 @@ int dat_times_read(DatTimes *t, uint16_t id, DatBytes data) {
 
 /* --- times ------------------------------------------------------------------------------------ */
 
-/* What holds at @ts: the last that began by then, and of two that there is one behind; NULL: nothing
+/* Returns what holds at @ts: the last that began by then, and of two that there is one behind; NULL: nothing
  * is known. */
 static const DatShift *find_shift(const DatShifts *s, uint64_t ts) {
         if (s->n < 2)

@@ -63,7 +63,7 @@ static void leave_segment(PageWalk *w) {
         w->segment = page_source_free(w->segment);
 }
 
-/* Whether no segment follows the one at i_sequence, so far. */
+/* True if no segment follows the one at i_sequence, so far. */
 static bool is_last(const PageWalk *w) {
         return w->i_sequence + 1 >= w->n_sequences;
 }
@@ -86,7 +86,7 @@ static int open_segment(PageWalk *w, uint64_t sequence) {
         return r == -ENOENT ? SEGMENT_E_DAMAGED : r;
 }
 
-/* Whether the segment that was opened names one before it that is not in the list.  The first of the
+/* True if the segment that was opened names one before it that is not in the list.  The first of the
  * list does not count: a ring drops what was before. */
 static bool is_after_a_gap(const PageWalk *w) {
         uint64_t previous = w->segment->previous;

@@ -129,7 +129,7 @@ static _cold_ char *append_switch(char *p, CpuState *cpu, const Step *step) {
         return p;
 }
 
-/* Whether something is to be said of tasks above the line. */
+/* True if something is to be said of tasks above the line. */
 static inline bool has_switch(const CpuState *cpu, const Step *step) {
         return !cpu->has_pid || cpu->pid != step->pid ||
                (_unlikely_(step->said != NULL) &&
@@ -483,7 +483,7 @@ static _cold_ char *append_said_line(Kernel *k, char *p, CpuState *cpu, const St
         return step->said->irq_end ? append_irq(k, p, cpu, step, "<==========") : p;
 }
 
-/* What a step needs beyond LINE_MAX_BYTES. */
+/* Returns what a step needs beyond LINE_MAX_BYTES. */
 static inline size_t extra_bytes(const Step *step) {
         size_t n = step->function ? step->function->n_label : 0;
 

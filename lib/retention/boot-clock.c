@@ -32,7 +32,7 @@ static uint64_t now_since_ns(void) {
         return now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME);
 }
 
-/* Whether @ret was noted in the boot @boot_id. */
+/* True if @ret was noted in the boot @boot_id. */
 static bool read_noted(int store_fd, const char *boot_id, uint64_t *ret) {
         _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv words = {};

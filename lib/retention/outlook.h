@@ -38,7 +38,7 @@ json_t *outlook_to_json(const Outlook *o); /* a new object; NULL without memory 
 enum { OUTLOOK_E_INVALID = 1 };
 int outlook_from_json(Outlook *ret, const json_t *o); /* 0, OUTLOOK_E_INVALID, -ENOMEM */
 
-/* Whether something has to go, or nothing begins, as things are. */
+/* True if something has to go, or nothing begins, as things are. */
 bool outlook_is_tight(const Outlook *o);
 /* One sentence, without a full stop, of local times; the caller frees *@ret.  0 or -ENOMEM. */
 int outlook_describe(char **ret, const Outlook *o);

@@ -69,6 +69,6 @@ uint64_t retain_goes_at(const RetainItem *item, const RetainLimits *limits, uint
 size_t retain_next(const RetainItem *items, size_t n, const RetainLimits *limits);
 
 #define RETAIN_FLOOR_BYTES (1ULL << 20) /* free: less is too little to begin with anything */
-/* Whether there is no room for another recording, once all are gone that may: the disk is full, or less
+/* True if there is no room for another recording, once all are gone that may: the disk is full, or less
  * is free than has to be and all together take more than they may. */
 bool retain_is_full(const RetainLimits *limits, uint64_t used_bytes, uint64_t free_bytes);

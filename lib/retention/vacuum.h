@@ -27,7 +27,7 @@ typedef struct VacuumProgress {
         uint64_t n_done, n_total, done_bytes, total_bytes;
 } VacuumProgress;
 
-/* What the settings say of removing. */
+/* Returns what the settings say of removing. */
 RetainLimits vacuum_limits(const Limits *l);
 /* What of them counts in this boot. */
 RetainLimits vacuum_limits_now(const RetainLimits *limits, const Store *store);

@@ -23,7 +23,7 @@
  * Return: a descriptor that the caller owns, or -errno.
  */
 int entry_open_file(int dir_fd, const char *path, int flags);
-/* Whether it failed because there is something else in the file's place. */
+/* True if it failed because there is something else in the file's place. */
 bool entry_is_misplaced(int r);
 
 /* entry_open_file() for reading, and all of the file as a NUL-terminated string, which the caller

@@ -33,7 +33,7 @@ int store_open(Store **ret, const char *path);
  */
 int store_open_for_writing(Store **ret, const char *path, pid_t *ret_holder);
 const char *store_path(const Store *s);
-/* What its file system has free for ordinary users; 0 if that cannot be told. */
+/* Returns what its file system has free for ordinary users; 0 if that cannot be told. */
 uint64_t store_free_bytes(const Store *s);
 /* Whether a daemon owns the store: 1 (*@ret_owner, which may be NULL, as @ret_holder above), 0, or -errno
  * if that cannot be told. */
@@ -72,7 +72,7 @@ int store_drop_symbols(Store *s, const Strv *used);
  * symbols yet, so that all have to be kept; -ENOMEM. */
 enum { STORE_E_UNKNOWN = 1 };
 int store_add_symbols_in_use(Strv *ret, const SessionMeta *m);
-/* What to do about an error of writing into a store: "; WORDS", or "". */
+/* Returns what to do about an error of writing into a store: "; WORDS", or "". */
 const char *store_way_out(int error);
 Store *store_free(Store *s);
 DEFINE_CLEANUP(Store *, store_free);

@@ -143,7 +143,7 @@ FAKE_TEST(roots_that_take_many_words_are_refused_and_nothing_is_written, true) {
         text = strv_join(&names, "\n");
         fake_put(k, "available_filter_functions", text);
 
-        fake_refuse(c, m, false, REFUSAL_TOO_MANY_FUNCTIONS, "take 300 words");
+        fake_refuse(c, m, false, REFUSAL_TOO_MANY_FUNCTIONS, "takes 300 words");
         ck_assert_uint_eq(k->n_steps, 0);
 
         /* More than the kernel prints, and one word. */

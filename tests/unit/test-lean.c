@@ -220,10 +220,10 @@ TEST(what_nobody_knows_is_learned_as_it_is_asked_for) {
                 bool learns, hooks_all;
                 const char *warning;
         } cases[] = {
-                { {}, TREE_LESSON, true, true, "learning what my_root calls: 0.3 s" },
+                { {}, TREE_LESSON, true, true, "learning what my_root calls: for 0.3 s" },
                 { { .lesson = LESSON_NO }, TREE_UNKNOWN, true, false, "(Lesson=no)" },
                 { { .lesson = LESSON_WHOLE }, TREE_ALL, true, true, NULL },
-                { { .depth = 3 }, TREE_ALL, false, true, "not learned from a part" },
+                { { .depth = 3 }, TREE_ALL, false, true, "cannot be learned with" },
                 { { .depth = 3, .lesson = LESSON_NO }, TREE_UNKNOWN, false, false, "(Lesson=no)" },
                 { { .lean = LEAN_OFF }, TREE_ALL, true, true, NULL },
                 { { .scope = LEAN_LESSON }, TREE_LESSON, true, true, NULL },
