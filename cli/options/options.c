@@ -64,7 +64,7 @@ static const Option options[] = {
         { "retval",         0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.retval), "FUNCTION",
           "also record what the roots return, or FUNCTION; may be repeated; report: draw it",
           .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.retval_functions) },
-        { "callers",        0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.callers), NULL,
+        { "kernel-stack",   0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.kernel_stack), NULL,
           "also record who calls the roots: the kernel's functions above them" },
         { "event",          0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.events), "EVENT",
           "also record EVENT: SYSTEM:NAME or SYSTEM:NAME:FILTER; may be repeated", .is_valid = event_choice_is_valid,

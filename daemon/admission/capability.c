@@ -60,7 +60,7 @@ static const Capability capabilities[_CAN_N] = {
                          "CONFIG_FUNCTION_GRAPH_RETVAL",
                          "dynamic_events kprobe_events",
                          "what roots and --retval=FUNCTION return, by a probe of each" },
-        [CAN_CALLERS] = { "callers", "--callers", "who calls the roots",
+        [CAN_CALLERS] = { "kernel-stack", "--kernel-stack", "who calls the roots",
                           "dynamic_events events/ftrace/kernel_stack", NULL,
                           "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS" },
         [CAN_SCHED] = { "sched", "--sched", "when tasks wait, and for whom",
@@ -123,7 +123,7 @@ int admit_capabilities(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
                 /* what something else refuses is not among them */
                 [CAN_ARGS] = spec->args || spec->args_functions.n > 0,
                 [CAN_RETVAL] = spec->retval || spec->retval_functions.n > 0,
-                [CAN_CALLERS] = spec->callers,
+                [CAN_CALLERS] = spec->kernel_stack,
                 [CAN_COMM] = spec->comms.n > 0,
                 [CAN_CGROUP] = spec->cgroups.n > 0,
                 [CAN_TAI] = streq_ptr(spec->clock, "tai"),

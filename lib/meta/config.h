@@ -110,9 +110,5 @@ typedef enum GoneKind {
         GONE_KEY,    /* of ftraced.conf or a profile: "MaxDepth" */
 } GoneKind;
 
-<<<<<<< HEAD
-/* What follows "there is no such word: "; NULL: nobody would expect it. */
-=======
-/* Returns what follows "... is gone; ", or NULL: there never was such a word. */
->>>>>>> f5c3a653d6a991881514fbef02f304d2e20ad928
+/* Returns what follows "there is no such word: ", or NULL: nobody would expect it. */
 const char *gone_instead(GoneKind kind, const char *word);

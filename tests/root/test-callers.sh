@@ -24,7 +24,7 @@ kernels_callers() {
 }
 
 ok 'the daemon starts' start_ftraced
-exits 'a session starts' 0 ftracectl start -n calls --callers udp_sendmsg
+exits 'a session starts' 0 ftracectl start -n calls --kernel-stack udp_sendmsg
 mkdir "$witness"
 echo 'p:witness/w udp_sendmsg' >>"$tracefs/dynamic_events"
 echo stacktrace >"$witness/events/witness/w/trigger"

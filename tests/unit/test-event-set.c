@@ -137,8 +137,8 @@ FAKE_SESSION_TEST(a_roots_stack_is_recorded_by_a_trigger_of_its_probe, false, "x
         size_t off = 0, out = 0;
         Tracer *t;
 
-        m->spec.callers = true;
-        fake_refuse(c, m, false, REFUSAL_NOT_SUPPORTED, "--callers (who calls the roots)");
+        m->spec.kernel_stack = true;
+        fake_refuse(c, m, false, REFUSAL_NOT_SUPPORTED, "--kernel-stack (who calls the roots)");
 
         fake_put(k, "dynamic_events", "");
         fake_put(k, "kprobe_events", "");
