@@ -125,7 +125,7 @@ bool walk_is_traced(const Image *i, const CodeSymbols *symbols, uint32_t symbol)
  *
  *      magic      "ftlines", 1
  *      body       zstd; numbers are LEB128, signed ones as zigzag
- *        n        strings:   n, bytes
+ *        n        strings:   bytes, and a NUL
  *        string   machine, release
  *        n        objects:   string module ("": the kernel), build ID, then
  *          n      symbols:   string name, how far from the one before, bytes, flags LINES_FILE_*, if it has a
