@@ -65,21 +65,21 @@ __ftracectl_options() { # VERB
         arm) echo "$record --in-kernel --black-box --on= --do= --max-captures= -j --json" ;;
         schedule) echo "$record --calendar= --max-captures= --keep --config-root= -j --json" ;;
         stop) echo '-a --all --hosts= -j --json' ;;
-        report) echo "$draw $filter --args --retval --keep-going -j --json" ;;
-        top) echo "$filter --by= --sort= --columns= --limit= --corrected --keep-going -j --json" ;;
-        tree) echo "$filter --min= --callers= --corrected --keep-going -j --json" ;;
-        slow) echo "$filter -n --limit= --min= --corrected --keep-going -j --json" ;;
-        why) echo "$filter --against= --limit= --keep-going -j --json" ;;
+        report) echo "$draw $filter --lines --vmlinux= --args --retval --keep-going -j --json" ;;
+        top) echo "$filter --vmlinux= --by= --sort= --columns= --limit= --corrected --keep-going -j --json" ;;
+        tree) echo "$filter --lines --vmlinux= --min= --callers= --corrected --keep-going -j --json" ;;
+        slow) echo "$filter --lines --vmlinux= -n --limit= --min= --corrected --keep-going -j --json" ;;
+        why) echo "$filter --lines --vmlinux= --against= --limit= --keep-going -j --json" ;;
         waits) echo "$filter --limit= --keep-going -j --json" ;;
         path) echo "$filter -a --all --limit= --keep-going -j --json" ;;
         hist) echo "$filter --limit= --over-time -o --output= --keep-going -j --json" ;;
-        calls) echo "$filter --where= --limit= --keep-going -j --json" ;;
+        calls) echo "$filter --lines --vmlinux= --where= --limit= --keep-going -j --json" ;;
         collect) echo '-n --name= -o --output= --hosts= --ended --compress= --buffer= --cpus= --from= --to= -j --json' ;;
         fetch) echo '-o --output= --hosts= --ended --compress= --buffer= --cpus= --from= --to=' ;;
         lines) echo "$filter --vmlinux= -a --all -o --output= --keep-going -j --json" ;;
         metrics) echo '-o --output= -j --json' ;;
         diff) echo "$filter --fail-over= --limit= --keep-going -j --json" ;;
-        export) echo "$filter --format= -o --output= --keep-going" ;;
+        export) echo "$filter --lines --vmlinux= --format= -o --output= --keep-going" ;;
         vacuum) echo '-n --max-size= --time= --limit= --dry-run --config-root= -j --json' ;;
         profile) echo '--config-root= -j --json' ;;
         verify) echo '--deep --buffer= --nth-trace= -j --json' ;;
@@ -143,7 +143,7 @@ _ftracectl() {
         --on) COMPREPLY=($(compgen -W 'function: event: slower: count: at: in: signal command' -- "$cur"))
                 [[ ${COMPREPLY[0]-} == *: ]] && compopt -o nospace 2>/dev/null
                 return ;;
-        --by) COMPREPLY=($(compgen -W 'function module task cpu root' -- "$cur")); return ;;
+        --by) COMPREPLY=($(compgen -W 'function module task cpu root file dir layer' -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "$columns" -- "$cur")); return ;;
         --columns) # the last of a list
                 word=

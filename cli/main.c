@@ -70,8 +70,8 @@ static const Verb verbs[] = {
         { "top", "SOURCE [OPTIONS]", "show where the time went",
           "SELF is a function's time without the calls below it, TOTAL includes them; recursion\n"
           "counts once.  Calls cut off at either end count for the recorded part.\n",
-          OPTIONS_TOP | OPTIONS_LIMIT | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
-                  OPTIONS_JSON,
+          OPTIONS_TOP | OPTIONS_LINES | OPTIONS_LIMIT | OPTIONS_ANALYZE | OPTIONS_FILTER |
+                  OPTIONS_KEEP_GOING | OPTIONS_JSON,
           1, 1, verb_top },
         { "tree", "SOURCE [OPTIONS]", "show the trees of all calls, merged",
           "One line for each function below the path of its callers, longest first; \">\" marks\n"
@@ -113,9 +113,8 @@ static const Verb verbs[] = {
           "duration.  Of ROOT, a name or a glob (default: the root with most time), the slowest\n"
           "call that the filters leave; --nth chooses another.  Needs a recording made with\n"
           "--sched.\n",
-          OPTIONS_PATH | OPTIONS_LINES | OPTIONS_WAYS | OPTIONS_LIMIT | OPTIONS_FILTER |
-                  OPTIONS_KEEP_GOING | OPTIONS_JSON,
-          1, 2, verb_path },
+          OPTIONS_PATH | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
+          verb_path },
         { "calls", "SOURCE [FUNCTION] [OPTIONS]", "list every call of a function",
           "In the order in which they ended; without FUNCTION, the outermost calls.  \"+\" after\n"
           "a duration: the call was cut and took longer.\n",

@@ -69,7 +69,8 @@ void source_lines_say(const SourceLines *s, const Options *o) {
         if (!s->lines)
                 return;
         warn_each(lines_lacking(s->lines));
-        talk(o, "Lines are from %s.", lines_origin(s->lines));
+        if (o->analysis.lines)
+                talk(o, "Lines are from %s.", lines_origin(s->lines));
 }
 
 void source_lines_done(SourceLines *s) {

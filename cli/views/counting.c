@@ -25,7 +25,7 @@ int counting_open(Counting *c, const Options *o, const char *word) {
         if (status == STATUS_OK && reading_meta(&c->reading))
                 c->pairing->own_work = &reading_meta(&c->reading)->own_work;
         c->pairing->all = c->reading.whole;
-        if (c->reading.lines.ways && !o->against) {
+        if (c->reading.lines.ways) {
                 c->pairing->find_ways = ways_find;
                 c->pairing->ways_userdata = c->reading.lines.ways;
         }

@@ -199,7 +199,8 @@ int top_view_check(const Options *o, BreakdownBy *ret_by) {
 
         if (by < 0)
                 return failed(STATUS_USAGE,
-                              "--by: \"%s\" is not one of function, module, task, cpu, root.",
+                              "--by: \"%s\" is not one of function, module, task, cpu, root, file, "
+                              "dir, layer.",
                               NAME_QUOTED(o->by));
         if (sort && find_column(sort, strlen(sort)) == ELEMENTSOF(columns))
                 return refuse_column("--sort", sort, strlen(sort), "");
@@ -208,6 +209,8 @@ int top_view_check(const Options *o, BreakdownBy *ret_by) {
                 if (find_column(list, n) == ELEMENTSOF(columns) && !is_word(list, n, "all"))
                         return refuse_column("--columns", list, n, ", all");
         }
+        if (o->analysis.vmlinux && by < BREAKDOWN_BY_FILE)
+                return failed(STATUS_USAGE, "--vmlinux is for --by=file, dir or layer.");
         *ret_by = (BreakdownBy) by;
         return STATUS_OK;
 }
@@ -240,6 +243,29 @@ int top_view_init(TopView *ret, const AnalysisOptions *a, Breakdown *b, Breakdow
         return 0;
 }
 
+/* A BreakdownPlace. */
+static const char *place_of(void *userdata, const Function *f, size_t *ret_n) {
+        const TopPlaces *p = userdata;
+        LineFrame frame = {};
+        const char *file = lines_definition(p->lines, f, &frame) ? frame.file : NULL;
+
+        if (p->by == BREAKDOWN_BY_LAYER)
+                return lines_layer(file, ret_n);
+        if (file && p->by == BREAKDOWN_BY_DIR)
+                return lines_directory(file, ret_n);
+        file = file ?: "(unknown)";
+        *ret_n = strlen(file);
+        return file;
+}
+
+int top_view_places(TopPlaces *ret, Breakdown *b, BreakdownBy by, Reading *reading) {
+        *ret = (TopPlaces){ .by = by };
+        if (by < BREAKDOWN_BY_FILE)
+                return STATUS_OK;
+        breakdown_set_place(b, place_of, ret);
+        return reading_lines(&ret->lines, reading);
+}
+
 void top_view_done(TopView *v) {
         free(v->rows);
         *v = (TopView){};
@@ -250,7 +276,8 @@ void top_view_done(TopView *v) {
 static const char *const names[] = {
         [BREAKDOWN_BY_FUNCTION] = "FUNCTION", [BREAKDOWN_BY_MODULE] = "MODULE",
         [BREAKDOWN_BY_TASK] = "TASK",         [BREAKDOWN_BY_CPU] = "CPU",
-        [BREAKDOWN_BY_ROOT] = "ROOT",
+        [BREAKDOWN_BY_ROOT] = "ROOT",         [BREAKDOWN_BY_FILE] = "FILE",
+        [BREAKDOWN_BY_DIR] = "DIRECTORY",     [BREAKDOWN_BY_LAYER] = "LAYER",
 };
 
 static void tell_text(Row r, const char *key, const char *s, size_t n) {
@@ -260,7 +287,9 @@ static void tell_text(Row r, const char *key, const char *s, size_t n) {
 
 static void tell_name(const TopView *v, Row r, const BreakdownRow *row) {
         _cleanup_free_ char *text = row->name ? strndup(row->name, row->n_name) : NULL;
-        bool of_functions = v->by == BREAKDOWN_BY_FUNCTION || v->by == BREAKDOWN_BY_MODULE;
+        bool of_place = v->by >= BREAKDOWN_BY_FILE;
+        bool of_functions =
+                v->by == BREAKDOWN_BY_FUNCTION || v->by == BREAKDOWN_BY_MODULE || of_place;
         const char *title = names[v->by], *name = NAME_QUOTED(text ?: "");
         const char *cut = row->n_cut > 0 ? "  (cut)" : "";
         const char *mark =
@@ -277,8 +306,11 @@ static void tell_name(const TopView *v, Row r, const BreakdownRow *row) {
                 else
                         row_cell(r, title, "%s%s%s", name, mark, cut);
                 break;
+        case BREAKDOWN_BY_FILE:
+        case BREAKDOWN_BY_DIR:
+        case BREAKDOWN_BY_LAYER:
         case BREAKDOWN_BY_MODULE:
-                tell_text(r, "module", row->name, row->n_name);
+                tell_text(r, of_place ? "place" : "module", row->name, row->n_name);
                 row_cell(r, title, "%s%s%s", name, mark, cut);
                 break;
         case BREAKDOWN_BY_TASK:
@@ -461,6 +493,10 @@ int live_top_new(LiveTop **ret, const Options *o) {
         if (!t)
                 return out_of_memory();
         status = top_view_check(o, &t->by);
+        if (status == STATUS_OK && t->by >= BREAKDOWN_BY_FILE)
+                status = failed(STATUS_USAGE,
+                                "--by=%s is of a recording: \"ftracectl top SOURCE --by=%s\".",
+                                o->by, o->by);
         if (status != STATUS_OK)
                 return status;
         r = counting_init(&t->counting, true)

@@ -66,6 +66,14 @@ typedef struct TopView {
         size_t n_columns;
 } TopView;
 
+/* Where the source of functions is, by which they are added up. */
+typedef struct TopPlaces {
+        Lines *lines;
+        BreakdownBy by;
+} TopPlaces;
+
+/* Before the first call; @ret must stay where it is.  An exit status. */
+int top_view_places(TopPlaces *ret, Breakdown *b, BreakdownBy by, Reading *reading);
 /* --by, --sort and --columns, if they are any.  An exit status. */
 int top_view_check(const Options *o, BreakdownBy *ret_by);
 /* @a: top_view_check() returned STATUS_OK; @total_ns: what all took.  0 or -ENOMEM. */

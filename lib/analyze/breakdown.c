@@ -15,12 +15,16 @@ struct Breakdown {
         BreakdownRow **rows;
         size_t n_rows;
         Hash by_key; /* the rows */
+        BreakdownPlace place;
+        void *place_userdata;
+        Hash by_function; /* rows of places: these are not asked for at each call */
 };
 
 static const char *const by_names[] = {
         [BREAKDOWN_BY_FUNCTION] = "function", [BREAKDOWN_BY_MODULE] = "module",
         [BREAKDOWN_BY_TASK] = "task",         [BREAKDOWN_BY_CPU] = "cpu",
-        [BREAKDOWN_BY_ROOT] = "root",
+        [BREAKDOWN_BY_ROOT] = "root",         [BREAKDOWN_BY_FILE] = "file",
+        [BREAKDOWN_BY_DIR] = "dir",           [BREAKDOWN_BY_LAYER] = "layer",
 };
 
 int breakdown_by_from_name(const char *name) {
@@ -46,6 +50,11 @@ static void name_row(const Breakdown *p, BreakdownRow *row, const Function *f, c
                 row->pid = stack->pid;
                 return;
         }
+        if (p->by >= BREAKDOWN_BY_FILE) {
+                row->name = p->place(p->place_userdata, f, &n_module);
+                row->n_name = (uint32_t) n_module;
+                return;
+        }
         row->module = function_module(f, &n_module);
         row->n_module = (uint32_t) n_module;
         if (p->by == BREAKDOWN_BY_MODULE) {
@@ -59,7 +68,15 @@ static void name_row(const Breakdown *p, BreakdownRow *row, const Function *f, c
 }
 
 static uint64_t row_key(const Breakdown *p, const Function *f, const Stack *stack, uint32_t cpu) {
+        const char *place;
+        size_t n;
+
         switch (p->by) {
+        case BREAKDOWN_BY_FILE:
+        case BREAKDOWN_BY_DIR:
+        case BREAKDOWN_BY_LAYER:
+                place = p->place(p->place_userdata, f, &n);
+                return hash_bytes(HASH_BYTES_FIRST, place, n);
         case BREAKDOWN_BY_MODULE:
                 return hash_bytes(HASH_BYTES_FIRST, f->label + f->n_name, f->n_label - f->n_name);
         case BREAKDOWN_BY_TASK:
@@ -79,17 +96,21 @@ static BreakdownRow *find_row(Breakdown *p, const Function *f, const Stack *stac
 
         if (p->by == BREAKDOWN_BY_ROOT && caller)
                 return caller->row;
+        row = p->place ? hash_get_ptr(&p->by_function, hash_key(f)) : NULL;
+        if (row)
+                return row;
         key = row_key(p, f, stack, cpu);
         row = hash_get_ptr(&p->by_key, key);
         if (row) {
-                if (p->by == BREAKDOWN_BY_MODULE)
+                if (p->by == BREAKDOWN_BY_MODULE || p->place)
                         row->n_unhooked = MAX(row->n_unhooked, f->n_unhooked);
-                return row;
+                return p->place && hash_add_ptr(&p->by_function, hash_key(f), row) < 0 ? NULL : row;
         }
         if (!ARRAY_GROW(p->rows, p->n_rows))
                 return NULL;
         row = calloc(1, sizeof(*row) + (p->by == BREAKDOWN_BY_TASK ? sizeof(stack->comm) : 0));
-        if (!row || hash_add_ptr(&p->by_key, key, row) < 0)
+        if (!row || hash_add_ptr(&p->by_key, key, row) < 0 ||
+            (p->place && hash_add_ptr(&p->by_function, hash_key(f), row) < 0))
                 return mfree(row);
         name_row(p, row, f, stack, cpu);
         return p->rows[p->n_rows++] = row;
@@ -106,6 +127,10 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
         for (const Frame *f = caller; f && !frame->is_nested; f = f > stack->frames ? f - 1 : NULL)
                 frame->is_nested = f->row == frame->row;
         return 0;
+}
+
+static bool is_of_trees(BreakdownBy by) {
+        return by == BREAKDOWN_BY_TASK || by == BREAKDOWN_BY_CPU || by == BREAKDOWN_BY_ROOT;
 }
 
 static int end(void *userdata, const Call *call) {
@@ -131,7 +156,7 @@ static int end(void *userdata, const Call *call) {
                 row->aside_ns += frame->aside_ns;
                 row->blocked_ns += frame->blocked_ns + call->blocked_ns;
         }
-        if (call->is_cut || (p->by >= BREAKDOWN_BY_TASK && !frame->is_root))
+        if (call->is_cut || (is_of_trees(p->by) && !frame->is_root))
                 return 0;
         return quantiles_add(&row->quantiles, call->duration_ns);
 }
@@ -160,6 +185,11 @@ int breakdown_new(Breakdown **ret, BreakdownBy by, Pairing *pairing) {
         return 0;
 }
 
+void breakdown_set_place(Breakdown *p, BreakdownPlace place, void *userdata) {
+        p->place = place;
+        p->place_userdata = userdata;
+}
+
 Breakdown *breakdown_free(Breakdown *p) {
         if (!p)
                 return NULL;
@@ -169,5 +199,6 @@ Breakdown *breakdown_free(Breakdown *p) {
         }
         free(p->rows);
         hash_done(&p->by_key);
+        hash_done(&p->by_function);
         return mfree(p);
 }

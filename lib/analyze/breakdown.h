@@ -20,11 +20,15 @@ typedef enum BreakdownBy {
         BREAKDOWN_BY_TASK,   /* a process id and its name */
         BREAKDOWN_BY_CPU,
         BREAKDOWN_BY_ROOT, /* the outermost function that was recorded */
+        BREAKDOWN_BY_FILE, /* where its source is, as breakdown_set_place() says */
+        BREAKDOWN_BY_DIR,
+        BREAKDOWN_BY_LAYER,
 } BreakdownBy;
 
 typedef struct BreakdownRow {
         const Function *function; /* FUNCTION, ROOT; NULL */
-        const char *name;         /* the function's without its module; the module's; the task's */
+        const char *
+                name; /* the function's without its module; the module's; the task's; the place's */
         uint32_t n_name;
         const char *module; /* FUNCTION, ROOT, MODULE; NULL: none */
         uint32_t n_module;
@@ -51,6 +55,10 @@ typedef struct BreakdownRow {
 
 /* A sink of @pairing, which must outlive its last step.  0 or -ENOMEM. */
 int breakdown_new(Breakdown **ret, BreakdownBy by, Pairing *pairing);
+/* @place: what is counted together of FILE and those behind it: the same text for the same place, not ended, that lives as long.
+ * Before the first call. */
+typedef const char *(*BreakdownPlace)(void *userdata, const Function *f, size_t *ret_n);
+void breakdown_set_place(Breakdown *p, BreakdownPlace place, void *userdata);
 /* Sorted by self time, the most first; valid until more calls come, as they may. */
 const BreakdownRow *const *breakdown_rows(Breakdown *p, size_t *ret_n);
 Breakdown *breakdown_free(Breakdown *p);

@@ -4,7 +4,7 @@ system_tests = %D%/test-fleet.sh %D%/test-disk.sh %D%/test-write-back.sh %D%/tes
 	%D%/test-hostile.sh %D%/test-trigger.sh %D%/test-unhooked.sh %D%/test-many.sh %D%/test-tracedat.sh %D%/test-damage.sh \
 	%D%/test-ship.sh %D%/test-ssh.sh %D%/test-old-kernel.sh %D%/test-tamper.sh %D%/test-schedule.sh \
 	%D%/test-setup.sh %D%/test-memory.sh %D%/test-restart.sh %D%/test-access.sh %D%/test-heat.sh \
-	%D%/test-guards.sh %D%/test-explain.sh %D%/test-why.sh %D%/test-diff.sh %D%/test-every-call.sh \
+	%D%/test-guards.sh %D%/test-explain.sh %D%/test-why.sh %D%/test-ways.sh %D%/test-diff.sh %D%/test-every-call.sh \
 	%D%/test-filters.sh %D%/test-full-ring.sh %D%/test-library.sh %D%/test-lines-files.sh %D%/test-live-top.sh \
 	%D%/test-manners.sh %D%/test-merging.sh %D%/test-metrics.sh %D%/test-narrow.sh %D%/test-not-put-back.sh %D%/test-origin.sh %D%/test-printed.sh \
 	%D%/test-profiles.sh %D%/test-questions.sh %D%/test-recordings.sh %D%/test-remote.sh %D%/test-requests.sh \

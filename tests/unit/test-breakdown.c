@@ -91,6 +91,31 @@ TEST(a_return_before_its_call_took_no_time) {
         ck_assert_uint_eq(row_of(p, "root")->total_ns, 0);
 }
 
+/* Two of one place, and one of none. */
+static const char *place_of(void *userdata, const Function *f, size_t *ret_n) {
+        unsigned *n_asked = userdata;
+
+        (*n_asked)++;
+        *ret_n = 3;
+        return f == &step_module ? "mm/x" : "net/x";
+}
+
+TEST(places_add_up_and_each_function_is_asked_for_once) {
+        _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_DIR);
+        unsigned n_asked = 0;
+
+        breakdown_set_place(p, place_of, &n_asked);
+        for (int i = 0; i < 100; i++)
+                FEED(pairing, step_enter(&step_root, 0), step_leaf(&step_child, 1, 30),
+                     step_leaf(&step_module, 1, 5), step_leave(&step_root, 0, 100));
+        ck_assert_uint_eq(row_of(p, "net")->self_ns, 9500);
+        ck_assert_uint_eq(row_of(p, "net")->total_ns,
+                          10000); /* what is below another one counts once */
+        ck_assert_uint_eq(row_of(p, "net")->n, 200);
+        ck_assert_uint_eq(row_of(p, "mm/")->self_ns, 500);
+        ck_assert_uint_le(n_asked, 6);
+}
+
 TEST(rows_come_with_the_most_self_time_first) {
         _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_MODULE);
         const BreakdownRow *const *rows;

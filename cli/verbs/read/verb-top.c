@@ -10,6 +10,7 @@ int verb_top(const Options *o) {
         _cleanup_(breakdown_freep) Breakdown *breakdown = NULL;
         _cleanup_top_view_ TopView v = {};
         _cleanup_table_ Table t = {};
+        TopPlaces places;
         BreakdownBy by;
         size_t n;
         int status = top_view_check(o, &by), r;
@@ -17,7 +18,10 @@ int verb_top(const Options *o) {
         if (status != STATUS_OK)
                 return status;
         r = counting_init(&counting, true) ?: breakdown_new(&breakdown, by, counting.pairing);
-        status = counting_status(r) ?: counting_read(&counting, o, o->words.items[0]);
+        status = counting_status(r)
+                         ?: counting_open(&counting, o, o->words.items[0])
+                         ?: top_view_places(&places, breakdown, by, &counting.reading)
+                         ?: counting_run(&counting);
         if (status != STATUS_OK)
                 return status;
         r = top_view_init(&v, &o->analysis, breakdown, by,

@@ -132,6 +132,9 @@ int verb_why(const Options *o) {
         CohortsSpec spec;
         int status = choose(o, &spec) ?: chosen_init(&chosen, o);
 
+        if (status == STATUS_OK && o->against && o->analysis.lines)
+                status = failed(STATUS_USAGE, "--lines is of one recording, and --against compares "
+                                              "two: their code may be another.");
         s.leaves_idle_out = !chosen.names && o->filter.roots.n == 0;
         all.spec.slower_ns = 0;
         all.filter.from = all.filter.to = NULL;

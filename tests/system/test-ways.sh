@@ -1,0 +1,122 @@
+#!/bin/bash
+# Touches: nothing but a directory of its own.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# From which lines of the source calls were made, in each view, and where the time went by the source.
+. "$(dirname "$0")/../functions.sh"
+requires jq awk
+
+data=$top_srcdir/tests/data
+it=udp_sendmsg-6.12
+of() { # VERB [OPTION...]: of the recording
+        local verb=$1
+
+        shift
+        ftracectl "$verb" --store "$data" $it "$@"
+}
+with_lines() { # VERB [OPTION...]
+        of "$@" --lines --vmlinux="$data/$it.lines"
+}
+
+# --- drawn --------------------------------------------------------------------------------------
+
+exits 'it is drawn without lines' 0 of report -q
+cp "$out" "$work/plain"
+exits 'it is drawn with lines' 0 with_lines report
+cp "$out" "$work/lines"
+says 'what they are from is said' "Lines are from .*$it\.lines"
+says 'a line stands behind a call' 'ip_make_skb\(\) \{ /\* <-net/ipv4/udp\.c:1332 \*/' "$work/lines"
+says 'what was inlined stands between' \
+        'ktime_get_update_offsets_now\(\); /\* <-kernel/time/hrtimer\.c:1861 \[hrtimer_update_base\] kernel/time/hrtimer\.c:644 \*/' "$work/lines"
+says 'a static call is said to be one' 'hrtimer_interrupt\(\) \{ /\* <-static call' "$work/lines"
+says 'several lines are all said' '/\* <-one of [0-9]+: [a-z/_0-9]+\.c:[0-9]+, :[0-9]+' "$work/lines"
+sed 's, /\* <-[^*]* \*/,,' "$work/lines" >"$work/without"
+ok 'and nothing else is drawn otherwise' cmp "$work/plain" "$work/without"
+exits 'who reads it finds the same calls' 0 ftracectl top "$work/lines" --json
+cp "$out" "$work/top"
+ftracectl top -q "$work/plain" --json >"$work/top.plain"
+ok 'with the same times' cmp "$work/top" "$work/top.plain"
+exits 'SystemTap'\''s way of drawing has them, too' 0 with_lines report -q --format=indent
+says 'behind a call, not behind its return' ' -> ip_make_skb /\* <-net/ipv4/udp\.c:1332 \*/$' "$out"
+ok 'indeed' not grep -qE '<- [a-z_]+ /\*' "$out"
+
+# --- added up -----------------------------------------------------------------------------------
+
+exits 'the tree has lines' 0 with_lines tree --min=0
+says 'behind a call' 'ip_make_skb \(net/ipv4/udp\.c:1332\)$' "$out"
+says 'an inlined function has a total and nothing else' '^ *[0-9.]+ [mu]s +[0-9.]+% +> +ip_local_out \(inlined, net/ipv4/ip_output\.c:1513\)$|^ *[0-9.]+ [mu]s +[0-9.]+% +ip_local_out \(inlined' "$out"
+exits 'as JSON' 0 with_lines tree --json
+ok 'which is what the schema says' python3 "$top_srcdir/tests/check-tables.py" "$top_srcdir/cli/tables.schema.json" tree "$out"
+cp "$out" "$work/tree.json"
+of tree -q --json >"$work/tree.plain.json"
+sums='[.tree[] | recurse(.children[]) | select((.code // "call") == "call")] | group_by(.function) | map([.[0].function, (map(.count) | add), (map(.self_ns) | add)])'
+is 'calls and times are the same' "$(jq -c "$sums" "$work/tree.json")" "$(jq -c "$sums" "$work/tree.plain.json")"
+is 'an inlined function took what it called, and nothing itself' \
+        "$(jq '[.tree[] | recurse(.children[]) | select(.code == "inlined") | .self_ns + .count + .total_ns - ([.children[].total_ns] | add)] | unique | .[]' "$work/tree.json")" 0
+ok 'there are some of them' test "$(jq '[.tree[] | recurse(.children[]) | select(.code == "inlined")] | length' "$work/tree.json")" -gt 100
+exits 'upside down each line is a row' 0 with_lines tree --callers=kmem_cache_alloc_noprof
+says 'with what was inlined among the callers' 'kmem_cache_alloc_noprof \(net/core/dst\.c:90\)' "$out"
+exits 'calls are listed with lines' 0 with_lines calls kmem_cache_alloc_noprof
+says 'behind the name' ' kmem_cache_alloc_noprof \(net/core/dst\.c:90\)$' "$out"
+exits 'as JSON' 0 with_lines calls kmem_cache_alloc_noprof --json
+ok 'which is what the schema says' python3 "$top_srcdir/tests/check-tables.py" "$top_srcdir/cli/tables.schema.json" calls "$out"
+exits 'the slowest have lines' 0 with_lines slow --limit=1
+says 'in their trees' 'ip_make_skb \(net/ipv4/udp\.c:1332\)$' "$out"
+of slow -q --limit=1 | grep 'own time of __rcu_read_lock' >"$work/cause"
+ok 'and the same causes' grep -qxFf "$work/cause" "$out"
+exits 'so has why' 0 with_lines why --json
+ok 'which is what the schema says' python3 "$top_srcdir/tests/check-tables.py" "$top_srcdir/cli/tables.schema.json" why "$out"
+
+# --- exported -----------------------------------------------------------------------------------
+
+for format in folded flame html pprof; do
+        exits "$format has lines" 0 with_lines export -q --format=$format -o "$work/it.$format"
+        of export -q --format=$format -o "$work/plain.$format"
+        not grep -qaE 'udp\.c' "$work/plain.$format" || fail "without --lines $format has none"
+done
+says 'folded: in the stack' '^udp_sendmsg;ip_make_skb \(net/ipv4/udp\.c:1332\);' "$work/it.folded"
+sum() { # FILE
+        awk '{ n += $NF } END { print n }' "$1"
+}
+is 'folded: all times are there' "$(sum "$work/it.folded")" "$(sum "$work/plain.folded")"
+says 'flame: in the name' 'data-name="ip_make_skb \(net/ipv4/udp\.c:1332\)"' "$work/it.flame"
+says 'html: in the tree' '<code>ip_local_out \(inlined, net/ipv4/ip_output\.c:1513\)</code>' "$work/it.html"
+exits 'others have no place for them' 2 with_lines export --format=csv
+one_sentence 'in one sentence'
+if command -v go >/dev/null; then
+        go tool pprof -traces -lines "$work/it.pprof" >"$work/traces" 2>/dev/null
+        says 'pprof: a line of the caller' ' udp_sendmsg net/ipv4/udp\.c:1332$' "$work/traces"
+        says 'pprof: an inlined function in its location' ' dst_output include/net/dst\.h:468 \(inline\)$' "$work/traces"
+        says 'pprof: a function has its own line' ' __ip_append_data net/ipv4/ip_output\.c:[0-9]+$' "$work/traces"
+        figures() { # FILE: self times by function
+                go tool pprof -top -nodecount=10000 -nodefraction=0 -unit=ns "$1" 2>/dev/null |
+                        awk '$1 ~ /ns$/ { n[$6] += $1 } END { for (f in n) print f, n[f] }' | sort
+        }
+        is 'pprof: times are as without lines' "$(figures "$work/it.pprof")" "$(figures "$work/plain.pprof")"
+else
+        skip_one 'pprof is read by others' 'go is not installed'
+fi
+
+# --- by place -----------------------------------------------------------------------------------
+
+all=$(of top -q --json | jq 'map(.self_ns) | add')
+for by in file dir layer; do
+        exits "time by $by" 0 of top --by=$by --vmlinux="$data/$it.lines" --json
+        ok 'is what the schema says' python3 "$top_srcdir/tests/check-tables.py" "$top_srcdir/cli/tables.schema.json" top "$out"
+        is 'and adds up' "$(jq 'map(.self_ns) | add' "$out")" "$all"
+done
+says 'a layer has a name' '"place": ?"UDP"' "$out"
+exits 'as a table' 0 of top --by=dir --vmlinux="$data/$it.lines"
+says 'of directories' '^ *54\.8 ms +51\.1% .* net/ipv4$' "$out"
+
+# --- what cannot be -----------------------------------------------------------------------------
+
+exits 'what is no vmlinux is refused' 3 of tree --lines --vmlinux="$data/$it.dat"
+one_sentence 'in one sentence'
+exits 'two recordings are not compared by lines' 2 with_lines why --against=udp_sendmsg-6.1
+one_sentence 'in one sentence'
+exits 'a lines file is of no use to rows of functions' 2 of top --vmlinux="$data/$it.lines"
+head -c 1000 "$data/$it.lines" >"$work/cut.lines"
+ok 'a lines file that is cut is an error' not of tree -q --lines --vmlinux="$work/cut.lines"
+
+done_testing
