@@ -96,8 +96,8 @@ static const Verb verbs[] = {
                   OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON,
           1, 1, verb_slow },
         { "why", "SOURCE [ROOT] [OPTIONS]", "show what slow calls have that usual ones do not",
-          "Compares the slowest hundredth of the calls of ROOT (default: the root with the most\n"
-          "time), path by path, with the middle half of all; with --slower=TIME, the calls that\n"
+          "Compares the slowest hundredth of the calls of ROOT (default: the one with the most time\n"
+          "that has something to tell), path by path, with the middle half of all; with\n" "--slower=TIME, the calls that\n"
           "took so long; with --from and --to, --keep-failed or --against, these with all others.\n"
           "The causes add up to the difference.  P is corrected for their number.\n",
           OPTIONS_WHY | OPTIONS_LINES | OPTIONS_WAYS | OPTIONS_LIMIT | OPTIONS_FILTER |

@@ -167,6 +167,18 @@ print(p.returncode)
 END
 is 'Ctrl-C ends follow in peace' "$(<"$out")" 0
 is 'and leaves the session alone' "$(session a-session-with-a-long-name .state)" recording
-ftracectl stop -q a-session-with-a-long-name
+
+# --- one step to the next -----------------------------------------------------------------------
+
+exits 'a bare ftracectl' 0 ftracectl
+says 'says what one can do now' '^Next: ftracectl follow SESSION, or stop SESSION$'
+exits 'one that names the verb' 0 ftracectl status
+is 'has no more to say' "$(cat "$err")" ''
+exits 'quietly' 0 ftracectl -q
+is 'nothing is said of it' "$(cat "$err")" ''
+stops 'a silent recording' a-session-with-a-long-name
+says 'can be looked at' '^Next: ftracectl show a-session-with-a-long-name$'
+exits 'without a recording' 0 ftracectl
+says 'one can look at what is kept' '^Next: ftracectl list, why SESSION, or start FUNCTION$'
 ok 'the daemon ends in peace' stop_ftraced
 done_testing

@@ -55,6 +55,13 @@ says 'is named' 'there are no calls of "tcp_sendmsg"'
 exits 'as much is shown as asked for' 0 ftracectl why "$work/planted.txt" --limit=1
 ok 'the rest is one line' test "$(grep -c ' others$' "$out")" = 1
 
+# Of several roots the one with the most time may have too few calls to tell anything.
+{ cat "$work/planted.txt"; printf '%12.6f | %3d)  %-13s | @ 9000000 us   |  rare();\n' 11 0 client-17; } >"$work/two.txt"
+exits 'a root that has something to tell is chosen' 0 ftracectl why "$work/two.txt"
+says 'and told of' '^send: the slowest 2 % take ' "$out"
+exits 'if none is asked for' 0 ftracectl why "$work/two.txt" rare
+says 'else it is that one' '^rare: 1 call is too few to compare' "$out"
+
 exits 'what has no humps, in JSON' 0 ftracectl why "$work/planted.txt" --json
 is 'slow are the slowest, which have no humps and no error' "$(jq -c '[.by, .humps, .error]' "$out")" '["slowest",null,null]'
 

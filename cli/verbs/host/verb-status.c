@@ -116,6 +116,16 @@ static void first_line(Buf *out, const Options *o, const json_t *reply, const Co
                 buf_adds(out, "  tracefs was not found: ftracectl doctor\n");
 }
 
+/* What one can do now: of a bare "ftracectl", which is what one types who does not know. */
+static void talk_next(const Options *o, const Count *count) {
+        if (count->n_live > 0)
+                talk(o, "Next: ftracectl follow SESSION, or stop SESSION");
+        else if (count->n_kept > 0)
+                talk(o, "Next: ftracectl list, why SESSION, or start FUNCTION");
+        else
+                talk(o, "Next: ftracectl start FUNCTION, or run FUNCTION -- COMMAND");
+}
+
 int verb_status(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_table_ Table t = {};
@@ -146,5 +156,8 @@ int verb_status(const Options *o) {
         retention_add_line(&out, reply, "  ");
         put_back_add_line(&out, reply, "  ");
         buf_add(&out, troubles.data, troubles.n_data);
-        return stdout_folded(&out);
+        status = stdout_folded(&out);
+        if (status == STATUS_OK && !o->verb)
+                talk_next(o, &count);
+        return status;
 }

@@ -50,6 +50,13 @@ static int find_window(const Options *o, const WhySides *s, CohortsSpec *spec) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+#define ROOTS_TRIED 8
+
+/* 2: it names something; 1: its calls are enough to. */
+static int has_told(const Why *w) {
+        return w && w->is_enough ? 1 + (w->is_factor_first || w->cause || w->value) : 0;
+}
+
 /* The roots, and of those that all sides have the one with the most time that is asked for. */
 typedef struct Roots {
         CohortsRoot *items;
@@ -110,6 +117,31 @@ static int find_root(Roots *ret, WhySides *s, Options *o, const Chosen *chosen) 
         return status != STATUS_OK || ret->greatest ? status : no_root(o, chosen, s, ret->n);
 }
 
+/* Unless one was asked for, the first of those with the most time that has something to tell, or else has calls enough,
+ * or else is the first. */
+static int explain(Why **ret, const WhySides *s, const Roots *roots, bool is_chosen,
+                   const CohortsSpec *spec) {
+        int status = why_sides_explain(ret, s, roots->greatest, spec), best = has_told(*ret);
+        size_t n_tried = 1;
+
+        for (const CohortsRoot *root = roots->greatest + 1;
+             status == STATUS_OK && !is_chosen && best < 2 && n_tried < ROOTS_TRIED &&
+             root < roots->items + roots->n;
+             root++) {
+                _cleanup_(why_freep) Why *w = NULL;
+
+                if (!root->in_first || !root->in_last)
+                        continue;
+                n_tried++;
+                status = why_sides_explain(&w, s, root, spec);
+                if (has_told(w) > best) {
+                        best = has_told(w);
+                        SWAP(*ret, w);
+                }
+        }
+        return status;
+}
+
 static int print(const Options *o, const Why *w, const WhySides *s) {
         const WaitsRow *between = waits_between(s->between, -1, w->root->function->label);
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
@@ -145,7 +177,7 @@ int verb_why(const Options *o) {
                 status = find_window(o, &s, &spec);
         if (status != STATUS_OK)
                 return status;
-        status = why_sides_explain(&w, &s, roots.greatest, &spec) ?: print(o, w, &s);
+        status = explain(&w, &s, &roots, chosen.names != NULL, &spec) ?: print(o, w, &s);
         if (status != STATUS_OK)
                 return status;
         if (roots.n > 1 && !chosen.names)

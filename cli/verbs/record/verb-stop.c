@@ -13,6 +13,7 @@
 
 #define JUST_ENDED_NS (60 * NSEC_PER_SEC) /* ago at most: whoever stops all may have meant it */
 #define LOOK_AT_NEWEST 100
+#define FEW_EVENTS 400 /* that one can read as they are drawn */
 #define STOPPED_BY                                                                                 \
         "stopped by uid " /* begins the reason of who was stopped (daemon/api/methods.c) */
 
@@ -20,6 +21,20 @@
 static bool ended_by_itself(const SessionMeta *m) {
         return !session_state_is_live(m->state) && !m->origin && m->reason &&
                !startswith(m->reason, STOPPED_BY);
+}
+
+/* The verb that fits what was recorded. */
+static void talk_next(const Options *o, const SessionMeta *m) {
+        uint64_t n = session_meta_total(m).read_events;
+
+        if (silence_is_total(m) || m->state == SESSION_FAILED)
+                talk(o, "Next: ftracectl show %s", m->name);
+        else
+                talk(o, "Next: ftracectl %s %s",
+                     m->spec.slower_ns > 0 || m->spec.flat ? "hist"
+                     : n < FEW_EVENTS                      ? "report"
+                                                           : "why",
+                     m->name);
 }
 
 static void describe_end(Buf *out, const SessionMeta *m) {
@@ -118,6 +133,7 @@ static int stop_each(json_t *ended, Buf *out, Client *c, const Strv *names, bool
 
 int verb_stop(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *last = NULL;
         _cleanup_strv_ Strv names = {};
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *ended = json_array(), *last_reply = NULL;
@@ -136,6 +152,9 @@ int verb_stop(const Options *o) {
                 status = stdout_json(o, json_incref(ended));
         else
                 status = o->quiet ? STATUS_OK : stdout_end(&out);
+        if (last_reply && status == STATUS_OK && o->json == JSON_OFF &&
+            source_meta_from_reply(&last, last_reply) == STATUS_OK)
+                talk_next(o, last);
         return result ?: status;
 }
 
