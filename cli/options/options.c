@@ -164,8 +164,8 @@ static const Option options[] = {
           "funcgraph-overhead, funcgraph-overrun, funcgraph-irqs, funcgraph-tail, funcgraph-args,\n"
           "funcgraph-retval, funcgraph-retval-hex; may be repeated" },
         { "by",             0,  OPTIONS_TOP,    OPTION_TEXT,     AT(by), "WHAT",
-          "what a row is: function (default), module, task, cpu, root, or of the source file, dir\n"
-          "or layer (\"TCP\", \"block\"); follow: print a table\n"
+          "what a row is: function (default), module, task, cpu, root, caller, or of the\n"
+          "source file, dir or layer (\"TCP\", \"block\"); follow: print a table\n"
           "of where the time goes instead of the calls" },
         { "limit",         'n', OPTIONS_LIMIT | OPTIONS_VACUUM, OPTION_NUMBER, AT(limit), "N",
           "at most N rows, or \"all\" (slow: calls; list: the newest sessions; vacuum: sessions\n"

@@ -276,8 +276,9 @@ void top_view_done(TopView *v) {
 static const char *const names[] = {
         [BREAKDOWN_BY_FUNCTION] = "FUNCTION", [BREAKDOWN_BY_MODULE] = "MODULE",
         [BREAKDOWN_BY_TASK] = "TASK",         [BREAKDOWN_BY_CPU] = "CPU",
-        [BREAKDOWN_BY_ROOT] = "ROOT",         [BREAKDOWN_BY_FILE] = "FILE",
-        [BREAKDOWN_BY_DIR] = "DIRECTORY",     [BREAKDOWN_BY_LAYER] = "LAYER",
+        [BREAKDOWN_BY_ROOT] = "ROOT",         [BREAKDOWN_BY_CALLER] = "CALLERS",
+        [BREAKDOWN_BY_FILE] = "FILE",         [BREAKDOWN_BY_DIR] = "DIRECTORY",
+        [BREAKDOWN_BY_LAYER] = "LAYER",
 };
 
 static void tell_text(Row r, const char *key, const char *s, size_t n) {
@@ -321,6 +322,10 @@ static void tell_name(const TopView *v, Row r, const BreakdownRow *row) {
                 else
                         row_cell(r, title, "%s-%d%s", name, row->pid, cut);
                 break;
+        case BREAKDOWN_BY_CALLER:
+                tell_text(r, "callers", row->name, row->n_name);
+                row_cell(r, title, "%s%s", name, cut);
+                break;
         case BREAKDOWN_BY_CPU:
                 row_int(r, "cpu", row->cpu);
                 row_cell(r, title, "CPU %u%s", row->cpu, cut);
@@ -348,7 +353,7 @@ static void tell_cell(const TopView *v, Row r, const BreakdownRow *row, const st
                 row_share(r, c->title, NULL, (double) value, (double) MAX(v->all_ns, UINT64_C(1)));
                 break;
         case CELL_COUNT:
-                row_count(r, v->by == BREAKDOWN_BY_ROOT ? ">TREES" : c->title, c->key, value);
+                row_count(r, v->by == BREAKDOWN_BY_ROOT || v->by == BREAKDOWN_BY_CALLER ? ">TREES" : c->title, c->key, value);
                 break;
         case CELL_NAME:
                 tell_name(v, r, row);

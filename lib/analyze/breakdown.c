@@ -9,6 +9,7 @@
 #include "base/array.h"
 
 #define KERNEL "[kernel]"
+#define UNTOLD "(not recorded)"
 
 struct Breakdown {
         BreakdownBy by;
@@ -23,8 +24,9 @@ struct Breakdown {
 static const char *const by_names[] = {
         [BREAKDOWN_BY_FUNCTION] = "function", [BREAKDOWN_BY_MODULE] = "module",
         [BREAKDOWN_BY_TASK] = "task",         [BREAKDOWN_BY_CPU] = "cpu",
-        [BREAKDOWN_BY_ROOT] = "root",         [BREAKDOWN_BY_FILE] = "file",
-        [BREAKDOWN_BY_DIR] = "dir",           [BREAKDOWN_BY_LAYER] = "layer",
+        [BREAKDOWN_BY_ROOT] = "root",         [BREAKDOWN_BY_CALLER] = "caller",
+        [BREAKDOWN_BY_FILE] = "file",         [BREAKDOWN_BY_DIR] = "dir",
+        [BREAKDOWN_BY_LAYER] = "layer",
 };
 
 int breakdown_by_from_name(const char *name) {
@@ -33,14 +35,20 @@ int breakdown_by_from_name(const char *name) {
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static void name_row(const Breakdown *p, BreakdownRow *row, const Function *f, const Stack *stack,
-                     uint32_t cpu) {
+static void name_row(const Breakdown *p, BreakdownRow *row, const Frame *frame,
+                     const Stack *stack) {
+        const Function *f = frame->function;
         char *comm = (char *) (row + 1);
         size_t n_module;
 
         row->n_unhooked = f->n_unhooked;
         if (p->by == BREAKDOWN_BY_CPU) {
-                row->cpu = cpu;
+                row->cpu = frame->cpu;
+                return;
+        }
+        if (p->by == BREAKDOWN_BY_CALLER) {
+                row->name = frame->callers ? startswith(frame->callers->text, "callers: ") : UNTOLD;
+                row->n_name = (uint32_t) strlen(row->name);
                 return;
         }
         if (p->by == BREAKDOWN_BY_TASK) {
@@ -67,7 +75,8 @@ static void name_row(const Breakdown *p, BreakdownRow *row, const Function *f, c
         }
 }
 
-static uint64_t row_key(const Breakdown *p, const Function *f, const Stack *stack, uint32_t cpu) {
+static uint64_t row_key(const Breakdown *p, const Frame *frame, const Stack *stack) {
+        const Function *f = frame->function;
         const char *place;
         size_t n;
 
@@ -82,24 +91,31 @@ static uint64_t row_key(const Breakdown *p, const Function *f, const Stack *stac
         case BREAKDOWN_BY_TASK:
                 return (uint64_t) (stack->pid == 0 ? 0 : stack->key);
         case BREAKDOWN_BY_CPU:
-                return cpu;
+                return frame->cpu;
+        case BREAKDOWN_BY_CALLER:
+                return hash_key(frame->callers);
         default:
                 return hash_key(f);
         }
 }
 
-/* The row that a call of @f belongs to; NULL without memory. */
-static BreakdownRow *find_row(Breakdown *p, const Function *f, const Stack *stack,
-                              const Frame *caller, uint32_t cpu) {
+static bool is_of_roots(BreakdownBy by) {
+        return by == BREAKDOWN_BY_ROOT || by == BREAKDOWN_BY_CALLER;
+}
+
+/* The row that a call belongs to; NULL without memory. */
+static BreakdownRow *find_row(Breakdown *p, const Frame *frame, const Stack *stack,
+                              const Frame *caller) {
+        const Function *f = frame->function;
         BreakdownRow *row;
         uint64_t key;
 
-        if (p->by == BREAKDOWN_BY_ROOT && caller)
+        if (is_of_roots(p->by) && caller)
                 return caller->row;
         row = p->place ? hash_get_ptr(&p->by_function, hash_key(f)) : NULL;
         if (row)
                 return row;
-        key = row_key(p, f, stack, cpu);
+        key = row_key(p, frame, stack);
         row = hash_get_ptr(&p->by_key, key);
         if (row) {
                 if (p->by == BREAKDOWN_BY_MODULE || p->place)
@@ -112,7 +128,7 @@ static BreakdownRow *find_row(Breakdown *p, const Function *f, const Stack *stac
         if (!row || hash_add_ptr(&p->by_key, key, row) < 0 ||
             (p->place && hash_add_ptr(&p->by_function, hash_key(f), row) < 0))
                 return mfree(row);
-        name_row(p, row, f, stack, cpu);
+        name_row(p, row, frame, stack);
         return p->rows[p->n_rows++] = row;
 }
 
@@ -121,7 +137,7 @@ static BreakdownRow *find_row(Breakdown *p, const Function *f, const Stack *stac
 static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         Breakdown *p = userdata;
 
-        frame->row = find_row(p, frame->function, stack, caller, frame->cpu);
+        frame->row = find_row(p, frame, stack, caller);
         if (!frame->row)
                 return -ENOMEM;
         for (const Frame *f = caller; f && !frame->is_nested; f = f > stack->frames ? f - 1 : NULL)
@@ -130,14 +146,14 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
 }
 
 static bool is_of_trees(BreakdownBy by) {
-        return by == BREAKDOWN_BY_TASK || by == BREAKDOWN_BY_CPU || by == BREAKDOWN_BY_ROOT;
+        return by == BREAKDOWN_BY_TASK || by == BREAKDOWN_BY_CPU || is_of_roots(by);
 }
 
 static int end(void *userdata, const Call *call) {
         const Breakdown *p = userdata;
         const Frame *frame = call->frame;
         BreakdownRow *row = frame->row;
-        bool counts = p->by != BREAKDOWN_BY_ROOT || frame->is_root;
+        bool counts = !is_of_roots(p->by) || frame->is_root;
 
         row->n += counts;
         row->n_cut += counts && call->is_cut;

@@ -20,6 +20,7 @@ typedef enum BreakdownBy {
         BREAKDOWN_BY_TASK,   /* a process id and its name */
         BREAKDOWN_BY_CPU,
         BREAKDOWN_BY_ROOT, /* the outermost function that was recorded */
+        BREAKDOWN_BY_CALLER, /* who had called that, as far as it was recorded */
         BREAKDOWN_BY_FILE, /* where its source is, as breakdown_set_place() says */
         BREAKDOWN_BY_DIR,
         BREAKDOWN_BY_LAYER,

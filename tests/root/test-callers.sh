@@ -44,6 +44,8 @@ is 'each call has its callers' "$(awk '{ n += $1 } END { print n }' "$work/ours"
 ok 'which the kernel names, too' cmp "$work/kernels" "$work/ours"
 says 'they begin with a system call' 'sys_send(to|msg)' "$work/ours"
 ok 'nothing is drawn of what takes the stack' not grep -qE 'stack_trace_save|stack trace|unwind_|kernel_stack' "$out"
+exits 'time is told by them' 0 ftracectl top calls --by=caller --json
+is 'of all 40 calls' "$(jq -c '[.[] | select(.callers | test("sys_send")) | .count]' "$out")" '[40]'
 exits 'a trace.dat has them, too' 0 ftracectl fetch calls -o "$work/calls.dat"
 exits 'as can be drawn' 0 ftracectl report "$work/calls.dat"
 is 'each of them' "$(grep -c '/\* callers: ' "$out")" 40
