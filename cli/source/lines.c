@@ -5,7 +5,7 @@
 #include "base/unit.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
-#include "meta/build-id.h"
+#include "meta/meta.h"
 
 static int tell_progress(void *userdata, uint64_t n_bytes, uint64_t n_all) {
         progress_write(userdata, n_bytes, n_all);

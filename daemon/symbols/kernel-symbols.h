@@ -6,7 +6,7 @@
  * have changed and stored once
  *
  * The list is /proc/modules without what changes at every use (how often and by
- * whom a module is used), a module a line, newest first; what is stored has the build ID (meta/build-id.h) behind it:
+ * whom a module is used), a module a line, newest first; what is stored has the build ID (meta/meta.h) behind it:
  *
  *      NAME BYTES STATE ADDRESS TAINTS BUILD-ID
  *      nf_conntrack 196608 Live 0xffffffffc0a5d000 - 2f0c17f3ab5ee1ab1e1f7b1b8e1c9a3d6f0e5c11
@@ -17,7 +17,6 @@
 
 #include "base/cleanup.h"
 
-#include "meta/build-id.h"
 #include "meta/meta.h"
 #include "store/symbol-file.h"
 

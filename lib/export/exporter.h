@@ -41,7 +41,7 @@ struct ExportInfo {
         CallTree *before; /* finished: what to compare with; NULL: nothing */
         const char *before_title;
         const char *sentence;  /* what was slow, and why; NULL: nobody has looked */
-        const Strv *build_ids; /* meta/build-id.h; NULL: not known */
+        const Strv *build_ids; /* meta/meta.h; NULL: not known */
         /* Lines of the source: of calls, and where a function is defined, if that is known.  NULL: nobody asked for them. */
         PairingWays find_ways;
         bool (*define)(void *ways, const Function *f, const char **ret_file, uint32_t *ret_line);

@@ -17,7 +17,7 @@
 #include "encode/protobuf.h"
 #include "export/exporter.h"
 #include "export/intern.h"
-#include "meta/build-id.h"
+#include "meta/meta.h"
 
 enum { /* fields */
        PROFILE_SAMPLE_TYPE = 1,

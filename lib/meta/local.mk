@@ -4,8 +4,6 @@ noinst_LIBRARIES += %D%/libmeta.a
 %C%_libmeta_a_SOURCES = \
 	%D%/brief.c \
 	%D%/brief.h \
-	%D%/build-id.c \
-	%D%/build-id.h \
 	%D%/clock.c \
 	%D%/clock.h \
 	%D%/config.c \

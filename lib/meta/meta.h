@@ -103,7 +103,7 @@ typedef struct SessionMeta {
         Strv neighbours; /* who else used function_graph meanwhile: sessions, instances */
         Strv warnings;   /* sentences for whoever looks */
         char *kernel;    /* uname release */
-        char *build_id;  /* the kernel's (meta/build-id.h); NULL: not known */
+        char *build_id;  /* the kernel's (below); NULL: not known */
         char *machine, *host, *boot_id;
         char *machine_id;       /* which host, without telling its machine-id(5); NULL: not known */
         char *instance;         /* tracing instance; NULL: the top-level buffer */
@@ -153,7 +153,7 @@ typedef struct SessionMeta {
         Gaps gaps;           /* where something may be missing */
         Conditions degraded; /* what is wrong at the moment; none: all is well */
         /* Of a file that was made of a recording, and in no session.json (pages/dat-file.h) */
-        Strv build_ids; /* of modules (meta/build-id.h) */
+        Strv build_ids; /* of modules (below) */
         Strv lacks;     /* what could not be read of that; sentences, without a full stop */
         char *filters;  /* what of it was asked for: "--from=+20ms --cpus=0"; NULL: all */
 } SessionMeta;
@@ -218,3 +218,31 @@ int symbol_maps_add(SymbolMaps *m, uint64_t unchanged_ns, uint64_t from_ns, cons
                     const char *modules);
 /* Takes the last one away again. */
 void symbol_maps_drop_last(SymbolMaps *m);
+
+/*
+ * Build IDs: which build of the kernel and of its modules a recording is of
+ *
+ * The linker leaves a number that no other build has in a note of what it makes, so that the debug information of exactly
+ * that can be found.  The kernel shows its own notes in /sys/kernel/notes, and a module's in
+ * /sys/module/NAME/notes/.note.gnu.build-id.  A list of them has "NAME HEX" of each, the kernel's with the name
+ * BUILD_ID_KERNEL.
+ *
+ *      0   u32   n_name   bytes, 4 of "GNU" and a NUL
+ *      4   u32   n_desc   bytes of the number
+ *      8   u32   type     3
+ *      12        name, then the number, each filled up to a multiple of 4; the next note
+ *
+ * Source: elf(5), "Notes"; linux 6.12 kernel/ksysfs.c, notes_read(), and kernel/module/sysfs.c, add_notes_attrs().
+ */
+
+#define BUILD_ID_KERNEL "vmlinux"
+#define BUILD_ID_CHARS_MAX 128 /* 20 bytes are usual */
+
+bool build_id_is_valid(const char *s);
+/* The number in @notes, hostile, of @n bytes, in hex; false: there is none. */
+bool build_id_find(const void *notes, size_t n, char ret[static BUILD_ID_CHARS_MAX + 1]);
+/* Of a list of modules (daemon/symbols/kernel-symbols.h), hostile.  0 or -ENOMEM. */
+int build_ids_add_modules(Strv *ids, const char *list);
+/* Of the module, whose name is not ended, or, if that is NULL, of the kernel, from a list that strv_sort_unique() left.  NULL: it
+ * is not known, or there were several: the module was loaded again, built anew. */
+const char *build_ids_get(const Strv *ids, const char *module, size_t n_module);

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/name.h"
-#include "meta/build-id.h"
+#include "meta/meta.h"
 #include "pages/dat-file.h"
 
 #define WRITER "ftraced "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "meta/build-id.h"
+#include "meta/meta.h"
 #include "unit.h"
 
 typedef struct Notes {
