@@ -36,6 +36,10 @@ exits 'who reads it finds the same calls' 0 ftracectl top "$work/lines" --json
 cp "$out" "$work/top"
 ftracectl top -q "$work/plain" --json >"$work/top.plain"
 ok 'with the same times' cmp "$work/top" "$work/top.plain"
+exits 'a text has them by names' 0 ftracectl report -q "$work/plain" --lines --vmlinux="$data/$it.lines"
+says 'behind its calls, too' 'ip_make_skb\(\) \{ /\* <-net/ipv4/udp\.c:1332 \*/' "$out"
+sed 's, /\* <-[^*]* \*/,,' "$out" >"$work/without"
+ok 'and is drawn as it was but for that' cmp "$work/plain" "$work/without"
 exits 'SystemTap'\''s way of drawing has them, too' 0 with_lines report -q --format=indent
 says 'behind a call, not behind its return' ' -> ip_make_skb /\* <-net/ipv4/udp\.c:1332 \*/$' "$out"
 ok 'indeed' not grep -qE '<- [a-z_]+ /\*' "$out"

@@ -52,8 +52,12 @@ static int report_text(Reading *reading, const Options *o) {
         RenderContext context;
         void *rendering = NULL;
         DrawingOptions d;
+        Lines *lines;
         int status = display_options(&d, o), r;
 
+        reading->draws_ways = o->analysis.lines;
+        if (status == STATUS_OK && o->analysis.lines)
+                status = reading_lines(&lines, reading);
         if (status != STATUS_OK)
                 return status;
         context = text_source_layout(s, o, &d);
@@ -72,6 +76,7 @@ static int report_text(Reading *reading, const Options *o) {
         if (r < 0)
                 return stdout_status(r);
         display_none_left(o, &reading->filtering);
+        source_lines_say(&reading->lines, o);
         status = text_source_finish(s, o);
         return r > 0 ? r : status;
 }
