@@ -30,9 +30,8 @@ typedef struct FileObject {
 struct LinesFile {
         uint8_t *data;
         size_t n_data;
-        const char **strings;
+        const char **strings; /* in it */
         size_t n_strings;
-        char *text; /* what they are in */
         const char *release, *machine;
         FileObject *objects;
         size_t n_objects;
@@ -101,20 +100,19 @@ static const char *read_string_or_none(Reader *r) {
 }
 
 static int read_strings(LinesFile *f, Reader *r) {
-        size_t n = read_count(r, 1), n_text = 0;
+        size_t n = read_count(r, 1);
 
         f->strings = calloc(n + 1, sizeof(*f->strings));
-        f->text = malloc((size_t) (r->end - r->at) + n + 1);
-        if (!f->strings || !f->text)
+        if (!f->strings)
                 return -ENOMEM;
         for (size_t i = 0; i < n && !r->is_bad; i++) {
-                size_t n_bytes = read_count(r, 1);
+                const uint8_t *end = memchr(r->at, 0, (size_t) (r->end - r->at));
 
-                f->strings[i] = f->text + n_text;
-                memcpy(f->text + n_text, r->at, n_bytes);
-                r->at += n_bytes;
-                n_text += n_bytes;
-                f->text[n_text++] = '\0';
+                f->strings[i] = (const char *) r->at;
+                if (end)
+                        r->at = end + 1;
+                else
+                        r->is_bad = true;
         }
         f->n_strings = r->is_bad ? 0 : n;
         return 0;
@@ -197,7 +195,7 @@ int lines_file_open(LinesFile **ret, const void *data, size_t n, const char **re
         n_data = ZSTD_getFrameContentSize(packed, n - LINES_FILE_MAGIC_BYTES);
         if (n_data > LINES_FILE_MAX) /* nor unknown, nor an error */
                 return LINES_E_NONE;
-        f->data = malloc((size_t) n_data + 1);
+        f->data = malloc_huge((size_t) n_data + 1);
         if (!f->data)
                 return -ENOMEM;
         f->n_data = (size_t) n_data;
@@ -218,7 +216,6 @@ LinesFile *lines_file_free(LinesFile *f) {
         }
         free(f->objects);
         free(f->strings);
-        free(f->text);
         free(f->data);
         return mfree(f);
 }

@@ -125,7 +125,7 @@ bool walk_is_traced(const Image *i, const CodeSymbols *symbols, uint32_t symbol)
  *
  *      magic      "ftlines", 1
  *      body       zstd; numbers are LEB128, signed ones as zigzag
- *        n        strings:   n, bytes
+ *        n        strings:   bytes, and a NUL
  *        string   machine, release
  *        n        objects:   string module ("": the kernel), build ID, then
  *          n      symbols:   string name, how far from the one before, bytes, flags LINES_FILE_*, if it has a
@@ -199,7 +199,8 @@ enum {
         OBJECT_HAS_CALLER = 1 << 0,
         OBJECT_HAS_TRACED = 1 << 1,
         OBJECT_IS_TRACED = 1 << 2,
-        OBJECT_IS_WANTED = 1 << 3, /* in a file */
+        OBJECT_IS_WANTED = 1 << 3,   /* in a file */
+        OBJECT_IS_LEFT_OUT = 1 << 4, /* not hooked, in this recording */
 };
 
 struct Lines {
@@ -244,5 +245,6 @@ typedef struct Pair {
         LineSite *items;
         PairCall *calls; /* by address */
         uint32_t n_calls;
+        uint32_t n_hidden; /* functions that were looked into */
         const void *of[2]; /* caller, callee */
 } Pair;

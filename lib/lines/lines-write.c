@@ -37,8 +37,7 @@ static uint64_t string_of(Writer *w, const char *s) {
                 w->strings.error = w->strings.error ?: -ENOMEM;
                 return 0;
         }
-        buf_add_varint(&w->strings, n);
-        buf_add(&w->strings, s, n);
+        buf_add(&w->strings, s, n + 1);
         return w->n_strings - 1;
 }
 

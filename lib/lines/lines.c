@@ -9,6 +9,10 @@
 #include "lines/lines-private.h"
 
 #define SHIFT_SAMPLES 256 /* functions that are compared to find out where the kernel was */
+/* What is not recorded may call what is not either; beyond that nobody looks. */
+#define HIDDEN_DEPTH_MAX 4
+#define HIDDEN_MAX 1000
+#define CALLS_MAX 256
 #define MODULE_SPAN (UINT64_C(1) << 22)
 
 /* What a Function is. */
@@ -62,6 +66,22 @@ static bool object_find_shift(const Lines *l, LinesObject *o, uint64_t near) {
         return o->module || n_other <= n_alike / 8;
 }
 
+/* Marks what was not hooked, at least for a while. */
+static void object_mark_left_out(const Lines *l, LinesObject *o) {
+        for (size_t i = 0; l->recording.meta && i < l->recording.meta->left_out.n; i++) {
+                const char *name = l->recording.meta->left_out.items[i];
+                size_t n = strcspn(name, " ");
+                const HashSlot *slot;
+
+                hash_each (slot, &o->symbols.names, hash_bytes(HASH_BYTES_FIRST, name, n)) {
+                        const char *is = o->symbols.items[slot->value - 1].name;
+
+                        if (strlen(is) == n && memcmp(is, name, n) == 0)
+                                o->marks[slot->value - 1] |= OBJECT_IS_LEFT_OUT;
+                }
+        }
+}
+
 /* The object of @module, which is looked for the first time; NULL in @ret: there is none.  0 or -errno. */
 static int object_get(Lines *l, const char *module, size_t n_module, uint64_t near,
                       LinesObject **ret) {
@@ -91,6 +111,8 @@ static int object_get(Lines *l, const char *module, size_t n_module, uint64_t ne
                 o->callers = calloc(o->symbols.n + 1, sizeof(LinesCaller *));
                 o->marks = calloc(o->symbols.n + 1, 1);
                 r = o->callers && o->marks ? 0 : -ENOMEM;
+                if (r >= 0)
+                        object_mark_left_out(l, o);
                 if (r >= 0 && !object_find_shift(l, o, near))
                         r = strv_addf(&l->lacking,
                                       "%s is of another kernel: its functions are not where "
@@ -259,9 +281,7 @@ static bool node_is_hidden(const Lines *l, LinesObject *o, const LinesNode *n, L
         }
         if (symbol == NO_SYMBOL || !is_only)
                 return false;
-        if (object_is_traced(to, symbol) &&
-            !(l->recording.meta &&
-              unhooked_may_lack(l->recording.meta, to->symbols.items[symbol].name)))
+        if (object_is_traced(to, symbol) && !(to->marks[symbol] & OBJECT_IS_LEFT_OUT))
                 return false;
         *ret = to;
         *ret_symbol = symbol;
@@ -290,36 +310,47 @@ static uint32_t find_site(const Pair *p, const LineSite *like) {
         return i;
 }
 
-/* Adds a call: node @n of a caller, and, if @inner is given, one of what it calls. */
-static int add_call(Pair *p, LinesObject *o, uint32_t symbol, uint32_t n, LinesObject *inner,
-                    uint32_t inner_symbol, LinesNode *inner_node) {
-        LinesNode *node = &p->caller->nodes[n], *last = inner_node ?: node;
-        const CodeSymbol *in =
-                inner_node ? &inner->symbols.items[inner_symbol] : &o->symbols.items[symbol];
+/* A function on the way from the caller to the callee: the caller, or what no recording shows. */
+typedef struct Way {
+        const struct Way *before; /* what calls it; NULL: it is the caller */
+        LinesNode *node;          /* where that does */
+        LinesObject *object;
+        uint32_t symbol;
+        LinesCaller *caller; /* its calls */
+        uint32_t first;      /* which of the caller's calls led here */
+        unsigned depth;
+} Way;
+
+/* Adds the call at @node of the function at the end of @way, the caller's node @first. */
+static int add_call(Pair *p, const Way *way, LinesNode *node, uint32_t first) {
         _cleanup_free_ LineFrame *frames = NULL;
-        LineSite site = { .offset = (int64_t) (last->address - in->address),
-                          .is_jump = node->is_jump,
-                          .is_static = last->is_static };
+        LineSite site = { .offset = (int64_t) (node->address -
+                                               way->object->symbols.items[way->symbol].address),
+                          .is_jump = p->caller->nodes[first].is_jump,
+                          .is_static = node->is_static };
         size_t n_sites = p->sites.n_sites, n_calls = p->n_calls;
         uint32_t at;
-        int r = object_frames(o, symbol, node);
+        int r = object_frames(way->object, way->symbol, node);
 
-        if (r >= 0 && inner_node)
-                r = object_frames(inner, inner_symbol, inner_node);
+        site.n_frames = node->n_frames;
+        for (const Way *w = way; w->before && r >= 0; w = w->before) {
+                r = object_frames(w->before->object, w->before->symbol, w->node);
+                site.n_frames += w->node->n_frames;
+        }
         if (r < 0)
                 return r;
-        site.n_frames = node->n_frames + (inner_node ? inner_node->n_frames : 0);
         site.frames = frames = calloc((size_t) site.n_frames + 1, sizeof(*frames));
         if (!frames)
                 return -ENOMEM;
-        memcpy(frames, node->frames, node->n_frames * sizeof(*frames));
-        if (inner_node) {
-                memcpy(frames + node->n_frames, inner_node->frames,
-                       inner_node->n_frames * sizeof(*frames));
-                frames[node->n_frames].is_untraced = true;
+        at = site.n_frames;
+        for (const Way *w = way; w; node = w->node, w = w->before) {
+                at -= node->n_frames;
+                memcpy(frames + at, node->frames, node->n_frames * sizeof(*frames));
+                if (w->before && node->n_frames > 0)
+                        frames[at].is_untraced = true;
         }
         at = find_site(p, &site);
-        if (!ARRAY_ADD(p->calls, n_calls, (PairCall){ n, at, inner_node }) ||
+        if (!ARRAY_ADD(p->calls, n_calls, (PairCall){ first, at, way->before }) ||
             (at == n_sites && !ARRAY_ADD(p->items, n_sites, site)))
                 return -ENOMEM;
         if (n_sites > p->sites.n_sites)
@@ -329,36 +360,39 @@ static int add_call(Pair *p, LinesObject *o, uint32_t symbol, uint32_t n, LinesO
         return 0;
 }
 
-/* Those that call @callee, or, if it is NULL, a pointer or a static call. */
-static int add_calls(Lines *l, Pair *p, const Known *caller, const Known *callee) {
-        LinesObject *o = caller->object;
+/* Those that call @callee, or, if it is NULL, a pointer or a static call, at the end of @way and behind. */
+static int add_calls(Lines *l, Pair *p, const Way *way, const Known *callee) {
+        int r = 0;
 
-        for (uint32_t n = 0; n < p->caller->n_nodes; n++) {
-                LinesNode *node = &p->caller->nodes[n];
-                LinesObject *to;
-                LinesCaller *inner;
-                uint32_t symbol;
-                int r = 0;
+        for (uint32_t n = 0; n < way->caller->n_nodes && p->n_calls < CALLS_MAX && r >= 0; n++) {
+                LinesNode *node = &way->caller->nodes[n];
+                Way next = { .before = way,
+                             .node = node,
+                             .first = way->before ? way->first : n,
+                             .depth = way->depth + 1 };
+                const Way *same = way;
 
-                if (callee ? node_calls(o, node, callee) : node_is_indirect(node))
-                        r = add_call(p, o, caller->symbol, n, NULL, 0, NULL);
-                else if (node_is_hidden(l, o, node, &to, &symbol)) {
-                        to->marks[symbol] |= OBJECT_IS_WANTED;
-                        r = object_caller(to, symbol, &inner);
-                        for (uint32_t k = 0; r >= 0 && inner && k < inner->n_nodes; k++)
-                                if (callee ? node_calls(to, &inner->nodes[k], callee)
-                                           : node_is_indirect(&inner->nodes[k]))
-                                        r = add_call(p, o, caller->symbol, n, to, symbol,
-                                                     &inner->nodes[k]);
+                if (callee ? node_calls(way->object, node, callee) : node_is_indirect(node))
+                        r = add_call(p, way, node, next.first);
+                else if (way->depth < HIDDEN_DEPTH_MAX && p->n_hidden < HIDDEN_MAX &&
+                         node_is_hidden(l, way->object, node, &next.object, &next.symbol)) {
+                        while (same && (same->object != next.object || same->symbol != next.symbol))
+                                same = same->before;
+                        if (same)
+                                continue;
+                        p->n_hidden++;
+                        next.object->marks[next.symbol] |= OBJECT_IS_WANTED;
+                        r = object_caller(next.object, next.symbol, &next.caller);
+                        if (r >= 0 && next.caller)
+                                r = add_calls(l, p, &next, callee);
                 }
-                if (r < 0)
-                        return r;
         }
-        return 0;
+        return r;
 }
 
 static int find_sites(Lines *l, Pair *p, const Function *caller, const Function *callee) {
         const Known *from = known_of(l, caller), *to = known_of(l, callee);
+        Way way;
         int r;
 
         if (!from || !to)
@@ -370,12 +404,16 @@ static int find_sites(Lines *l, Pair *p, const Function *caller, const Function 
         r = object_caller(from->object, from->symbol, &p->caller);
         if (r < 0 || !p->caller)
                 return r;
+        /* Of few functions that were to be hooked nobody knows what lies in between. */
+        if (l->recording.meta && l->recording.meta->spec.hooked.n > 0)
+                return 0;
+        way = (Way){ .object = from->object, .symbol = from->symbol, .caller = p->caller };
         p->sites.answer = LINES_DIRECT;
-        r = add_calls(l, p, from, to);
+        r = add_calls(l, p, &way, to);
         if (r >= 0 && p->sites.n_sites == 0) {
                 p->sites.answer = callee->is_irq_entry ? LINES_INTERRUPT : LINES_INDIRECT;
                 if (p->sites.answer == LINES_INDIRECT)
-                        r = add_calls(l, p, from, NULL);
+                        r = add_calls(l, p, &way, NULL);
                 if (p->sites.answer == LINES_INDIRECT && p->sites.n_sites == 0)
                         p->sites.answer = LINES_NONE;
         }

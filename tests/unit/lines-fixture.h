@@ -97,6 +97,9 @@ static inline void expect_sample(Lines *l, Asked *a) {
         EXPECT_SITES(l, a, "by_pointer", "leaf", "indirect\n by_pointer net/ipv4/pointer.c:91");
         EXPECT_SITES(l, a, "through", "leaf",
                      "direct\n through net/ipv4/through.c:111 !hidden() net/ipv4/hidden.c:101");
+        EXPECT_SITES(l, a, "deep", "leaf",
+                     "direct\n deep net/ipv4/deep.c:181 !deeper() net/ipv4/deep.c:171 !hidden() "
+                     "net/ipv4/hidden.c:101");
         EXPECT_SITES(l, a, "tail", "other", "direct\njump tail net/ipv4/tail.c:122");
         EXPECT_SITES(l, a, "unrolled", "leaf", "direct\n unrolled net/ipv4/unrolled.c:132");
         EXPECT_SITES(l, a, "leaf", "other", "none");

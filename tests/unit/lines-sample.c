@@ -113,6 +113,18 @@ static KEPT void same_one(void) {
         sink++;
 }
 
+#line 170 "net/ipv4/deep.c"
+HIDDEN void deeper(void) {
+        hidden();
+        sink++;
+}
+
+#line 180 "net/ipv4/deep.c"
+KEPT void deep(void) {
+        deeper();
+        sink++;
+}
+
 #line 150 "init/main.c"
 KEPT void start_kernel(void) {
         outer(1);

@@ -96,6 +96,25 @@ LINES_TEST(a_module_is_found_beside_the_kernel) {
         ck_assert_ptr_nonnull(strstr(lines_lacking(l)->items[0], "module nowhere has no lines: "));
 }
 
+TEST(what_was_not_hooked_may_lie_between) {
+        SessionMeta meta = {};
+        LinesRecording recording = { .symbols_fd = -EBADF, .meta = &meta };
+        _cleanup_(lines_freep) Lines *l = NULL, *few = NULL;
+        Asked a = {}, b = {};
+
+        ck_assert_int_eq(strv_add(&meta.left_out, "outer"), 0);
+        l = sample_open(SAMPLE_PATH("vmlinux"), &recording);
+        EXPECT_SITES(l, &a, "start_kernel", "leaf",
+                     "direct\n start_kernel init/main.c:151 !outer() net/ipv4/outer.c:51 inner() "
+                     "include/net/inner.h:41 innermost() include/net/inner.h:31");
+        /* Of few functions nothing is known. */
+        ck_assert_int_eq(strv_add(&meta.spec.hooked, "leaf"), 0);
+        few = sample_open(SAMPLE_PATH("vmlinux"), &recording);
+        EXPECT_SITES(few, &b, "outer", "leaf", "unknown");
+        strv_done(&meta.left_out);
+        strv_done(&meta.spec.hooked);
+}
+
 /* Where the linker put the functions of that name. */
 static size_t addresses_of(const char *name, uint64_t ret[static 4]) {
         char command[8192], line[256];
