@@ -71,7 +71,7 @@ __ftracectl_options() { # VERB
         slow) echo "$filter --lines --vmlinux= -n --limit= --min= --corrected --keep-going -j --json" ;;
         why) echo "$filter --lines --vmlinux= --against= --limit= --keep-going -j --json" ;;
         waits) echo "$filter --limit= --keep-going -j --json" ;;
-        path) echo "$filter -a --all --limit= --keep-going -j --json" ;;
+        path) echo "$filter --lines --vmlinux= -a --all --limit= --keep-going -j --json" ;;
         hist) echo "$filter --limit= --over-time -o --output= --keep-going -j --json" ;;
         calls) echo "$filter --lines --vmlinux= --where= --limit= --keep-going -j --json" ;;
         collect) echo '-n --name= -o --output= --hosts= --ended --compress= --buffer= --cpus= --from= --to= -j --json' ;;

@@ -113,8 +113,9 @@ static const Verb verbs[] = {
           "duration.  Of ROOT, a name or a glob (default: the root with most time), the slowest\n"
           "call that the filters leave; --nth chooses another.  Needs a recording made with\n"
           "--sched.\n",
-          OPTIONS_PATH | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
-          verb_path },
+          OPTIONS_PATH | OPTIONS_LINES | OPTIONS_WAYS | OPTIONS_LIMIT | OPTIONS_FILTER |
+                  OPTIONS_KEEP_GOING | OPTIONS_JSON,
+          1, 2, verb_path },
         { "calls", "SOURCE [FUNCTION] [OPTIONS]", "list every call of a function",
           "In the order in which they ended; without FUNCTION, the outermost calls.  \"+\" after\n"
           "a duration: the call was cut and took longer.\n",

@@ -131,7 +131,7 @@ RenderContext text_source_layout(const TextSource *s, const Options *o, DrawingO
                 (void) render_option_set(render, o->render.items[i]);
         /* What no option changes is drawn as it stands in the text. */
         render->verbatim =
-                streq(d->format, form->format) &&
+                !o->analysis.lines && streq(d->format, form->format) &&
                 (l->kind == TEXT_INDENT ||
                  (l->kind == TEXT_GRAPH && memcmp(render, &as_it_was, sizeof(as_it_was)) == 0));
         /* As many CPUs as make the column so wide. */

@@ -153,7 +153,8 @@ void row_share(Row r, const char *title, const char *key, double part, double al
 
 void row_label(Row r, const char *key, const Function *f) {
         if (!r.is_text)
-                row_json(r, key, f ? terminal_json_text(f->label, f->n_label) : json_null());
+                row_json(r, key,
+                         f ? terminal_json_text(f->label, f->n_label - f->n_place) : json_null());
 }
 
 void row_function(Row r, const char *title, const Function *f) {

@@ -71,7 +71,7 @@ void root_calls_done(RootCalls *c);
 /* A time off the CPU. */
 typedef struct Away {
         SchedWait wait;
-        const Function *function; /* in which it left (waits_function()); NULL: none was recorded */
+        const Function *function; /* in which it left (waits_frame()); NULL: none was recorded */
         uint32_t left_cpu, back_cpu;
         uint32_t waker_cpu;
         SchedHolder had; /* who had back_cpu longest while it waited for it */

@@ -328,6 +328,10 @@ int timelines_step(Timelines *t, const Step *step) {
         return r < 0 ? r : come_back(t, &e, step);
 }
 
+static const Function *called_as(const Frame *frame) {
+        return call_way_callee(frame->way, frame->function);
+}
+
 /* The pairing knows in which function a task left. */
 static int note_wait(void *userdata, const CallWait *wait) {
         Task *task = find(userdata, wait->stack->key);
@@ -337,7 +341,7 @@ static int note_wait(void *userdata, const CallWait *wait) {
                 return 0;
         away = (Away *) timeline_away_before(&task->timeline, wait->wait->left_ns + 1);
         if (away && away->wait.left_ns == wait->wait->left_ns) {
-                away->function = waits_function(wait);
+                away->function = called_as(waits_frame(wait));
                 if (away->wait.woken_ns == wait->wait->woken_ns)
                         away->wait.waker = wait->wait->waker;
         }
@@ -349,7 +353,7 @@ static int note_wait(void *userdata, const CallWait *wait) {
 /* @frame is the innermost from now on; NULL: none. */
 static int change(Timelines *t, const Stack *stack, uint64_t at_ns, const Frame *frame) {
         Change c = { .at_ns = at_ns,
-                     .function = frame ? frame->function : NULL,
+                     .function = frame ? called_as(frame) : NULL,
                      .is_chosen = frame && frame->is_nested };
         Task *task = get(t, stack->key);
         Timeline *line = task ? &task->timeline : NULL;

@@ -23,12 +23,12 @@ bool waits_is_scheduler(const Function *function) {
         return false;
 }
 
-const Function *waits_function(const CallWait *wait) {
+const Frame *waits_frame(const CallWait *wait) {
         const Frame *f = wait->frame;
 
         while (f > wait->stack->frames && waits_is_scheduler(f->function))
                 f--;
-        return f->function;
+        return f;
 }
 
 static bool is_alike(const WaitsRow *row, const WaitsRow *like) {
@@ -69,7 +69,7 @@ static WaitsRow *row_of(Waits *s, const WaitsRow *like) {
 
 static int note(void *userdata, const CallWait *wait) {
         const SchedWait *w = wait->wait;
-        WaitsRow *row, like = { .function = wait->frame ? waits_function(wait) : wait->after,
+        WaitsRow *row, like = { .function = wait->frame ? waits_frame(wait)->function : wait->after,
                                 .is_woken = w->woken_ns > 0,
                                 .is_forced = w->state == 'R',
                                 .is_between = !wait->frame,

@@ -71,7 +71,7 @@ void idle_done(Idle *idle);
 
 /* True if a function is only the scheduler's own. */
 bool waits_is_scheduler(const Function *function);
-/* The function of a row that @wait counts in. */
-const Function *waits_function(const CallWait *wait);
+/* Whose function the row is of that @wait counts in. */
+const Frame *waits_frame(const CallWait *wait);
 Waits *waits_free(Waits *w);
 DEFINE_CLEANUP(Waits *, waits_free);

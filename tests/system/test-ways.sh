@@ -36,6 +36,10 @@ exits 'who reads it finds the same calls' 0 ftracectl top "$work/lines" --json
 cp "$out" "$work/top"
 ftracectl top -q "$work/plain" --json >"$work/top.plain"
 ok 'with the same times' cmp "$work/top" "$work/top.plain"
+exits 'a text has them by names' 0 ftracectl report -q "$work/plain" --lines --vmlinux="$data/$it.lines"
+says 'behind its calls, too' 'ip_make_skb\(\) \{ /\* <-net/ipv4/udp\.c:1332 \*/' "$out"
+sed 's, /\* <-[^*]* \*/,,' "$out" >"$work/without"
+ok 'and is drawn as it was but for that' cmp "$work/plain" "$work/without"
 exits 'SystemTap'\''s way of drawing has them, too' 0 with_lines report -q --format=indent
 says 'behind a call, not behind its return' ' -> ip_make_skb /\* <-net/ipv4/udp\.c:1332 \*/$' "$out"
 ok 'indeed' not grep -qE '<- [a-z_]+ /\*' "$out"
@@ -66,6 +70,24 @@ of slow -q --limit=1 | grep 'own time of __rcu_read_lock' >"$work/cause"
 ok 'and the same causes' grep -qxFf "$work/cause" "$out"
 exits 'so has why' 0 with_lines why --json
 ok 'which is what the schema says' python3 "$top_srcdir/tests/check-tables.py" "$top_srcdir/cli/tables.schema.json" why "$out"
+# Of the same kernel, and its waits; what it has alone has no lines in the file.
+pairs() { # VERB [OPTION...]
+        local verb=$1
+
+        shift
+        ftracectl "$verb" -q --store "$data" udp-pairs-6.12 "$@"
+}
+exits 'a path is told without lines' 0 pairs path udp_sendmsg
+cp "$out" "$work/path"
+exits 'the path has lines' 0 pairs path udp_sendmsg --lines --vmlinux="$data/$it.lines"
+says 'where a task ran' ' ran +[a-z_]+ \(net/ipv4/[a-z_]+\.c:[0-9]+\)' "$out"
+is 'and the same pieces' "$(awk 'NR > 2 { print $1, $2, $3, $4, $5 }' "$out")" "$(awk 'NR > 2 { print $1, $2, $3, $4, $5 }' "$work/path")"
+exits 'as JSON names alone' 0 pairs path udp_sendmsg --json --lines --vmlinux="$data/$it.lines"
+cp "$out" "$work/path.json"
+pairs path udp_sendmsg --json >"$work/path.plain.json"
+functions='[.[].segments[] | [.function, .duration_ns]]'
+ok 'there are some' test "$(jq '[.[].segments[]] | length' "$work/path.json")" -gt 20
+is 'as without lines' "$(jq -c "$functions" "$work/path.json")" "$(jq -c "$functions" "$work/path.plain.json")"
 
 # --- exported -----------------------------------------------------------------------------------
 

@@ -64,7 +64,8 @@ static int waited(void *userdata, const CallWait *wait) {
                 if (!note || !ARRAY_GROW(note->waits, note->n_waits))
                         return -ENOMEM;
                 note->waits[note->n_waits++] =
-                        (struct Waited){ .function = waits_function(wait), .wait = *wait->wait };
+                        (struct Waited){ .function = waits_frame(wait)->function,
+                                         .wait = *wait->wait };
         }
         return r;
 }

@@ -52,8 +52,12 @@ static int report_text(Reading *reading, const Options *o) {
         RenderContext context;
         void *rendering = NULL;
         DrawingOptions d;
+        Lines *lines;
         int status = display_options(&d, o), r;
 
+        reading->draws_ways = o->analysis.lines;
+        if (status == STATUS_OK && o->analysis.lines)
+                status = reading_lines(&lines, reading);
         if (status != STATUS_OK)
                 return status;
         context = text_source_layout(s, o, &d);
@@ -71,6 +75,7 @@ static int report_text(Reading *reading, const Options *o) {
                 renderer->free(rendering);
         if (r < 0)
                 return stdout_status(r);
+        source_lines_say(&reading->lines, o);
         status = reading_none_left(o, reading->word, &reading->filtering)
                          ?: text_source_finish(s, o);
         return r > 0 ? r : status;
