@@ -14,7 +14,7 @@ _ftracectl_verbs() {
 _ftracectl_options() { # VERB
         local -a all
 
-        all=(${(f)"$(ftracectl $1 --help 2>/dev/null | sed -n 's/^  \(-.,\|   \) \(--[a-z0-9-]*\)\(=\{0,1\}\).*/\2\3/p')"})
+        all=(${(f)"$(ftracectl $1 --help=all 2>/dev/null | sed -n 's/^  \(-.,\|   \) \(--[a-z0-9-]*\)\(=\{0,1\}\).*/\2\3/p')"})
         compadd -S '' -- ${(M)all:#*=}
         compadd -- ${all:#*=}
 }
@@ -23,7 +23,7 @@ _ftracectl_options() { # VERB
 _ftracectl_columns() { # VERB
         local -a all
 
-        all=(${(f)"$(ftracectl $1 --help 2>/dev/null | sed -n '/--columns=/,/(default/{s/.*--columns=LIST *//;s/(default.*//;s/some of //;p}' | grep -oE '[a-z][a-z0-9-]*' | grep -vxE 'and|or')"})
+        all=(${(f)"$(ftracectl $1 --help=all 2>/dev/null | sed -n '/--columns=/,/(default/{s/.*--columns=LIST *//;s/(default.*//;s/some of //;p}' | grep -oE '[a-z][a-z0-9-]*' | grep -vxE 'and|or')"})
         compset -P '*[=,]'
         compadd -S '' -- $all
 }

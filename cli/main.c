@@ -15,6 +15,14 @@
 
 #define MANY SIZE_MAX
 
+/* What one uses most of the options of verbs that record, and of others. */
+/* What one uses most of the options of verbs that record, and of others. */
+#define OFTEN_RECORDING                                                                            \
+        "name depth args sched duration max-size ring dry-run on do calendar keep by"
+#define OFTEN                                                                                      \
+        "by root task from to slowest min limit sort corrected over-time callers against where "   \
+        "fail-over all format output hosts deep compress time max-size off black-box json"
+
 static const Verb verbs[] = {
         { "run", "FUNCTION... [OPTIONS] -- COMMAND...", "record while a command runs, then draw",
           "Records every call of the FUNCTIONs, and all that they call, on all CPUs, while\n"
@@ -22,18 +30,20 @@ static const Verb verbs[] = {
           "function's name or a pattern like 'udp_*msg'.  As root no daemon is needed.\n"
           "The exit status is COMMAND's, or 6 if COMMAND was fine and the recording is\n"
           "incomplete.\n",
-          OPTIONS_RECORD | OPTIONS_RUN | OPTIONS_DRAW, 0, MANY, verb_run },
+          OPTIONS_RECORD | OPTIONS_RUN | OPTIONS_DRAW, 0, MANY, verb_run,
+          .often = OFTEN_RECORDING },
         { "start", "FUNCTION... [OPTIONS]", "start a recording and print its name",
           "Records until \"ftracectl stop\", --duration or --max-size.  With --hosts and --at all\n"
           "hosts begin at one moment.\n",
           OPTIONS_RECORD | OPTIONS_IN_KERNEL | OPTIONS_LATER | OPTIONS_FLEET | OPTIONS_JSON, 0,
-          MANY, verb_start, .has_fleet = true },
+          MANY, verb_start, .has_fleet = true, .often = OFTEN_RECORDING },
         { "arm", "FUNCTION... --on TRIGGER... [OPTIONS]", "wait for a trigger, then record",
           "Programs everything, but records nothing until a TRIGGER fires; without --on, until\n"
           "\"ftracectl trigger\".  With --do=stop:TIME each recording becomes a session of its\n"
           "own, NAME-snap-N, and the session waits again.  With --in-kernel it records\n"
           "continuously into the kernel's buffer, and a TRIGGER keeps what led up to it.\n",
-          OPTIONS_RECORD | OPTIONS_ARM | OPTIONS_IN_KERNEL | OPTIONS_JSON, 0, MANY, verb_arm },
+          OPTIONS_RECORD | OPTIONS_ARM | OPTIONS_IN_KERNEL | OPTIONS_JSON, 0, MANY, verb_arm,
+          .often = OFTEN_RECORDING },
         { "trigger", "SESSION", "fire the trigger of an armed session", NULL, OPTIONS_JSON, 1, 1,
           verb_trigger },
         { "snapshot", "SESSION", "keep the content of a ring as a new session",
@@ -49,7 +59,7 @@ static const Verb verbs[] = {
           "the time goes every second instead; q ends it.\n",
           OPTIONS_RECORD | OPTIONS_FOLLOW | OPTIONS_DRAW | OPTIONS_LIVE | OPTIONS_TOP |
                   OPTIONS_LIMIT | OPTIONS_ANALYZE,
-          0, MANY, verb_follow },
+          0, MANY, verb_follow, .often = OFTEN_RECORDING },
         { "status", "", "print what is going on (default)", NULL, OPTIONS_FLEET | OPTIONS_JSON, 0,
           0, verb_status },
         { "list", "", "list the sessions", NULL, OPTIONS_LIMIT | OPTIONS_JSON, 0, 0, verb_list },
@@ -96,8 +106,10 @@ static const Verb verbs[] = {
                   OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON,
           1, 1, verb_slow },
         { "why", "SOURCE [ROOT] [OPTIONS]", "show what slow calls have that usual ones do not",
-          "Compares the slowest hundredth of the calls of ROOT (default: the one with the most time\n"
-          "that has something to tell), path by path, with the middle half of all; with\n" "--slower=TIME, the calls that\n"
+          "Compares the slowest hundredth of the calls of ROOT (default: the one with the most "
+          "time\n"
+          "that has something to tell), path by path, with the middle half of all; with\n"
+          "--slower=TIME, the calls that\n"
           "took so long; with --from and --to, --keep-failed or --against, these with all others.\n"
           "The causes add up to the difference.  P is corrected for their number.\n",
           OPTIONS_WHY | OPTIONS_LINES | OPTIONS_WAYS | OPTIONS_LIMIT | OPTIONS_FILTER |
@@ -185,8 +197,8 @@ static const Verb verbs[] = {
           "sessions NAME-1 and so on.  It needs an end: --duration or --max-size.  A capture\n"
           "that is due while the tracer is in use is skipped, or waits with --wait.  run\n"
           "captures now.\n",
-          OPTIONS_RECORD | OPTIONS_SCHEDULE | OPTIONS_CONFIG | OPTIONS_JSON, 0, MANY,
-          verb_schedule },
+          OPTIONS_RECORD | OPTIONS_SCHEDULE | OPTIONS_CONFIG | OPTIONS_JSON, 0, MANY, verb_schedule,
+          .often = OFTEN_RECORDING },
         { "metrics", "[-o FILE]", "print metrics for a monitoring system",
           "Prints OpenMetrics; with -o replaces FILE atomically, for node_exporter's textfile\n"
           "collector.\n",
@@ -195,7 +207,7 @@ static const Verb verbs[] = {
           OPTIONS_JSON | OPTIONS_DOCTOR, 0, 0, verb_doctor },
 };
 
-static int help_all(void) {
+static int help_verbs(bool is_all) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
 
         buf_adds(&out,
@@ -206,24 +218,41 @@ static int help_all(void) {
                  "\nVerbs (ftracectl VERB --help says more):\n");
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
                 buf_printf(&out, "  %-10s  %s\n", verbs[i].name, verbs[i].summary);
-        buf_adds(&out, "\nOptions of every verb:\n");
-        options_help(&out, NULL, OPTIONS_GLOBAL);
+        if (is_all) {
+                buf_adds(&out, "\nOptions of every verb:\n");
+                (void) options_help(&out, NULL, OPTIONS_GLOBAL, NULL);
+        } else
+                buf_adds(&out, "\nOptions of every verb: ftracectl --help=all\n");
         return stdout_end(&out);
 }
 
-static int help_verb(const Verb *v) {
-        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+static void add_paragraph(Buf *out, const char *details) {
+        _cleanup_free_ char *text = strdup(details);
 
-        buf_printf(&out, "ftracectl %s%s%s\n%s.\n", v->name, *v->synopsis ? " " : "", v->synopsis,
+        for (char *p = text; p && *p; p++)
+                *p = *p == '\n' && p[1] ? ' ' : *p;
+        buf_adds(out, "\n");
+        buf_add_folded(out, text ?: details, strlen(details), HELP_WIDTH, 0);
+}
+
+static int help_verb(const Verb *v, bool is_all) {
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO), title = BUF_INIT;
+        size_t n = 0;
+
+        buf_printf(&title, "ftracectl %s%s%s\n%s.\n", v->name, *v->synopsis ? " " : "", v->synopsis,
                    v->summary);
+        buf_add_folded(&out, title.data, title.n_data, HELP_WIDTH, 4);
         if (v->details)
-                buf_printf(&out, "\n%s", v->details);
+                add_paragraph(&out, v->details);
         if (v->groups) {
                 buf_adds(&out, "\nOptions:\n");
-                options_help(&out, v->name, v->groups);
+                n = options_help(&out, v->name, v->groups, is_all ? NULL : v->often ?: OFTEN);
         }
-        buf_adds(&out, "\nOptions of every verb:\n");
-        options_help(&out, v->name, OPTIONS_GLOBAL);
+        if (is_all)
+                buf_adds(&out, "\nOptions of every verb:\n");
+        n += options_help(&out, v->name, OPTIONS_GLOBAL, is_all ? NULL : "");
+        if (n > 0)
+                buf_printf(&out, "%zu more: ftracectl %s --help=all\n", n, v->name);
         return stdout_end(&out);
 }
 
@@ -276,13 +305,14 @@ static int run(int argc, char **argv) {
                 buf_adds(&out, PACKAGE_STRING "\n");
                 return stdout_end(&out);
         }
+        o.help = o.help || o.help_of.n > 0;
         if (!o.verb && o.help)
-                return help_all();
+                return help_verbs(o.help_of.n > 0);
         v = find_verb(o.verb ?: "status");
         if (!v)
                 return unknown_verb(o.verb);
         if (o.help)
-                return help_verb(v);
+                return help_verb(v, o.help_of.n > 0);
         status = v->groups & OPTIONS_RUN ? STATUS_OK : options_join_words(&o, v);
         status = status ?: options_check(&o, v);
         if (status != STATUS_OK)

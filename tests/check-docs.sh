@@ -36,7 +36,7 @@ missing_in() { # FILE
 client=$top_srcdir/cli/ftracectl.1.scd daemon=$top_srcdir/daemon/ftraced.8.scd
 completion=$top_srcdir/cli/completion.bash
 
-help=$("$top_builddir/ftracectl" --help)
+help=$("$top_builddir/ftracectl" --help=all)
 verbs=$(verbs_of <<<"$help")
 [[ $(wc -l <<<"$verbs") -ge 10 ]] && bad= || bad="ftracectl --help lists only: $verbs"
 report 'ftracectl --help lists the verbs' "$bad"
@@ -44,7 +44,7 @@ report 'ftracectl --help lists the verbs' "$bad"
 bad=
 options=$(options_of <<<"$help")
 for verb in $verbs; do
-        text=$("$top_builddir/ftracectl" "$verb" --help) || bad+="ftracectl $verb --help fails"$'\n'
+        text=$("$top_builddir/ftracectl" "$verb" --help=all) || bad+="ftracectl $verb --help fails"$'\n'
         options+=$'\n'$(options_of <<<"$text" || true)
 done
 report 'every verb has a --help' "$bad"

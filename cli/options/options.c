@@ -43,26 +43,29 @@ static int nth_trace_from_name(const char *word) {
         return parse_u64(word, NTH_TRACE_ALL - 1, &n) >= 0 && n > 0 ? (int) n : -EINVAL;
 }
 
+static bool is_all(const char *word) {
+        return streq(word, "all");
+}
+
+/* What help says may be several texts, "TEXT|VERB VERB: TEXT": for these verbs another one. */
 static const Option options[] = {
         /* clang-format off */
         { "name",          'n', OPTIONS_RECORD | OPTIONS_COLLECT, OPTION_TEXT, AT(name), "NAME",
-          "name of the session (default of a new recording: made from the first function)" },
+          "name of the session; default: made from the first function|collect: name of the recording" },
         { "profile",        0,  OPTIONS_RECORD, OPTION_TEXT,     AT(profile), "NAME",
-          "record as the profile says; other options override it; see\n"
-          "\"ftracectl profile list\"" },
+          "record as the profile says; other options override it; see \"ftracectl profile list\"" },
         { "depth",          0,  OPTIONS_RECORD | OPTIONS_FILTER | OPTIONS_TREE, OPTION_NUMBER, AT(spec.depth), "N",
           "N levels; the root is level 1; 0: all", 0, SPEC_DEPTH_MAX },
         { "notrace",        0,  OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS, AT(spec.notrace), "FUNCTION",
           "leave out FUNCTION and everything it calls; a name or a glob, may be repeated" },
         { "pid",           'p', OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS, AT(spec.pids), "PID",
-          "only process PID; when recording, also its children; may be repeated",
+          "only process PID; may be repeated|run start arm follow schedule: only process PID and its children; may be repeated",
           .is_valid = is_pid, .noun = "process number" },
         { "args",           0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.args), "FUNCTION",
-          "also record the arguments of the roots, or of FUNCTION; may be repeated; report:\n"
-          "draw them",
+          "also record the arguments of roots, or of FUNCTION; may be repeated|report: draw arguments",
           .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.args_functions) },
         { "retval",         0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.retval), "FUNCTION",
-          "also record what the roots return, or FUNCTION; may be repeated; report: draw it",
+          "also record what the roots return, or FUNCTION; may be repeated|report: draw what functions return",
           .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.retval_functions) },
         { "kernel-stack",   0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.kernel_stack), NULL,
           "also record who calls the roots: the kernel's functions above them" },
@@ -70,15 +73,12 @@ static const Option options[] = {
           "also record EVENT: SYSTEM:NAME or SYSTEM:NAME:FILTER; may be repeated", .is_valid = event_choice_is_valid,
           .noun = "SYSTEM:NAME or SYSTEM:NAME:FILTER, as in sched:sched_switch" },
         { "sched",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(sched), NULL,
-          "also record task switches and wake-ups, for \"waits\" and \"path\":\n"
-          "--event=sched:sched_switch --event=sched:sched_waking" },
+          "also record what \"waits\" and \"path\" need; task switches and wake-ups, the same as --event=sched:sched_switch --event=sched:sched_waking" },
         { "comm",           0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.comms), "NAME",
-          "only processes and threads of that name, including later ones; may be\n"
-          "repeated", .is_valid = comm_is_valid,
+          "only processes and threads of that name, including later ones; may be repeated", .is_valid = comm_is_valid,
           .noun = "task's name (at most 15 characters, without quotes)" },
         { "cgroup",         0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.cgroups), "PATH",
-          "only processes in control group PATH (\"/system.slice/a.service\") and\n"
-          "below it; may be repeated", .is_valid = cgroup_path_is_valid,
+          "only processes in control group PATH (\"/system.slice/a.service\") and below it; may be repeated", .is_valid = cgroup_path_is_valid,
           .noun = "path of a control group" },
         { "cpus",           0,  OPTIONS_RECORD | OPTIONS_FILTER | OPTIONS_LIVE | OPTIONS_FETCH, OPTION_WORDS,    AT(spec.cpus), "LIST",
           "only these CPUs (\"0-3,8\")", .is_valid = cpu_range_is_valid,
@@ -88,7 +88,7 @@ static const Option options[] = {
         { "only",           0,  OPTIONS_RECORD, OPTION_WORDS,    AT(spec.hooked), "FUNCTION",
           "of their callees, only FUNCTION; a name or a glob, may be repeated" },
         { "slower",         0,  OPTIONS_RECORD | OPTIONS_FILTER, OPTION_DURATION, AT(spec.slower_ns), "TIME",
-          "only calls that take at least TIME (\"5ms\", \"20us\"); recording: only their ends",
+          "only calls that take at least TIME (\"5ms\", \"20us\")|run start arm follow schedule: only the ends of calls that take at least TIME (\"5ms\", \"20us\")",
           SPEC_SLOWER_NS_MIN },
         { "clock",          0,  OPTIONS_RECORD, OPTION_NAME,     AT(spec.clock), "CLOCK",
           "the trace clock (\"boot\", \"local\"; default: \"mono\")",
@@ -97,8 +97,7 @@ static const Option options[] = {
         { "duration",       0,  OPTIONS_RECORD, OPTION_DURATION, AT(spec.duration_ns), "TIME",
           "stop after TIME (\"30s\", \"10min\")" },
         { "max-size",       0,  OPTIONS_RECORD | OPTIONS_VACUUM, OPTION_BYTES, AT(spec.max_bytes), "BYTES",
-          "stop when BYTES (\"500M\", \"2G\") are stored; vacuum: until all sessions together\n"
-          "take at most BYTES" },
+          "stop when BYTES (\"500M\", \"2G\") are stored|vacuum: until all sessions together take at most BYTES" },
         { "ring",           0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.ring), NULL,
           "do not stop at --max-size, but drop the oldest data" },
         { "segment-size",   0,  OPTIONS_RECORD, OPTION_BYTES,    AT(spec.segment_bytes), "BYTES",
@@ -106,84 +105,67 @@ static const Option options[] = {
         { "buffer-size",    0,  OPTIONS_RECORD, OPTION_BYTES,    AT(spec.buffer_bytes), "BYTES",
           "the kernel's buffer per CPU (default: 8M)" },
         { "lean",           0,  OPTIONS_RECORD, OPTION_LEAN,     AT(spec.lean), "WHAT",
-          "hook what these call and where tasks wait (\"auto\", the default), all\n"
-          "functions of the kernel (\"off\"), or those in FILE: one per line, or what a\n"
-          "recording saw" },
+          "hook what these call and where tasks wait (\"auto\", the default), all functions of the kernel (\"off\"), or those in FILE: one per line, or what a recording saw" },
         { "set",            0,  OPTIONS_RECORD, OPTION_SET,      AT(settings), "KEY=VALUE",
-          "as in a profile: NoIRQs=yes, NoSleepTime=yes, SegmentTime=, MaxFunctions=,\n"
-          "OnFull=stop, Lesson=no, Budget=5%, MaxHooked=, MaxEventRate=, MaxWriteRate=,\n"
-          "MaxCPU=20% or MinGap=1h (ftraced.profile(5)); may be repeated" },
+          "as in a profile: NoIRQs=yes, NoSleepTime=yes, SegmentTime=, MaxFunctions=, OnFull=stop, Lesson=no, Budget=5%, MaxHooked=, MaxEventRate=, MaxWriteRate=, MaxCPU=20% or MinGap=1h (ftraced.profile(5)); may be repeated" },
         { "wait",           0,  OPTIONS_RECORD, OPTION_WAIT,     AT(wait_ns), "TIME",
           "wait, at most TIME, while what this needs is in use" },
         { "force",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(force), NULL,
           "switch off somebody else's tracer meanwhile" },
         { "on",             0,  OPTIONS_ARM,    OPTION_ON,       AT(rules), "TRIGGER",
-          "wait for function:NAME, event:SYSTEM:NAME[:FILTER], return:NAME[:FILTER],\n"
-          "slower:TIME, count:N, at:HH:MM, in:TIME, signal or command; may be repeated" },
+          "wait for function:NAME, event:SYSTEM:NAME[:FILTER], return:NAME[:FILTER], slower:TIME, count:N, at:HH:MM, in:TIME, signal or command; may be repeated" },
         { "do",             0,  OPTIONS_ARM,    OPTION_DO,       AT(rules), "ACTION",
-          "what the preceding triggers do: start (default), stop[:TIME], or\n"
-          "snapshot[:TIME] (default of a ring); may be repeated" },
+          "what the preceding triggers do: start (default), stop[:TIME], or snapshot[:TIME] (default of a ring); may be repeated" },
         { "max-captures",   0,  OPTIONS_ARM | OPTIONS_SCHEDULE, OPTION_CAPTURES, 0, "N[/day]",
           "at most N in total, or in any 24 hours (default: 20/day; a schedule: no limit)" },
         { "in-kernel",      0,  OPTIONS_IN_KERNEL, OPTION_FLAG,  AT(spec.in_kernel), NULL,
-          "a flight recorder: the newest calls stay in the kernel's buffer, and\n"
-          "nothing is written until a snapshot" },
+          "a flight recorder: the newest calls stay in the kernel's buffer, and nothing is written until a snapshot" },
         { "black-box",      0,  OPTIONS_IN_KERNEL | OPTIONS_DOCTOR, OPTION_FLAG, AT(spec.black_box), NULL,
-          "a flight recorder in memory that survives a crash: the next boot keeps it as a session\n"
-          "of its own; doctor: whether this host can, and what it takes" },
+          "a flight recorder in memory that survives a crash: the next boot keeps it as a session "
+          "of its own|doctor: whether this host can record into memory that survives a crash, and what it takes" },
         { "keep",           0,  OPTIONS_FOLLOW | OPTIONS_SCHEDULE, OPTION_KEEP, AT(schedule.keep), "N",
-          "follow: keep the recording (default: only with -n); schedule: keep the\n"
-          "newest N captures", 1, 1000 },
+          "keep the recording (default: only with -n)|schedule: keep the newest N captures", 1, 1000 },
         { "calendar",       0,  OPTIONS_SCHEDULE, OPTION_TEXT,   AT(schedule.calendar), "WHEN",
           "when to capture, as in systemd.time(7): 'Mon..Fri 02:00', hourly" },
         { "at",             0,  OPTIONS_LATER,  OPTION_TEXT,     AT(schedule.at), "WHEN",
-          "start at WHEN instead of now: systemd.time(7), @SECONDS since 1970, or next:10s\n"
-          "for the next full 10 s" },
+          "start at WHEN instead of now: systemd.time(7), @SECONDS since 1970, or next:10s for the next full 10 s" },
         { "in",             0,  OPTIONS_LATER,  OPTION_DURATION, AT(schedule.in_ns), "TIME",
           "start after TIME instead of now" },
         { "all",           'a', OPTIONS_STOP | OPTIONS_PATH | OPTIONS_CARRY, OPTION_FLAG, AT(all), NULL,
-          "stop: every session that records; path: add up the paths of the slowest\n"
-          "hundredth of the calls; lines: of the whole kernel" },
+          "every session that records|path: add up the paths of the slowest hundredth of the calls|lines: of the whole kernel" },
         { "off",            0,  OPTIONS_PIN,    OPTION_FLAG,     AT(off), NULL,
           "protect them no longer" },
         { "time",           0,  OPTIONS_VACUUM, OPTION_DURATION, AT(vacuum_age_ns), "TIME",
           "those that ended more than TIME (\"2weeks\") ago" },
         { "dry-run",        0,  OPTIONS_VACUUM | OPTIONS_RECORD, OPTION_FLAG, AT(dry_run), NULL,
-          "change nothing: print what would be removed, or the writes to tracefs as\n"
-          "shell commands" },
+          "print the writes to tracefs as shell commands; change nothing|vacuum: print what would be removed; remove nothing" },
         { "config-root",    0,  OPTIONS_CONFIG, OPTION_TEXT,     AT(config_root), "DIR",
           "read ftraced.conf, profiles and their drop-ins below DIR" },
         { "deep",           0,  OPTIONS_VERIFY, OPTION_FLAG,     AT(deep), NULL,
           "also compare every block with the checksum of its original pages" },
         { "format",         0,  OPTIONS_DRAW | OPTIONS_EXPORT, OPTION_TEXT, AT(format), "FORMAT",
-          "drawings: \"graph\" (default, as the kernel draws) or \"indent\"; run: or \"none\";\n"
-          "export: see above" },
+          "\"graph\" (default, as the kernel draws) or \"indent\"|run: \"graph\" (default, as the kernel draws), "
+          "\"indent\" or \"none\"|export: see above" },
         { "option",        'O', OPTIONS_DRAW,   OPTION_WORDS,    AT(render), "OPTION",
-          "switch a column of the kernel's drawing on or, with \"no\" in front,\n"
-          "off: funcgraph-cpu, funcgraph-proc, funcgraph-abstime, funcgraph-duration,\n"
-          "funcgraph-overhead, funcgraph-overrun, funcgraph-irqs, funcgraph-tail, funcgraph-args,\n"
-          "funcgraph-retval, funcgraph-retval-hex; may be repeated" },
+          "switch a column of the kernel's drawing on or, with \"no\" in front, off: funcgraph-cpu, funcgraph-proc, funcgraph-abstime, funcgraph-duration, funcgraph-overhead, funcgraph-overrun, funcgraph-irqs, funcgraph-tail, funcgraph-args, funcgraph-retval, funcgraph-retval-hex; may be repeated" },
         { "by",             0,  OPTIONS_TOP,    OPTION_TEXT,     AT(by), "WHAT",
-          "what a row is: function (default), module, task, cpu, root, caller, or of the\n"
-          "source file, dir or layer (\"TCP\", \"block\"); follow: print a table\n"
-          "of where the time goes instead of the calls" },
+          "what a row is: function (default), module, task, cpu, root, caller, or of the source file, dir or layer "
+          "(\"TCP\", \"block\")|follow: print where the time goes instead of the calls, by function, module, task, cpu "
+          "or root" },
         { "limit",         'n', OPTIONS_LIMIT | OPTIONS_VACUUM, OPTION_NUMBER, AT(limit), "N",
-          "at most N rows, or \"all\" (slow: calls; list: the newest sessions; vacuum: sessions\n"
-          "that have ended)", 1, UINT32_MAX,
+          "at most N rows, or \"all\"|slow: the N slowest calls|list: the N newest sessions|vacuum: keep N sessions "
+          "that have ended", 1, UINT32_MAX,
           .takes_all = true, .verbs = "top hist slow why waits path calls diff list vacuum" },
         { "where",          0,  OPTIONS_CALLS,  OPTION_TEXT,     AT(analysis.where), "CONDITION",
           "only calls for which CONDITION is true: \"ret < 0 && len > 1400\"" },
         { "sort",           0,  OPTIONS_TOP,    OPTION_TEXT,     AT(analysis.sort), "COLUMN",
           "self (default), or any other of --columns" },
         { "columns",        0,  OPTIONS_TOP,    OPTION_TEXT,     AT(analysis.columns), "LIST",
-          "some of self, share, total, stolen, softirq, waking, net, blocked, on-cpu,\n"
-          "count, avg, min, p50, p90, p99, max and name, or all (default:\n"
-          "self,share,total,count,p99,name); JSON always has all" },
+          "some of self, share, total, stolen, softirq, waking, net, blocked, on-cpu, count, avg, min, p50, p90, p99, max and name, or all (default: self,share,total,count,p99,name); JSON always has all" },
         { "fail-over",      0,  OPTIONS_DIFF,   OPTION_PERCENT,  AT(analysis.fail_over_ppm), "PERCENT",
-          "exit with 8 if the median of a root is more than PERCENT slower, and that\n"
-          "is not chance; with 125 if it cannot be told; for \"git bisect run\"", 0, INT64_MAX },
+          "exit with 8 if a root is more than PERCENT slower; its median, and that is not chance; with 125 if it cannot be told; for \"git bisect run\"", 0, INT64_MAX },
         { "min",            0,  OPTIONS_TREE,   OPTION_PERCENT,  AT(analysis.min_ppm), "PERCENT",
-          "leave out what took less of the total (default: 0.5%; slow: 5%)", 0, 1000000 },
+          "leave out what took less of the total (default: 0.5%)|slow: leave out what took less of the call (default: 5%)", 0, 1000000 },
         { "callers",        0,  OPTIONS_CALLERS,   OPTION_WORDS,    AT(analysis.callers), "FUNCTION",
           "upside down: who calls FUNCTION; a name or a glob, may be repeated" },
         { "corrected",      0,  OPTIONS_ANALYZE, OPTION_FLAG,    AT(analysis.corrected), NULL,
@@ -193,46 +175,40 @@ static const Option options[] = {
         { "keep-going",     0,  OPTIONS_KEEP_GOING, OPTION_FLAG,     AT(keep_going), NULL,
           "skip damaged lines of a text; \"report\" always does" },
         { "nth-trace",      0,  OPTIONS_FILTER | OPTIONS_VERIFY, OPTION_CHOICE,   AT(nth_trace), "N|all",
-          "which trace of a text with several, or all of them as one (default: the\n"
-          "first)",
+          "which trace of a text with several, or all of them as one (default: the first)",
           .choose = nth_trace_from_name },
         { "task",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.tasks), "NAME",
           "only tasks of this name; a name or a glob, may be repeated" },
         { "root",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.roots), "FUNCTION",
-          "only calls of FUNCTION, with everything they call; a name or a glob" },
+          "only calls of FUNCTION, and what they call; a name or a glob" },
         { "function",       0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.functions), "FUNCTION",
           "only calls of FUNCTION, without what they call; a name or a glob" },
         { "fold",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS, AT(filter.fold), "FUNCTION",
           "leave out what FUNCTION calls; \"irq\": what interrupts call" },
         { "from",           0,  OPTIONS_FILTER | OPTIONS_FETCH, OPTION_TEXT,     AT(filter.from), "WHEN",
-          "leave out everything before: seconds of the trace clock (\"1234.5\"), time\n"
-          "since the first event (\"+20ms\"), or time of day (\"10:42:03.5\")" },
+          "leave out everything before WHEN; seconds of the trace clock (\"1234.5\"), time since the first event (\"+20ms\"), or time of day (\"10:42:03.5\")" },
         { "to",             0,  OPTIONS_FILTER | OPTIONS_FETCH, OPTION_TEXT,     AT(filter.to), "WHEN",
-          "leave out everything after" },
+          "leave out everything after WHEN" },
         { "nth",            0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_NUMBER,   AT(filter.nth), "N",
           "only the N-th call of a root, with everything it calls", 1, UINT32_MAX },
         { "slowest",        0,  OPTIONS_FILTER, OPTION_NUMBER,   AT(filter.n_slowest), "N",
-          "only the N slowest calls of roots, with everything they call", 1, 1000000 },
+          "only the N slowest calls of roots; with everything they call", 1, 1000000 },
         { "keep-slower",    0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_TEXT, AT(filter.keep_slower), "TIME",
-          "only calls of roots that take at least TIME (\"5ms\"), with everything they\n"
-          "call; \"p99\": the slowest hundredth of each root" },
+          "only calls of roots that take at least TIME (\"5ms\"), with everything they call; \"p99\": the slowest hundredth of each root" },
         { "keep-failed",    0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_FLAG, AT(filter.keep_failed), NULL,
-          "only calls of roots that return an error, or also those; why: compare these with\n"
-          "the others; see --retval" },
+          "only calls of roots that return an error, as --retval recorded it, or also those|why: compare calls that "
+          "returned an error, as --retval recorded it, with the others" },
         { "lines",          0,  OPTIONS_WAYS,   OPTION_FLAG,     AT(analysis.lines), NULL,
-          "also show from which line of the source a call was made, and the functions that the\n"
-          "compiler inlined there" },
+          "also show from which line of the source a call was made, and the functions that the compiler inlined there" },
         { "vmlinux",        0,  OPTIONS_LINES,  OPTION_TEXT,     AT(analysis.vmlinux), "FILE",
-          "the kernel's vmlinux with debug information, or a lines file (default: the store's,\n"
-          "/usr/lib/debug, or what DEBUGINFOD_URLS names)" },
+          "the kernel's vmlinux with debug information, or a lines file (default: the store's, /usr/lib/debug, or what "
+          "DEBUGINFOD_URLS names)" },
         { "against",        0,  OPTIONS_WHY,    OPTION_TEXT,     AT(against), "SOURCE",
           "compare with the calls of another recording" },
         { "buffer",         0,  OPTIONS_FILTER | OPTIONS_FETCH | OPTIONS_VERIFY | OPTIONS_BUFFER, OPTION_TEXT, AT(buffer), "NAME",
-          "which tracing instance of a trace.dat to read, \"top\" for the top-level\n"
-          "buffer; \"show\" lists them" },
+          "which tracing instance of a trace.dat to read, \"top\" for the top-level buffer; \"show\" lists them" },
         { "compress",       0,  OPTIONS_FETCH,  OPTION_CHOICE,   AT(fetch.compress), "zstd|none",
-          "write version 7, for trace-cmd 3 and later, compressed or not (default: version 6,\n"
-          "which every trace-cmd and KernelShark reads)",
+          "write version 7, for trace-cmd 3 and later, compressed or not (default: version 6, which every trace-cmd and KernelShark reads)",
           .choose = compress_from_name },
         { "ended",          0,  OPTIONS_FETCH,  OPTION_FLAG,     AT(fetch.ended), NULL,
           "refuse a recording that has not ended" },
@@ -243,8 +219,8 @@ static const Option options[] = {
         { "socket",         0,  OPTIONS_GLOBAL, OPTION_TEXT,     AT(socket), "PATH",
           "the daemon's socket (or FTRACED_SOCKET)" },
         { "store",          0,  OPTIONS_GLOBAL, OPTION_TEXT,     AT(store), "DIR",
-          "read recordings in DIR without the daemon; run, follow: record into DIR\n"
-          "with a private daemon (or FTRACED_STORE)" },
+          "read recordings in DIR without the daemon (or FTRACED_STORE)|run follow: record into DIR with a private "
+          "daemon (or FTRACED_STORE)" },
         { "host",          'H', OPTIONS_GLOBAL | OPTIONS_REMOTE, OPTION_TEXT, AT(host), "HOST",
           "run on HOST, [user@]host[:port], by ssh" },
         { "hosts",          0,  OPTIONS_FLEET | OPTIONS_REMOTE, OPTION_TEXT, AT(hosts), "FILE",
@@ -258,8 +234,8 @@ static const Option options[] = {
           .choose = color_from_name },
         { "quiet",         'q', OPTIONS_GLOBAL, OPTION_FLAG,     AT(quiet), NULL,
           "print only results and errors" },
-        { "help",          'h', OPTIONS_GLOBAL, OPTION_FLAG,     AT(help), NULL,
-          "print this help" },
+        { "help",          'h', OPTIONS_GLOBAL, OPTION_FLAG_OF,  AT(help), "all",
+          "print the options that one uses most, or all", .is_valid = is_all, .noun = "list of options (\"all\" is one)", .list = AT(help_of) },
         { "version",        0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(version), NULL,
           "print the version" },
         /* clang-format on */
@@ -482,6 +458,7 @@ void options_done(Options *o) {
         strv_done(&o->filter.roots);
         strv_done(&o->filter.functions);
         strv_done(&o->filter.fold);
+        strv_done(&o->help_of);
         strv_done(&o->words);
         strv_done(&o->said);
         free(o->verb);
@@ -490,31 +467,67 @@ void options_done(Options *o) {
 
 #define HELP_COLUMN 28
 
-void options_help(Buf *out, const char *verb, uint64_t groups) {
+static bool is_word_of(const char *word, const char *words, size_t n) {
+        _cleanup_free_ char *list = strndup(words, n);
+        _cleanup_strv_ Strv items = {};
+
+        return list && strv_split(&items, list, " ") >= 0 && strv_contains(&items, word);
+}
+
+/* The text of @option for @verb. */
+static const char *help_text(const Option *option, const char *verb, size_t *ret_n) {
+        const char *text = option->help, *next = strchr(text, '|');
+
+        for (; next && verb; next = strchr(next + 1, '|')) {
+                const char *colon = strstr(next, ": ");
+
+                if (colon && is_word_of(verb, next + 1, (size_t) (colon - next - 1))) {
+                        text = colon + 2;
+                        break;
+                }
+        }
+        *ret_n = (size_t) (strchrnul(text, '|') - text);
+        return text;
+}
+
+size_t options_help(Buf *out, const char *verb, uint64_t groups, const char *only) {
+        size_t n_left = 0;
+
         for (size_t i = 0; i < ELEMENTSOF(options); i++) {
                 const Option *option = &options[i];
-                char left[64], letter = has_letter(option, verb) ? option->letter : 0;
-                int n;
+                char letter = has_letter(option, verb) ? option->letter : 0;
+                bool has_value = option->value != NULL,
+                     is_optional = option_has_optional_value(option);
+                _cleanup_buf_ Buf line = BUF_INIT;
+                const char *text;
+                size_t n;
 
                 if (!(option->groups & groups))
                         continue;
-                n = snprintf(left, sizeof(left), "  %c%c%c --%s%s%s%s", letter ? '-' : ' ',
-                             letter ?: ' ', letter ? ',' : ' ', option->name,
-                             option_has_optional_value(option) ? "[="
-                             : option->value                   ? "="
-                                                               : "",
-                             option->value ?: "", option_has_optional_value(option) ? "]" : "");
-                buf_adds(out, left);
-                if (n >= HELP_COLUMN)
-                        buf_adds(out, "\n");
-                buf_pad(out, n < HELP_COLUMN ? (size_t) (HELP_COLUMN - n) : HELP_COLUMN, ' ');
-                for (const char *p = option->help; *p; p++) {
-                        buf_add(out, p, 1);
-                        if (*p == '\n')
-                                buf_pad(out, HELP_COLUMN, ' ');
+                if (only && !is_word_of(option->name, only, strlen(only))) {
+                        n_left++;
+                        continue;
                 }
-                buf_adds(out, "\n");
+                buf_printf(&line, "  %c%c%c --%s%s%s%s", letter ? '-' : ' ', letter ?: ' ',
+                           letter ? ',' : ' ', option->name,
+                           is_optional ? "[="
+                           : has_value ? "="
+                                       : "",
+                           option->value ?: "", is_optional ? "]" : "");
+                if (line.n_data >= HELP_COLUMN) {
+                        buf_add(out, line.data, line.n_data);
+                        buf_adds(out, "\n");
+                        line.n_data = 0;
+                }
+                buf_pad(&line, HELP_COLUMN - line.n_data, ' ');
+                text = help_text(option, verb, &n);
+                if (only) /* the screen is small: the rest of the sentence is not for the first hour */
+                        n = MIN(n, strcspn(text, ";"));
+                buf_add(&line, text, n);
+                buf_adds(&line, "\n");
+                buf_add_folded(out, line.data, line.n_data, HELP_WIDTH, HELP_COLUMN);
         }
+        return n_left;
 }
 
 /* --- verbs that are several ------------------------------------------------------------------- */

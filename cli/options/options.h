@@ -160,6 +160,7 @@ typedef struct Options {
         JsonMode json;
         ColorMode color;
         bool no_pager, no_legend, quiet, help, version;
+        Strv help_of; /* "all" */
 
         const char *lean_source; /* what --lean= names, if that is no list of functions */
         const char *name, *profile;
@@ -221,8 +222,10 @@ int options_rules(Strv *ret, const Options *o);
 void options_done(Options *o);
 #define _cleanup_options_ _cleanup_(options_done)
 
-/* The lines of help for the options of @groups, in the table's order; @verb: NULL: those of every verb. */
-void options_help(Buf *out, const char *verb, uint64_t groups);
+#define HELP_WIDTH 80
+/* The lines of help for the options of @groups, in the table's order; @verb: NULL: those of every verb.  @only: names,
+ * with blanks between them; NULL: all.  How many it leaves out. */
+size_t options_help(Buf *out, const char *verb, uint64_t groups, const char *only);
 
 /* --- the table ----------------------------------------------------------------------------------- */
 
@@ -305,7 +308,8 @@ struct Verb {
         uint64_t groups;      /* OPTIONS_*; OPTIONS_GLOBAL goes without saying */
         size_t min_words, max_words;
         VerbFunction *run;
-        bool has_fleet; /* does by itself what --hosts asks for */
+        bool has_fleet;    /* does by itself what --hosts asks for */
+        const char *often; /* the options that one uses most; NULL: all */
         int (*check)(int fd, const char *path, Buf *said, bool *ret_is_told); /* a SentCheck */
 };
 

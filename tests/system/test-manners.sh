@@ -120,8 +120,17 @@ ok 'one member a line' test "$(wc -l <"$out")" -gt 20
 # --- help ---------------------------------------------------------------------------------------
 
 exits 'help of an option that several verbs have' 0 ftracectl doctor --help
-says 'can be read by itself' '--black-box +a flight recorder in memory' "$out"
-exits 'help of a long option' 0 ftracectl start --help
+says 'is about that one' '--black-box +whether this host can record' "$out"
+for verb in $(ftracectl --help | sed -n '/^Verbs/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p'); do
+        ftracectl "$verb" --help >"$out"
+        ok "$verb --help is one screen" test "$(wc -l <"$out")" -le 24
+        ftracectl "$verb" --help=all >>"$out"
+        is "$verb --help is no wider than 80 columns" "$(grep -E '^.{81,}' "$out")" ''
+        ok "$verb --help says nothing of other verbs" not grep -E '; (report|vacuum|follow|slow|list|schedule|path|stop|run|doctor|recording): |[|]' <(sed -n '/^Options/,$s/^ \{6\}.*=[^ ]*//p' "$out")
+done
+exits 'help of what nobody knows' 2 ftracectl top --help=much
+says 'is all there is' '"all" is one'
+exits 'help of a long option' 0 ftracectl start --help=all
 ok 'begins in the column where all begin' not grep -qE '^  (-.,|   ) --[^ ]{20,} +[^ ]' "$out"
 
 # --- refusals -----------------------------------------------------------------------------------

@@ -150,13 +150,36 @@ TEST(help_names_every_option_of_a_group_once) {
         _cleanup_free_ char *text = NULL;
         const char *at;
 
-        options_help(&out, "start", OPTIONS_RECORD);
+        ck_assert_uint_eq(options_help(&out, "start", OPTIONS_RECORD, NULL), 0);
         ck_assert_int_eq(buf_take_string(&out, &text), 0);
         at = strstr(text, "  -n, --name=NAME");
         ck_assert_ptr_nonnull(at);
         ck_assert_ptr_null(strstr(at + 20, "--name="));
         ck_assert_ptr_nonnull(strstr(text, "      --depth=N"));
         ck_assert_ptr_null(strstr(text, "--socket"));
+}
+
+TEST(help_is_short_unless_all_is_asked_for_and_has_a_text_for_each_verb) {
+        static const struct {
+                const char *verb, *expected;
+        } cases[] = {
+                { "start",
+                  "      --max-size=BYTES      stop when BYTES (\"500M\", \"2G\") are stored\n" },
+                { "vacuum",
+                  "      --max-size=BYTES      until all sessions together take at most BYTES\n" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_buf_ Buf out = BUF_INIT;
+                _cleanup_free_ char *text = NULL;
+
+                ck_assert_uint_gt(
+                        options_help(&out, cases[i].verb, OPTIONS_RECORD, "ring max-size"), 20);
+                text = TEXT_OF(out);
+                ck_assert_ptr_nonnull(strstr(text, cases[i].expected));
+                ck_assert_ptr_nonnull(strstr(text, "--ring"));
+                ck_assert_ptr_null(strstr(text, "--depth"));
+        }
 }
 
 /* The rules of "ftracectl arm" with these options, joined, or the exit status. */
