@@ -135,6 +135,21 @@ says 'of directories' '^ *54\.8 ms +51\.1% .* net/ipv4$' "$out"
 
 exits 'what is no vmlinux is refused' 3 of tree --lines --vmlinux="$data/$it.dat"
 one_sentence 'in one sentence'
+mkdir "$work/store"
+cp -r "$data/sessions" "$data/symbols" "$work/store"
+chmod -R u+w "$work/store"
+jq '.build_id = "0123456789abcdef"' "$data/sessions/$it/session.json" >"$work/store/sessions/$it/session.json"
+exits 'lines of another build are refused' 3 ftracectl tree --store "$work/store" $it --lines --vmlinux="$data/$it.lines"
+one_sentence 'in one sentence'
+says 'which names both builds' 'build ID 0123456789abcdef\) has no lines: .*build ID [0-9a-f]{40}, and not 0123456789abcdef'
+ok 'a trace.dat of it has the build' ftracectl fetch -q --store "$work/store" $it -o "$work/it.dat"
+ftracectl show "$work/it.dat" --json >"$work/show.json"
+is 'as the recording has' "$(jq -r .build_id "$work/show.json")" 0123456789abcdef
+if command -v go >/dev/null; then
+        ftracectl export -q "$work/it.dat" --format=pprof -o "$work/dat.pprof"
+        go tool pprof -raw "$work/dat.pprof" >"$work/raw" 2>/dev/null
+        says 'and so has the mapping of a profile' '\[kernel\.kallsyms\] 0123456789abcdef ' "$work/raw"
+fi
 exits 'two recordings are not compared by lines' 2 with_lines why --against=udp_sendmsg-6.1
 one_sentence 'in one sentence'
 exits 'a lines file is of no use to rows of functions' 2 of top --vmlinux="$data/$it.lines"
