@@ -45,7 +45,7 @@ expect 'verbs are offered after options' "$verbs" "$(complete_words ftracectl --
 
 bad=
 for verb in $verbs; do
-        wanted=$(ftracectl "$verb" --help | sed -n 's/^  \(-.,\|   \) \(--[a-z0-9-]*\)\(=\?\).*/\2\3/p' | sort)
+        wanted=$(ftracectl "$verb" --help=all | sed -n 's/^  \(-.,\|   \) \(--[a-z0-9-]*\)\(=\?\).*/\2\3/p' | sort)
         got=$(complete_words ftracectl "$verb" --)
         [[ $wanted == "$got" ]] ||
                 bad+="$verb: $(diff <(echo "$wanted") <(echo "$got"))"$'\n'
