@@ -37,7 +37,7 @@ struct ExportInfo {
         bool has_ticks;      /* the trace clock does not count nanoseconds */
         bool is_timeless; /* a text without times: when calls began is a guess */
         bool roots_are_named; /* somebody asked for them: idle calls are not left out (causes/waits.h) */
-        Pairing *whole;   /* what knows the calls that were left out; NULL: none was */
+        Pairing *whole;       /* what knows the calls that were left out; NULL: none was */
         CallTree *before; /* finished: what to compare with; NULL: nothing */
         const char *before_title;
         const char *sentence;  /* what was slow, and why; NULL: nobody has looked */
@@ -46,6 +46,10 @@ struct ExportInfo {
         PairingWays find_ways;
         bool (*define)(void *ways, const Function *f, const char **ret_file, uint32_t *ret_line);
         void *ways;
+        const char *
+                loss; /* of the whole recording, as its account says: "nothing lost"; NULL: it has none */
+        bool is_complete;
+        uint64_t length_ns; /* of that; 0: not known */
         /* Opens another file: "calls" of @root, if they are partitioned, "waits", or "losses".  0 or -errno.  NULL:
          * there is but the one. */
         int (*open)(const ExportInfo *info, const char *name, const Function *root, Buf **ret);

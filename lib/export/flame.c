@@ -232,14 +232,13 @@ static void add_buttons(Drawing *d) {
 
 static void add_head(Drawing *d, int height) {
         buf_printf(d->out,
-                   "<svg class=\"flame\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
-                   "height=\"%d\" viewBox=\"0 0 %d %d\" tabindex=\"0\" role=\"application\" "
+                   "<svg class=\"flame\" xmlns=\"http://www.w3.org/2000/svg\" width=\"100%%\" "
+                   "viewBox=\"0 0 %d %d\" tabindex=\"0\" role=\"application\" "
                    "aria-label=\"Flame graph: arrow keys move, Enter zooms, Escape shows all\" "
                    "data-left=\"%d\" data-width=\"%d\" data-total=\"%" PRIu64
                    "\">\n<style>%s%s</style>\n<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n",
-                   WIDTH + 2 * LEFT, height, WIDTH + 2 * LEFT, height, LEFT, WIDTH,
-                   d->root->total_ns, d->flame->title ? theme_css : "", flame_css, WIDTH + 2 * LEFT,
-                   height);
+                   WIDTH + 2 * LEFT, height, LEFT, WIDTH, d->root->total_ns,
+                   d->flame->title ? theme_css : "", flame_css, WIDTH + 2 * LEFT, height);
         if (!d->flame->title)
                 return;
         buf_printf(d->out, "<text class=\"title\" x=\"%d\" y=\"24\">", LEFT);

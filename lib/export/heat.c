@@ -179,11 +179,10 @@ int heat_write(Buf *out, const HeatPicture *p) {
         if (p->title)
                 buf_adds(out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n");
         buf_printf(out,
-                   "<svg class=\"heat\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
-                   "height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n<style>%s%s</style>\n"
+                   "<svg class=\"heat\" xmlns=\"http://www.w3.org/2000/svg\" width=\"100%%\" "
+                   "viewBox=\"0 0 %d %.0f\">\n<style>%s%s</style>\n"
                    "<rect class=\"paper\" width=\"%d\" height=\"%.0f\"/>\n",
-                   WIDTH, height, WIDTH, height, p->title ? theme_css : "", heat_css, WIDTH,
-                   height);
+                   WIDTH, height, p->title ? theme_css : "", heat_css, WIDTH, height);
         if (p->title) {
                 buf_adds(out, "<text class=\"title\" x=\"10\" y=\"22\">");
                 escape_xml(out, p->title, strlen(p->title));

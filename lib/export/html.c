@@ -155,9 +155,10 @@ static void add_slow_summary(const Html *h, const Invocation *v, size_t i) {
         add_function(out, v->root);
         buf_adds(out, " <span>");
         add_task(out, v->comm, v->pid);
-        if (!h->s.info->is_timeless)
-                buf_printf(out, ", at +%.6f s",
-                           (double) (int64_t) (v->start_ns - h->s.begin_ns) / NSEC_PER_SEC);
+        if (h->s.info->has_ticks) /* the heat map's clock, which --from and --to take */
+                buf_printf(out, ", at %" PRIu64, v->start_ns);
+        else if (!h->s.info->is_timeless)
+                buf_printf(out, ", at %s", FIGURE_MOMENT(v->start_ns, 6));
         buf_printf(out, ", CPU %u, call %s", v->cpu, FORMAT_COUNT(v->number));
         if (v->blocked_ns > 0)
                 buf_printf(out, ", waited %s", FIGURE_ROUND(v->blocked_ns));
@@ -385,6 +386,38 @@ static void add_sentence(Buf *out, const char *sentence) {
         buf_adds(out, "</p>\n");
 }
 
+/* The roots, and what of the request is not as it is by default: "depth 12, ring". */
+static void add_request(Buf *out, const SessionMeta *m) {
+        /* The roots, and what ftraced.conf sets. */
+        static const char not_asked[] =
+                " functions segment_bytes segment_ns max_hooked max_event_rate "
+                "max_write_rate max_cpu_ppm ";
+        const Strv *roots = m->roots.n > 0 ? &m->roots : &m->spec.functions;
+        char word[64];
+        _cleanup_free_ char *names = strv_join(roots, ", ");
+        json_auto_t *said = spec_to_json(&m->spec), *usual = spec_to_json(&SPEC_INIT);
+        _cleanup_buf_ Buf text = BUF_INIT;
+        _cleanup_free_ char *options = NULL;
+        const char *key;
+        json_t *value;
+
+        if (names && roots->n > 0)
+                add_row(out, "Roots", names);
+        json_object_foreach (said, key, value) {
+                _cleanup_free_ char *is = NULL;
+
+                (void) snprintf(word, sizeof(word), " %s ", key);
+                if (strstr(not_asked, word) || json_equal(value, json_object_get(usual, key)))
+                        continue;
+                is = json_is_string(value) ? strdup(json_string_value(value))
+                                           : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+                buf_printf(&text, "%s%s%s%s", text.n_data > 0 ? ", " : "", key,
+                           json_is_true(value) ? "" : " ", json_is_true(value) ? "" : is ?: "");
+        }
+        if (text.n_data > 0 && buf_take_string(&text, &options) >= 0)
+                add_row(out, "Options", options);
+}
+
 static void add_origin(Html *h) {
         const ExportInfo *info = h->s.info;
         _cleanup_free_ char *text = NULL;
@@ -398,12 +431,20 @@ static void add_origin(Html *h) {
                 add_row(out, "Host", info->host);
         if (info->kernel)
                 add_row(out, "Kernel", info->kernel);
+        if (info->meta && info->meta->start.realtime_ns > 0)
+                add_row(out, "Recorded", FIGURE_DATE(info->meta->start.realtime_ns));
+        if (info->meta)
+                add_request(out, info->meta);
         if (info->meta)
                 unhooked_describe(&hooked, info->meta);
         if (hooked.n_data > 0 && buf_take_string(&hooked, &text) >= 0)
                 add_row(out, "Hooked", text);
+        if (info->filters)
+                add_row(out, "Shown", info->filters);
         if (!info->is_timeless)
-                add_row(out, "Length", FORMAT_DURATION(h->s.end_ns - h->s.begin_ns));
+                add_row(out, "Length",
+                        FORMAT_DURATION(info->length_ns ?: h->s.end_ns - h->s.begin_ns));
+        add_row(out, "Page made by", PACKAGE_STRING);
         buf_adds(out, "</table>\n");
 }
 
@@ -422,8 +463,11 @@ static void add_summary(Html *h) {
                            "own-work", h->n_own_work);
         add_figure(out, "Time of the outermost calls", "total", total_ns, FIGURE_ROUND(total_ns));
         buf_adds(out, "<tr><th>Lost</th><td id=\"lost\" class=\"");
-        if (h->s.n_losses == 0)
-                buf_adds(out, "good\">nothing</td></tr>\n");
+        if (h->s.info->loss)
+                buf_printf(out, "%s\">%s</td></tr>\n", h->s.info->is_complete ? "good" : "bad",
+                           h->s.info->loss);
+        else if (h->s.n_losses == 0)
+                buf_adds(out, "good\">nothing lost</td></tr>\n");
         else
                 buf_printf(out, "bad\">%s events, or more, in %s places</td></tr>\n",
                            FORMAT_COUNT(h->s.n_lost), FORMAT_COUNT(h->s.n_losses));
@@ -568,7 +612,7 @@ static void add_head(Html *h) {
 
         buf_printf(out,
                    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                   "<meta name=\"viewport\" content=\"width=device-width\">\n"
+                   "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                    "script-src 'sha256-%s'; style-src 'unsafe-inline'; "
                    "base-uri 'none'; form-action 'none'\">\n<title>",

@@ -73,7 +73,7 @@ ftracectl export -q --store "$work/set" set --format=pprof -o "$work/set.pprof"
 exits 'a profile of a recording during which the clock was set' 0 read_export pprof "$work/set.pprof"
 is 'begins when its first call does' "$(jq .time_ns "$out")" \
         "$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next } { print $column["start_unix_ns"] }' "$work/set.tsv" | sort -n | head -n 1)"
-exits 'a profile of nothing' 0 ftracectl export -q --store "$data" udp_sendmsg-6.12 --root=nosuch --format=pprof -o "$work/none.pprof"
+exits 'a profile of nothing' 0 ftracectl export -q --store "$data" udp_sendmsg-6.12 --from=+1h --format=pprof -o "$work/none.pprof"
 exits 'is one' 0 read_export pprof "$work/none.pprof"
 is 'and was at no time' "$(jq -c '[.time_ns, .functions]' "$out")" '[null,{}]'
 ftracectl export -q "$data/tracecmd/x86-tsc.dat" --format=pprof -o "$work/ticks.pprof"
@@ -355,4 +355,18 @@ for n in 10 10000; do
 done
 ok "a page of 10,000 roots takes no 2.5 KiB for each more than one of 10 (${took[*]} KB)" \
         test "${took[10000]}" -lt $((took[10] + 25000))
+
+# The head of the page says what somebody asks who was not there, and figures are those of "list" and "show".
+ftracectl export --store "$top_srcdir/tests/data" udp-pairs-6.12 --format=html -o "$work/head.html" 2>"$err"
+sed -n '/id="facts"/,/<\/div>/p' "$work/head.html" >"$out"
+for row in 'Host</th><td>ftraced-vm' 'Recorded</th><td>2026-11-2' 'Roots</th><td>udp_recvmsg, udp_sendmsg' 'Options</th><td>lean off, events' \
+        'Length</th><td>1\.6 s' 'Page made by</th><td>ftraced' '>nothing lost<'; do
+        says "the page has $row" "$row" "$out"
+done
+is 'the slowest call is on the clock of the heat map' "$(grep -oE ', at [0-9]+\.[0-9]+' "$work/head.html" | head -n 1)" \
+        "$(ftracectl slow --store "$top_srcdir/tests/data" udp-pairs-6.12 -n 1 2>/dev/null | grep -oE ', at [0-9]+\.[0-9]+')"
+for format in flame heatmap; do
+        ftracectl export --store "$top_srcdir/tests/data" udp-pairs-6.12 --format=$format 2>"$err" | grep -m 1 '<svg' >"$out"
+        says "$format: it is as wide as what it is in" 'width="100%" viewBox="0 0 ' "$out"
+done
 done_testing

@@ -33,6 +33,7 @@ typedef struct Part {
         ExportInfo info;
         char *recording, *sentence, *filters, *title; /* the info's */
         Strv build_ids;                               /* likewise */
+        char loss[SUMMARY_MAX];
 } Part;
 
 typedef struct Exporting {
@@ -201,6 +202,11 @@ static int describe(Part *p, const Exporting *e, const char *word) {
         if (!m) {
                 p->info.is_timeless = !text_trace_layout(p->reading.text.trace)->has_times;
                 return r;
+        }
+        if (!p->filters && !session_state_is_live(m->state) && !session_meta_is_of_file(m)) {
+                p->info.loss = summary_loss(p->loss, m);
+                p->info.is_complete = summary_is_complete(m);
+                p->info.length_ns = session_meta_length_ns(m);
         }
         p->info.host = m->host;
         p->info.kernel = m->kernel;
