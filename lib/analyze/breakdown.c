@@ -9,7 +9,7 @@
 #include "base/array.h"
 
 #define KERNEL "[kernel]"
-#define UNTOLD "(not recorded)"
+#define UNTOLD "(not known)"
 
 struct Breakdown {
         BreakdownBy by;

@@ -61,6 +61,7 @@ typedef struct StepText {
  * functions, for as long as the steps' source lives.
  */
 typedef struct Callers {
+        const Function *root;
         char *text; /* "callers: do_syscall_64 < __x64_sys_sendto < __sys_sendto", of which the last called the root */
         uint32_t n;
         const Function *functions[];
@@ -89,7 +90,7 @@ typedef struct Step {
                             * there */
         uint64_t
                 n_left_out; /* calls of the task that a filter left out since the last step that it passed on */
-        const Callers *callers; /* OTHER, NULL: of the root that its task has entered last, or enters next */
+        const Callers *callers; /* OTHER: of its root, which the task is in; or NULL */
         uint64_t n_lost;      /* LOST: how many events; 0: the kernel did not say */
         const StepText *said; /* NULL: it is not of a text; LOST: see step_cuts_all() */
 } Step;

@@ -14,6 +14,7 @@
 #define OPEN_MAX 64 /* depths of which it is known whose calls are open */
 #define MARKS_MAX 4 /* a task, a softirq, an interrupt, an NMI */
 #define WAITING_MAX 65536
+#define STACK_NS_MAX 10000000 /* to take a stack: 1.1 ms where all is recorded in an emulator */
 #define CALLERS_MAX 256 /* more are not told */
 
 /* Bits of common_flags, linux 6.1 include/linux/trace_events.h. */
@@ -62,7 +63,7 @@ typedef struct TaskValues {
         Marks marks[_MARKS_N];
         const Function *open[OPEN_MAX]; /* by depth, as far as was seen; NULL: none */
         int32_t hides_below; /* depth + 1 of a handler of probes that is open; 0: none is */
-        Mark stacked; /* of a root whose stack is to come, at the depth of what it calls; no function: none is */
+        Mark stacked[MARKS_MAX]; /* by level, a root whose stack is to come, at the depth of what it calls; no function: none is */
 } TaskValues;
 
 /* On which side of their calls those events were that do not tell themselves.  Those that could only be on the other
@@ -369,8 +370,8 @@ static void note_stacked(TaskValues *t, const Event *e, const Function *f) {
 
         while (depth > 0 && !(t->open[depth - 1] && is_same(t->open[depth - 1], f)))
                 depth--;
-        t->stacked = mark_of(e, f);
-        t->stacked.depth = depth > 0 ? depth : INT32_MAX;
+        t->stacked[level_of(e)] = mark_of(e, f);
+        t->stacked[level_of(e)].depth = depth > 0 ? depth : INT32_MAX;
 }
 
 int values_note(Values *v, const Event *e, Step *entry) {
@@ -402,6 +403,7 @@ static void await(Values *v, const Event *e, const Function *f, bool *which) {
 
 int values_hide(Values *v, const Event *e, const Function *f) {
         TaskValues *t;
+        Mark *stacked;
         int what;
 
         if (!v->has_kprobes && !v->has_stacks)
@@ -410,11 +412,13 @@ int values_hide(Values *v, const Event *e, const Function *f) {
         if (!t)
                 return -ENOMEM;
         /* Until the stack is there, what is called is for taking it (linux 6.12 kernel/trace/trace.c,
-         * __ftrace_trace_stack()); if it never comes, up to the end of the root. */
-        if (t->stacked.function && !interrupts(e, &t->stacked)) {
-                if (e->depth >= t->stacked.depth)
+         * __ftrace_trace_stack()); if it never comes, up to the end of the root, and for not too long. */
+        stacked = &t->stacked[level_of(e)];
+        if (stacked->function && !interrupts(e, stacked)) {
+                if (e->depth >= stacked->depth &&
+                    e->timestamp_ns - stacked->timestamp_ns < STACK_NS_MAX)
                         return 1;
-                t->stacked.function = NULL;
+                stacked->function = NULL;
         }
         if (t->hides_below > 0 && e->depth >= t->hides_below)
                 return 1;
@@ -499,7 +503,7 @@ void values_forget(Values *v) {
                         while (m->n > 0)
                                 release(v, m);
                 memset(t->open, 0, sizeof(t->open));
-                t->stacked.function = NULL;
+                memset(t->stacked, 0, sizeof(t->stacked));
                 t->hides_below = 0;
         }
         v->has_exit = v->has_entry = false;
@@ -507,12 +511,13 @@ void values_forget(Values *v) {
 
 /* --- stacks -------------------------------------------------------------------------------------- */
 
-static Callers *make_callers(const Function *const *functions, size_t n) {
+static Callers *make_callers(const Function *root, const Function *const *functions, size_t n) {
         _cleanup_free_ Callers *c = calloc(1, sizeof(*c) + n * sizeof(*functions));
         _cleanup_buf_ Buf text = BUF_INIT;
 
         if (!c)
                 return NULL;
+        c->root = root;
         c->n = (uint32_t) n;
         memcpy(c->functions, functions, n * sizeof(*functions));
         buf_adds(&text, "callers: ");
@@ -521,11 +526,12 @@ static Callers *make_callers(const Function *const *functions, size_t n) {
         return buf_take_string(&text, &c->text) < 0 ? NULL : TAKE_PTR(c);
 }
 
-/* The functions above @root, up to @n; 0: it is not there; -ENOMEM. */
+/* The functions above @root, if that is there; -ENOMEM. */
 static int find_above(Values *v, const Function *root, uint64_t timestamp_ns,
-                      const uint64_t *addresses, size_t n, const Function **ret) {
-        int n_found = -1;
+                      const uint64_t *addresses, size_t n, const Function **ret, bool *ret_is_there) {
+        int n_found = 0;
 
+        *ret_is_there = false;
         for (size_t i = 0; i < n; i++) {
                 /* Where it returns to may be behind the last instruction of a function that does not return. */
                 uint64_t address = addresses[i] - 1;
@@ -537,12 +543,11 @@ static int find_above(Values *v, const Function *root, uint64_t timestamp_ns,
                 f = functions_get(v->functions, address, timestamp_ns);
                 if (!f)
                         return -ENOMEM;
-                if (n_found >= 0)
+                if (*ret_is_there)
                         ret[n_found++] = f;
-                else if (is_same(f, root))
-                        n_found = 0;
+                *ret_is_there = *ret_is_there || is_same(f, root);
         }
-        return MAX(n_found, 0);
+        return n_found;
 }
 
 int values_take_stack(Values *v, Foreign *foreign, const Event *e, const Callers **ret) {
@@ -550,29 +555,31 @@ int values_take_stack(Values *v, Foreign *foreign, const Event *e, const Callers
         uint64_t addresses[CALLERS_MAX], key;
         TaskValues *t = v->has_stacks ? task_of(v, e) : NULL;
         const HashSlot *slot;
+        bool is_there;
         size_t n_bytes;
         int n;
 
         *ret = NULL;
         if (!t)
                 return v->has_stacks ? -ENOMEM : 0;
-        n = t->stacked.function ? (int) foreign_stack(foreign, e, addresses, CALLERS_MAX) : 0;
-        if (n == 0)
-                return 0;
-        root = TAKE(t->stacked.function, NULL);
-        n = find_above(v, root, e->timestamp_ns, addresses, (size_t) n, functions);
+        root = t->stacked[level_of(e)].function;
+        n = root ? (int) foreign_stack(foreign, e, addresses, CALLERS_MAX) : 0;
+        n = find_above(v, root, e->timestamp_ns, addresses, (size_t) n, functions, &is_there);
+        if (is_there)
+                t->stacked[level_of(e)].function = NULL;
         if (n <= 0)
                 return n;
         n_bytes = (size_t) n * sizeof(*functions);
-        key = hash_bytes(HASH_BYTES_FIRST, (const char *) functions, n_bytes);
+        key = hash_bytes(hash_key(root), (const char *) functions, n_bytes);
         hash_each(slot, &v->callers_by_key, key) {
                 *ret = v->callers[slot->value - 1];
-                if ((*ret)->n == (uint32_t) n && memcmp((*ret)->functions, functions, n_bytes) == 0)
+                if ((*ret)->root == root && (*ret)->n == (uint32_t) n &&
+                    memcmp((*ret)->functions, functions, n_bytes) == 0)
                         return 0;
         }
         if (!ARRAY_GROW(v->callers, v->n_callers))
                 return -ENOMEM;
-        *ret = v->callers[v->n_callers] = make_callers(functions, (size_t) n);
+        *ret = v->callers[v->n_callers] = make_callers(root, functions, (size_t) n);
         return *ret ? hash_add(&v->callers_by_key, key, ++v->n_callers) : -ENOMEM;
 }
 

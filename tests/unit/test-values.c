@@ -276,6 +276,11 @@ TEST(a_stack_behind_its_probe_tells_who_called) {
         expect_stack("u{ u[ @18 u] @17 u] u}90", "{u?" CALLERS "}u");
         expect_stack("u{ u[ u]0 u}90", "{u?}u");
         expect_stack("u{ u] u}90", "{u?}u");
+        /* An interrupt that calls the root, too, has its own; and nothing is hidden for long. */
+        expect_stack("u{ u[ ^u{ ^u[ ^u] ^u}5 k{ k}10 u] u}90",
+                     "{u{u" CALLERS "}u" CALLERS "}u");
+        expect_stack("u{ u[ u]0 k{ k}10 u] u}90", "{u?" CALLERS "}u");
+        expect_stack("u{ u[ k{ k}10 +20000000 k{ k}10 u}90", "{u.k}u");
 }
 
 TEST(only_events_of_ours_are_taken) {
