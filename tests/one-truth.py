@@ -233,7 +233,7 @@ if tree["tracing"] and "top" in said:
     t = tree["tracing"]
     agree("what it costs in JSON", tree=t, hist=hist["tracing"])
     percents = sorted({f"{t['low_percent']:.0f}", f"{t['high_percent']:.0f}"}, key=int)
-    agree("per cent", JSON=" to ".join(percents), text=re.search(r"([\d to]+) % is what", said["top"])[1].strip())
+    agree("per cent", JSON=" to ".join(percents), text=re.search(r"\(([\d to]+) % less\)", said["top"])[1].strip())
     awake = t["shown_ns"] - t["blocked_ns"]
     for low, high in (("low_percent", "real_high_ns"), ("high_percent", "real_low_ns")):
         if awake and abs(t[low] - 100 * (t["shown_ns"] - t[high]) / awake) > 0.01:

@@ -176,7 +176,7 @@ static int add_object(Writer *w, LinesObject *o, bool is_whole) {
                 LinesCaller *c = NULL;
                 LineFrame definition;
                 bool has_definition;
-                size_t n_calls;
+                size_t n_calls = 0;
 
                 if (!w->numbers[i])
                         continue;

@@ -55,8 +55,8 @@ refused() { # WHAT NAME
 }
 
 printf '# tracer: function\n#\n  cat-9 [000] ....  12.000001: vfs_read <-ksys_read\n' >"$work/refused.txt"
-refused "the function tracer's text" 'it is the text of the function tracer: it says when a function'
+refused "the function tracer's text" 'looks like the text of the function tracer: it says when a function'
 trace-cmd report -F 'funcgraph_entry:depth > 900' -i "$dat" >"$work/refused.txt" 2>/dev/null
 echo '  cat-9 [000]  12.000001: sched_wakeup: comm=b' >>"$work/refused.txt"
-refused 'a text of other events' 'is a text of events: none of them is a call'
+refused 'a text of other events' 'a text of events: none of them is a call'
 done_testing

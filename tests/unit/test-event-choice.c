@@ -37,9 +37,9 @@ TEST(the_longest_words_fit_their_path) {
         text[EVENT_WORD_MAX] = ':';
         text[sizeof(text) - 1] = 0;
         ck_assert(event_choice_parse(&e, text));
-        event_choice_path(path, &e, "enable");
+        event_choice_path(path, &e, "trigger");
         ck_assert_uint_eq(strlen(path), EVENT_PATH_MAX - 1);
-        ck_assert_str_eq(path + strlen(path) - 7, "/enable");
+        ck_assert_str_eq(path + strlen(path) - 8, "/trigger");
         text[EVENT_WORD_MAX] = 'a';
         text[EVENT_WORD_MAX + 1] = ':';
         ck_assert(!event_choice_parse(&e, text));
