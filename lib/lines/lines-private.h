@@ -215,14 +215,21 @@ enum {
         OBJECT_IS_LEFT_OUT = 1 << 4, /* not hooked, in this recording */
 };
 
+/* The files of modules below a directory, once one was looked for. */
+typedef struct LinesModules {
+        Strv paths;
+        bool is_listed;
+} LinesModules;
+
 struct Lines {
         LinesRecording recording;
         LinesPlace place;
         LinesFile *file;
         LinesObject **objects; /* the first is the kernel */
         size_t n_objects;
-        Hash functions; /* Function -> Known */
-        Hash pairs;     /* of two Knowns -> Pair */
+        LinesModules modules[2]; /* lib/modules/RELEASE, beside the vmlinux */
+        Hash functions;          /* Function -> Known */
+        Hash pairs;              /* of two Knowns -> Pair */
         Strv lacking;
 };
 
