@@ -35,6 +35,7 @@ struct LinesFile {
         const char *release, *machine;
         FileObject *objects;
         size_t n_objects;
+        size_t n_symbols; /* of all of them */
 };
 
 /* What is read, up to its end; what would be behind it is 0. */
@@ -72,11 +73,11 @@ static int64_t read_signed(Reader *r) {
         return (int64_t) (v >> 1) ^ -(int64_t) (v & 1);
 }
 
-/* How many follow, each of @n_least bytes at least. */
-static size_t read_count(Reader *r, size_t n_least) {
+/* How many follow, each of @n_least bytes at least; no more than @n_max. */
+static size_t read_count(Reader *r, size_t n_least, size_t n_max) {
         uint64_t n = read_number(r);
 
-        if (n > (size_t) (r->end - r->at) / n_least || n >= INT32_MAX)
+        if (n > (size_t) (r->end - r->at) / n_least || n > n_max)
                 r->is_bad = true;
         return r->is_bad ? 0 : (size_t) n;
 }
@@ -100,7 +101,7 @@ static const char *read_string_or_none(Reader *r) {
 }
 
 static int read_strings(LinesFile *f, Reader *r) {
-        size_t n = read_count(r, 1);
+        size_t n = read_count(r, 1, FILE_STRINGS_MAX);
 
         f->strings = calloc(n + 1, sizeof(*f->strings));
         if (!f->strings)
@@ -109,7 +110,7 @@ static int read_strings(LinesFile *f, Reader *r) {
                 const uint8_t *end = memchr(r->at, 0, (size_t) (r->end - r->at));
 
                 f->strings[i] = (const char *) r->at;
-                if (end)
+                if (end && end - r->at <= FILE_STRING_MAX)
                         r->at = end + 1;
                 else
                         r->is_bad = true;
@@ -121,7 +122,7 @@ static int read_strings(LinesFile *f, Reader *r) {
 static int read_object(LinesFile *f, Reader *r, size_t *calls_at) {
         FileObject o = { .module = read_string(r), .build_id = read_string(r) };
         uint64_t address = 0;
-        size_t n = read_count(r, 4);
+        size_t n = read_count(r, 4, FILE_SYMBOLS_MAX - f->n_symbols);
 
         o.symbols = calloc(n + 1, sizeof(*o.symbols));
         o.more = calloc(n + 1, sizeof(*o.more));
@@ -149,6 +150,7 @@ static int read_object(LinesFile *f, Reader *r, size_t *calls_at) {
                 }
         }
         f->objects[f->n_objects - 1].n = n;
+        f->n_symbols += n;
         return 0;
 }
 
@@ -161,7 +163,7 @@ static int read_body(LinesFile *f) {
                 return e;
         f->machine = read_string(&r);
         f->release = read_string(&r);
-        n = read_count(&r, 3);
+        n = read_count(&r, 3, FILE_OBJECTS_MAX);
         for (size_t i = 0; i < n && !r.is_bad && e >= 0; i++)
                 e = read_object(f, &r, &calls_at);
         if (e < 0)
@@ -193,7 +195,8 @@ int lines_file_open(LinesFile **ret, const void *data, size_t n, const char **re
                 return LINES_E_NONE;
         *ret_problem = "is a damaged lines file";
         n_data = ZSTD_getFrameContentSize(packed, n - LINES_FILE_MAGIC_BYTES);
-        if (n_data > LINES_FILE_MAX) /* nor unknown, nor an error */
+        if (n_data > LINES_FILE_MAX || /* nor unknown, nor an error */
+            n_data > MAX(n * LINES_FILE_RATIO_MAX, LINES_FILE_SMALL))
                 return LINES_E_NONE;
         f->data = malloc_huge((size_t) n_data + 1);
         if (!f->data)
@@ -269,11 +272,9 @@ bool lines_file_is_traced(const LinesFile *f, int object, uint32_t symbol) {
 }
 
 static int read_frames(Reader *r, LinesNode *node) {
-        size_t n = read_count(r, 3);
+        size_t n = read_count(r, 3, FRAMES_MAX);
 
-        if (n > FRAMES_MAX)
-                r->is_bad = true;
-        node->frames = calloc(r->is_bad ? 1 : n + 1, sizeof(*node->frames));
+        node->frames = calloc(n + 1, sizeof(*node->frames));
         if (!node->frames)
                 return -ENOMEM;
         for (size_t i = 0; i < n && !r->is_bad; i++) {
@@ -289,7 +290,7 @@ static int read_frames(Reader *r, LinesNode *node) {
 }
 
 static int read_calls(Reader *r, LinesCaller *c, uint64_t address, size_t n_symbols) {
-        size_t n = read_count(r, 6), n_nexts = 0;
+        size_t n = read_count(r, 6, FILE_CALLS_MAX), n_nexts = 0;
         int64_t at = 0;
         int e = 0;
 
@@ -314,7 +315,7 @@ static int read_calls(Reader *r, LinesCaller *c, uint64_t address, size_t n_symb
                 e = read_frames(r, node);
         }
         for (size_t i = 0; i <= n && !r->is_bad && e >= 0; i++) {
-                size_t n_next = read_count(r, 1);
+                size_t n_next = read_count(r, 1, n + 1);
 
                 c->begins[i] = (uint32_t) n_nexts;
                 for (size_t k = 0; k < n_next && !r->is_bad; k++) {

@@ -157,6 +157,18 @@ enum { /* of calls */
 };
 
 #define LINES_FILE_MAX ((size_t) 256 << 20) /* bytes of the body */
+/* The body is at most that many times what it is packed in, 2.8 for all of a Linux 6.12; a small one may be more. */
+#define LINES_FILE_RATIO_MAX 16
+#define LINES_FILE_SMALL ((size_t) 256 << 10)
+
+/* What a body may have: a Linux 6.12 has 79030 strings, 55681 symbols, and one of 4914 calls. */
+enum {
+        FILE_STRINGS_MAX = 1 << 20,
+        FILE_STRING_MAX = 4096, /* bytes, and its NUL */
+        FILE_OBJECTS_MAX = 4096,
+        FILE_SYMBOLS_MAX = 1 << 20, /* of all objects */
+        FILE_CALLS_MAX = 1 << 16,   /* of one function */
+};
 
 typedef struct LinesFile LinesFile;
 
@@ -203,14 +215,21 @@ enum {
         OBJECT_IS_LEFT_OUT = 1 << 4, /* not hooked, in this recording */
 };
 
+/* The files of modules below a directory, once one was looked for. */
+typedef struct LinesModules {
+        Strv paths;
+        bool is_listed;
+} LinesModules;
+
 struct Lines {
         LinesRecording recording;
         LinesPlace place;
         LinesFile *file;
         LinesObject **objects; /* the first is the kernel */
         size_t n_objects;
-        Hash functions; /* Function -> Known */
-        Hash pairs;     /* of two Knowns -> Pair */
+        LinesModules modules[2]; /* lib/modules/RELEASE, beside the vmlinux */
+        Hash functions;          /* Function -> Known */
+        Hash pairs;              /* of two Knowns -> Pair */
         Strv lacking;
 };
 

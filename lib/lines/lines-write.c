@@ -16,7 +16,7 @@ typedef struct Writer {
         Buf strings, head, calls;
         Hash known; /* of strings */
         const char **texts;
-        size_t n_strings;
+        size_t n_strings, n_symbols;
         uint32_t *numbers; /* of the symbols of an object in the file, plus 1 */
 } Writer;
 
@@ -24,20 +24,21 @@ static void add_signed(Buf *out, int64_t v) {
         buf_add_varint(out, (uint64_t) v << 1 ^ (uint64_t) (v >> 63));
 }
 
-/* The number of @s. */
+/* The number of @s, of which what is too long is cut off. */
 static uint64_t string_of(Writer *w, const char *s) {
-        size_t n = strlen(s);
+        size_t n = strnlen(s, FILE_STRING_MAX);
         uint64_t key = hash_bytes(HASH_BYTES_FIRST, s, n);
         const HashSlot *slot;
 
         hash_each (slot, &w->known, key)
-                if (streq(w->texts[slot->value - 1], s))
+                if (strncmp(w->texts[slot->value - 1], s, FILE_STRING_MAX) == 0)
                         return slot->value - 1;
         if (!ARRAY_ADD(w->texts, w->n_strings, s) || hash_add(&w->known, key, w->n_strings) < 0) {
                 w->strings.error = w->strings.error ?: -ENOMEM;
                 return 0;
         }
-        buf_add(&w->strings, s, n + 1);
+        buf_add(&w->strings, s, n);
+        buf_add(&w->strings, "", 1);
         return w->n_strings - 1;
 }
 
@@ -161,6 +162,7 @@ static int choose(Writer *w, LinesObject *o, bool is_whole) {
                 if (w->numbers[i])
                         w->numbers[i] = ++n;
         buf_add_varint(&w->head, n);
+        w->n_symbols += n;
         return 0;
 }
 
@@ -182,6 +184,8 @@ static int add_object(Writer *w, LinesObject *o, bool is_whole) {
                         continue;
                 if (is_whole || o->marks[i] & OBJECT_HAS_CALLER)
                         r = object_caller(o, i, &c);
+                if (r >= 0 && c && c->n_nodes > FILE_CALLS_MAX)
+                        c = NULL; /* they are not known, then */
                 if (r >= 0 && c)
                         r = add_calls(w, o, i, c, &n_calls);
                 if (r < 0)
@@ -250,6 +254,10 @@ int lines_write(Lines *l, bool is_whole, Buf *out) {
                         r = add_object(&w, l->objects[i], is_whole);
         if (r < 0)
                 return r;
+        if (w.n_strings > FILE_STRINGS_MAX || n_objects > FILE_OBJECTS_MAX ||
+            w.n_symbols > FILE_SYMBOLS_MAX ||
+            w.strings.n_data + w.head.n_data + w.calls.n_data > LINES_FILE_MAX - 16)
+                return ORIGIN(-EFBIG);
         buf_add_varint(&body, w.n_strings);
         buf_add(&body, w.strings.data, w.strings.n_data);
         buf_add(&body, w.head.data, w.head.n_data);

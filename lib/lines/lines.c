@@ -179,6 +179,8 @@ Lines *lines_free(Lines *l) {
                 (void) object_free(l->objects[i]);
         free(l->objects);
         (void) lines_file_free(l->file);
+        for (size_t i = 0; i < ELEMENTSOF(l->modules); i++)
+                strv_done(&l->modules[i].paths);
         strv_done(&l->lacking);
         return mfree(l);
 }

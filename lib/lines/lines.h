@@ -151,6 +151,6 @@ const char *lines_directory(const char *file, size_t *ret_n);
  * lines_write() - a lines file of what was asked for
  * @is_whole: of all functions of the kernel, and of the modules that were asked for
  *
- * 0 or -errno.
+ * 0; -EFBIG: more than is read again; -errno.
  */
 int lines_write(Lines *l, bool is_whole, Buf *out);

@@ -184,54 +184,50 @@ static int take_pathf(Search *s, int dir_fd, const char *format, ...) {
 
 /* --- modules ---------------------------------------------------------------------------------- */
 
+static bool is_suffix(const char *s) {
+        return s && (streq(s, ".ko") || streq(s, ".ko.debug"));
+}
+
 /* "nf_tables" is in nf_tables.ko, nf-tables.ko.debug, ... */
 static bool is_file_of(const char *file, const char *module) {
         for (; *module; file++, module++)
                 if (*file != *module && !(*file == '-' && *module == '_'))
                         return false;
-        return streq(file, ".ko") || streq(file, ".ko.debug");
+        return is_suffix(file);
 }
 
-/* Looks for the module's file in @dir_fd, which is consumed, and below. */
-static int take_below(Search *s, int dir_fd, const char *path, unsigned depth, unsigned *n_left) {
+/* Adds those that are in @dir_fd, which is consumed, and below. */
+static int list_modules(Strv *paths, int dir_fd, const char *path, unsigned depth,
+                        unsigned *n_left) {
         DIR *d;
         struct dirent *e;
-        int r = dir_list(&d, dir_fd), found = LINES_E_NONE;
+        int r = dir_list(&d, dir_fd), added = 0;
 
         if (r < 0)
-                return LINES_E_NONE;
-        while (found == LINES_E_NONE && (e = dir_next(d, &r))) {
-                if (is_file_of(e->d_name, s->o->module)) {
-                        _cleanup_free_ char *name = NULL;
-                        int fd = openat(dirfd(d), e->d_name,
-                                        O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-
-                        if (fd < 0)
-                                continue;
-                        if (asprintf(&name, "%s/%s", path, e->d_name) < 0) {
-                                name = NULL; /* it is not defined then */
-                                safe_close(fd);
-                                found = -ENOMEM;
-                        } else
-                                found = take_fd(s, fd, name);
-                } else if (e->d_type == DT_DIR && depth<DEPTH_MAX && * n_left> 0) {
+                return 0; /* nothing is there */
+        while (added >= 0 && (e = dir_next(d, &r))) {
+                if (is_suffix(strchr(e->d_name, '.')))
+                        added = strv_addf(paths, "%s/%s", path, e->d_name);
+                else if (e->d_type == DT_DIR && depth<DEPTH_MAX && * n_left> 0) {
                         _cleanup_free_ char *name = NULL;
 
                         --*n_left;
                         if (asprintf(&name, "%s/%s", path, e->d_name) < 0) {
                                 name = NULL; /* it is not defined then */
-                                found = -ENOMEM;
+                                added = -ENOMEM;
                         } else
-                                found = take_below(s, dir_open(dirfd(d), e->d_name), name,
-                                                   depth + 1, n_left);
+                                added = list_modules(paths, dir_open(dirfd(d), e->d_name), name,
+                                                     depth + 1, n_left);
                 }
         }
         (void) closedir(d);
-        return found;
+        return added;
 }
 
-static int take_belowf(Search *s, const char *format, ...) _printf_(2, 3);
-static int take_belowf(Search *s, const char *format, ...) {
+/* Looks for the module's file below the directory that @files are of: it is listed for the first module, for there may
+ * be thousands of directories, and many modules that are nowhere. */
+static int take_belowf(Search *s, LinesModules *files, const char *format, ...) _printf_(3, 4);
+static int take_belowf(Search *s, LinesModules *files, const char *format, ...) {
         _cleanup_free_ char *path = NULL;
         unsigned n_left = MODULE_DIRECTORIES_MAX;
         va_list ap;
@@ -244,7 +240,16 @@ static int take_belowf(Search *s, const char *format, ...) {
                 path = NULL; /* it is not defined then */
                 return -ENOMEM;
         }
-        return take_below(s, dir_open(AT_FDCWD, path), path, 0, &n_left);
+        if (!files->is_listed)
+                r = list_modules(&files->paths, dir_open(AT_FDCWD, path), path, 0, &n_left);
+        if (r < 0)
+                return r;
+        files->is_listed = true;
+        r = LINES_E_NONE;
+        for (size_t i = 0; i < files->paths.n && r == LINES_E_NONE; i++)
+                if (is_file_of(strrchr(files->paths.items[i], '/') + 1, s->o->module))
+                        r = take_path(s, AT_FDCWD, files->paths.items[i], false);
+        return r;
 }
 
 /* A module of the kernel whose vmlinux was named: packages have it in ../lib/modules of boot/, builds below it. */
@@ -259,8 +264,8 @@ static int take_beside(Search *s) {
         *name++ = '\0';
         release = release ?: startswith(name, "vmlinux-"); /* a text does not tell */
         if (release)
-                r = take_belowf(s, "%s/../lib/modules/%s", path, release);
-        return r == LINES_E_NONE ? take_belowf(s, "%s", path) : r;
+                r = take_belowf(s, &s->l->modules[0], "%s/../lib/modules/%s", path, release);
+        return r == LINES_E_NONE ? take_belowf(s, &s->l->modules[1], "%s", path) : r;
 }
 
 /* --- the usual places ------------------------------------------------------------------------- */
@@ -275,7 +280,7 @@ static int take_installed(Search *s) {
                 release = NULL;
         if (s->o->module) {
                 if (release)
-                        r = take_belowf(s, "%s/lib/modules/%s", debug, release);
+                        r = take_belowf(s, &s->l->modules[0], "%s/lib/modules/%s", debug, release);
         } else if (release) {
                 r = take_pathf(s, AT_FDCWD, "%s/boot/vmlinux-%s", debug, release);
                 if (r == LINES_E_NONE)

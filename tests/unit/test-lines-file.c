@@ -3,6 +3,7 @@
 #include <zstd.h>
 
 #include "lines-fixture.h"
+#include "lines/lines-private.h"
 #include "scratch.h"
 
 static void expect_bad(const char *path, const void *data, size_t n, const char *says) {
@@ -25,6 +26,126 @@ TEST(what_is_no_lines_file_is_refused_by_name) {
                    "x.lines is no lines file, or of another version");
         expect_bad(path, "ftlines\1xxxxxxxxxxx", 18, "x.lines is a damaged lines file");
         expect_bad(path, "ftlines\1", 8, "x.lines is a damaged lines file");
+}
+
+/* The strings "", "f" and more, machine and release. */
+static void add_head(Buf *body, size_t n_strings) {
+        buf_add_varint(body, n_strings);
+        buf_add(body, "\0f\0", 3);
+        buf_pad(body, n_strings - 2, 0);
+        buf_add(body, "\0\0", 2);
+}
+
+/* Symbols "f" of the kernel, of which the first has @calls. */
+static void add_symbols(Buf *body, size_t n, const Buf *calls) {
+        buf_add_varint(body, 1);
+        buf_add(body, "\0\0", 2);
+        buf_add_varint(body, n);
+        buf_add(body, "\1\1\1\4", 4);
+        buf_add_varint(body, calls->n_data);
+        for (size_t i = 1; i < n; i++)
+                buf_add(body, "\1\1\1\0", 4);
+        buf_add(body, calls->data, calls->n_data);
+}
+
+/* What zstd cannot make smaller. */
+static void add_noise(Buf *out, size_t n) {
+        unsigned seed = 1;
+
+        for (size_t i = 0; i < n; i++) {
+                char c = (char) (rand_r(&seed) >> 8);
+
+                buf_add(out, &c, 1);
+        }
+}
+
+static int open_body(LinesFile **ret, const Buf *body) {
+        size_t n_room = ZSTD_compressBound(body->n_data), n;
+        _cleanup_free_ char *packed = malloc(n_room + 8);
+        const char *problem;
+        int r;
+
+        ck_assert(packed && body->error == 0);
+        memcpy(packed, LINES_FILE_MAGIC, 8);
+        n = ZSTD_compress(packed + 8, n_room, body->data, body->n_data, 1);
+        ck_assert(!ZSTD_isError(n));
+        r = lines_file_open(ret, packed, n + 8, &problem);
+        if (r == LINES_E_NONE)
+                ck_assert_str_eq(problem, "is a damaged lines file");
+        return r;
+}
+
+/* Whether @body is refused with one more of what it has too many of, and is not without it. */
+#define EXPECT_MOST(n_most, make)                                                                  \
+        for (size_t more = 0; more < 2; more++) {                                                  \
+                _cleanup_(lines_file_freep) LinesFile *f = NULL;                                   \
+                _cleanup_buf_ Buf body = BUF_INIT;                                                 \
+                size_t n = (n_most) + more;                                                        \
+                                                                                                   \
+                make;                                                                              \
+                ck_assert_int_eq(open_body(&f, &body), more ? LINES_E_NONE : 0);                   \
+        }
+
+TEST(a_body_of_many_times_what_it_is_packed_in_is_refused) {
+        _cleanup_(lines_file_freep) LinesFile *f = NULL;
+        _cleanup_buf_ Buf body = BUF_INIT, none = BUF_INIT;
+
+        add_head(&body, FILE_STRINGS_MAX);
+        add_symbols(&body, 1, &none);
+        ck_assert_int_eq(open_body(&f, &body), LINES_E_NONE);
+}
+
+TEST(a_body_has_no_more_strings_objects_and_symbols_than_it_may) {
+        _cleanup_buf_ Buf noise = BUF_INIT, none = BUF_INIT;
+
+        add_noise(&noise, (size_t) 512 << 10);
+        EXPECT_MOST(FILE_STRINGS_MAX, (add_head(&body, n), add_symbols(&body, 1, &noise)));
+        EXPECT_MOST(FILE_SYMBOLS_MAX, (add_head(&body, 3), add_symbols(&body, n, &noise)));
+        EXPECT_MOST(FILE_OBJECTS_MAX, ({
+                            add_head(&body, 3);
+                            buf_add_varint(&body, n);
+                            for (size_t i = 0; i < n; i++)
+                                    buf_add(&body, "\0\0\0", 3);
+                    }));
+        EXPECT_MOST(FILE_STRING_MAX, ({
+                            buf_add_varint(&body, 3);
+                            buf_add(&body, "\0f\0", 3);
+                            buf_pad(&body, n, 'x');
+                            buf_add(&body, "\0\0\0", 3);
+                            add_symbols(&body, 1, &none);
+                    }));
+}
+
+TEST(a_function_has_no_more_calls_than_it_may) {
+        for (size_t more = 0; more < 2; more++) {
+                _cleanup_(lines_file_freep) LinesFile *f = NULL;
+                _cleanup_(lines_caller_freep) LinesCaller *c = NULL;
+                _cleanup_buf_ Buf body = BUF_INIT, calls = BUF_INIT;
+                size_t n = FILE_CALLS_MAX + more;
+
+                buf_add_varint(&calls, n);
+                buf_add(&calls, "\0", 1);
+                for (size_t i = 0; i < n; i++)
+                        buf_add(&calls, "\2\0\0\0\1\1\0\1", 8);
+                buf_pad(&calls, n + 1, 0);
+                /* What keeps the body from being packed too well is in strings. */
+                buf_add_varint(&body, 1026);
+                buf_add(&body, "\0f\0", 3);
+                for (unsigned i = 0, seed = 1; i < 1024; i++) {
+                        char text[101];
+
+                        for (size_t k = 0; k < 100; k++)
+                                text[k] = (char) ((rand_r(&seed) >> 8) | 1);
+                        text[100] = 0;
+                        buf_add(&body, text, sizeof(text));
+                }
+                buf_add(&body, "\0\0", 2);
+                add_symbols(&body, 1, &calls);
+                ck_assert_int_eq(open_body(&f, &body), 0);
+                ck_assert_int_eq(lines_file_caller(f, 0, 0, &c), more ? -EBADMSG : 0);
+                if (!more)
+                        ck_assert_uint_eq(c->n_nodes, n);
+        }
 }
 
 #ifdef HAVE_ELFUTILS

@@ -96,6 +96,29 @@ LINES_TEST(a_module_is_found_beside_the_kernel) {
         ck_assert_ptr_nonnull(strstr(lines_lacking(l)->items[0], "module nowhere has no lines: "));
 }
 
+TEST(what_is_beside_the_kernel_is_listed_once) {
+        _cleanup_scratch_ Scratch s = SCRATCH;
+        _cleanup_(lines_done) Lines *l = NULL;
+        char vmlinux[4096], module[4096], path[4 * 4096];
+        Asked a = {};
+
+        ck_assert_ptr_nonnull(realpath(SAMPLE_PATH("vmlinux"), vmlinux));
+        ck_assert_ptr_nonnull(realpath(SAMPLE_PATH("sample.ko"), module));
+        (void) snprintf(path, sizeof(path), "mkdir %s/drivers; cp %s %s/vmlinux", s.path, vmlinux,
+                        s.path);
+        ck_assert_int_eq(system(path), 0);
+        ck_assert_int_eq(symlinkat(module, s.fd, "drivers/sample.ko"), 0);
+        (void) snprintf(path, sizeof(path), "%s/vmlinux", s.path);
+        l = sample_open(path, NULL);
+        EXPECT_SITES(l, &a, "x [nowhere]", "leaf", "unknown");
+        /* What came later is not seen. */
+        ck_assert_int_eq(symlinkat(module, s.fd, "drivers/later.ko"), 0);
+        EXPECT_SITES(l, &a, "module_caller [later]", "leaf", "unknown");
+        EXPECT_SITES(l, &a, "module_caller [sample]", "leaf",
+                     "direct\n module_caller drivers/sample/sample.c:21");
+        ck_assert_uint_eq(lines_lacking(l)->n, 2);
+}
+
 TEST(what_was_not_hooked_may_lie_between) {
         SessionMeta meta = {};
         LinesRecording recording = { .symbols_fd = -EBADF, .meta = &meta };
