@@ -25,6 +25,7 @@ typedef struct WaitingStep WaitingStep;
 typedef struct SampledTree {
         WaitingStep *first, *last;
         bool is_kept; /* decided before its end */
+        uint64_t n_left_out; /* the caller's: left out before it, which its first step says */
 } SampledTree;
 
 /* One of zeroes but for the first two is empty. */

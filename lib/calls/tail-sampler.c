@@ -110,13 +110,21 @@ static void leave_out(Stack *stack, uint64_t n) {
                 stack->frames[stack->n - 1].n_left_out += n;
 }
 
+/* The same again, for the call at @depth that is shown next: before it. */
+static uint64_t take_left_out(Stack *stack, int32_t depth) {
+        Frame *caller = stack_caller(stack, depth);
+
+        return caller ? TAKE(caller->n_left_out, 0) : 0;
+}
+
 /* A call whose return will not come any more, and that was taken off: what is known of it is how long it was seen. */
 static void give_up(Reorder *h, Stack *stack, const Frame *open) {
         uint64_t seen_ns = open->end_ns ?: stack->last_ns;
+        uint64_t n_left_out = open->n_left_out + ((SampledTree *) open->data)->n_left_out;
 
         if (!tail_sampler_end(&h->line, open->data,
                               seen_ns - MIN(seen_ns, open->start_ns) >= h->line.min_ns))
-                leave_out(stack, open->n_left_out + 1);
+                leave_out(stack, n_left_out + 1);
 }
 
 /* What is open was seen until the task's last step: if events were lost since, or if @step is a call in its place. */
@@ -144,6 +152,7 @@ static bool is_anothers(const Frame *open, const Step *step) {
 
 static int open_call(Reorder *h, Stack *stack, const Step *step) {
         Frame ended, *open;
+        SampledTree *tree;
         Step *copy;
         int r;
 
@@ -153,20 +162,21 @@ static int open_call(Reorder *h, Stack *stack, const Step *step) {
         if (!open)
                 return -ENOMEM;
         open->start_ns = step->timestamp_ns;
-        open->data = calloc(1, sizeof(SampledTree));
-        if (!open->data) {
+        open->data = tree = calloc(1, sizeof(*tree));
+        if (!tree) {
                 stack->n--;
                 return -ENOMEM;
         }
-        r = tail_sampler_push(&h->line, open->data, step, &copy);
+        tree->n_left_out = take_left_out(stack, step->depth);
+        r = tail_sampler_push(&h->line, tree, step, &copy);
         if (r >= 0)
-                copy->n_left_out = 0;
+                copy->n_left_out = tree->n_left_out;
         return r;
 }
 
 int reorder_push(Reorder *h, const Step *step) {
+        uint64_t n_left_out = 0, n_before = 0;
         bool is_shown = true;
-        uint64_t n_left_out = 0;
         Stack *stack;
         Frame *open, ended;
         Step *copy;
@@ -199,6 +209,7 @@ int reorder_push(Reorder *h, const Step *step) {
                         if (is_anothers(&ended, step))
                                 give_up(h, stack, &ended);
                         else {
+                                n_before = ((SampledTree *) ended.data)->n_left_out;
                                 /* The end of what is shown already is shown, too. */
                                 is_shown = tail_sampler_end(&h->line, ended.data, is_shown);
                                 n_left_out = ended.n_left_out;
@@ -208,9 +219,11 @@ int reorder_push(Reorder *h, const Step *step) {
         stack->last_ns = add_capped(step->timestamp_ns,
                                     step->kind == STEP_LEAF ? step_duration_ns(step) : 0);
         if (!is_shown) {
-                leave_out(stack, n_left_out + 1);
+                leave_out(stack, n_left_out + n_before + 1);
                 return 0;
         }
+        if (step->kind == STEP_LEAF)
+                n_left_out = take_left_out(stack, step->depth);
         r = tail_sampler_push(&h->line, NULL, step, &copy);
         if (r >= 0)
                 copy->n_left_out = n_left_out;

@@ -429,11 +429,10 @@ int ways_step(Ways *w, Step *step) {
         for (Frame popped; stack_pop_before_call(stack, step->depth, &popped);)
                 free(popped.data);
         caller = stack_caller(stack, step->depth);
-        if (caller && caller->depth == step->depth - 1 && !step->function->is_irq_entry) {
-                if (step->n_left_out > 0)
-                        lose(caller);
+        if (caller && step->n_left_out > 0)
+                lose(caller);
+        if (caller && caller->depth == step->depth - 1 && !step->function->is_irq_entry)
                 r = find_way(w, caller, step);
-        }
         if (r >= 0 && step->kind == STEP_ENTER && !stack_push(stack, step->function, step->depth))
                 r = -ENOMEM;
         return r;

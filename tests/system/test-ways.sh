@@ -40,6 +40,16 @@ exits 'a text has them by names' 0 ftracectl report -q "$work/plain" --lines --v
 says 'behind its calls, too' 'ip_make_skb\(\) \{ /\* <-net/ipv4/udp\.c:1332 \*/' "$out"
 sed 's, /\* <-[^*]* \*/,,' "$out" >"$work/without"
 ok 'and is drawn as it was but for that' cmp "$work/plain" "$work/without"
+# Of calls that are not shown nobody knows where they were.
+single() { # FILE: each call with its time, and the line, if it is one
+        sed -nE 's,^ *([0-9.]+) \|[^|]*\|? *.* ([^ (]+)\(\)[ ;{]*/\* <-(.*) \*/.*,\1 \2 \3,p' "$1" | sort
+}
+with_lines report -q -O abstime >"$work/all"
+exits 'quick calls are left out' 0 with_lines report -q -O abstime --slower=3us
+single "$out" | grep -vE 'one of|static call|by a pointer' >"$work/slow.single"
+single "$work/all" >"$work/all.single"
+ok 'there are calls with one line' test "$(wc -l <"$work/slow.single")" -gt 100
+is 'which are those that they have among all' "$(comm -23 "$work/slow.single" "$work/all.single")" ''
 exits 'SystemTap'\''s way of drawing has them, too' 0 with_lines report -q --format=indent
 says 'behind a call, not behind its return' ' -> ip_make_skb /\* <-net/ipv4/udp\.c:1332 \*/$' "$out"
 ok 'indeed' not grep -qE '<- [a-z_]+ /\*' "$out"

@@ -208,6 +208,35 @@ TEST(calls_that_are_left_out_are_counted_where_they_were) {
         }
 }
 
+TEST(what_is_quick_is_counted_before_the_next_call) {
+        static const struct {
+                const char *recorded, *left;
+                uint64_t n[5]; /* of each step */
+        } cases[] = {
+                { "u{k.k.i{+k.i}+o.u}", "u{i{i}u}", { 0, 2, 1, 1 } },
+                { "u{k.i{k.k.i}k.i{+k.i}u}", "u{i{i}u}", { 0, 5, 1, 0 } },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                const FilterSpec spec = { .slower_ns = 1000 };
+                _cleanup_(filter_freep) Filter *f = NULL;
+                _cleanup_player_ Player p;
+                RECORDING(r, layout);
+                Step s;
+
+                add_calls(&r, 0, 1000, cases[i].recorded);
+                ck_assert_str_eq(left(&r, &spec), cases[i].left);
+                ck_assert_int_eq(filter_new(&f, &spec), 0);
+                player_init(&p, &r, layout, TASKS, STEPS_ALL);
+                for (size_t k = 0; k < ELEMENTSOF(cases[i].n); k++) {
+                        int e = filter_next(f, &(StepSource){ next_step, &p.steps }, UINT64_MAX,
+                                            &s);
+
+                        ck_assert_uint_eq(e > 0 ? s.n_left_out : 0, cases[i].n[k]);
+                }
+        }
+}
+
 TEST(what_is_folded_is_left_without_what_it_calls) {
         EXPECT("u{i{k.i}k.u}k.", "u{i{i}k.u}k.", .fold = STRV("ip_make_skb"));
         EXPECT("u{i{k.i}k.u}k.", "u{i{i}u}", .fold = STRV("ip_*"), .notrace = STRV("kfree"));
