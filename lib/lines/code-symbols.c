@@ -4,6 +4,9 @@
 
 #include "lines/lines-private.h"
 
+/* A Linux 6.12 has 18 of one name.  Those of many tell nothing, and each is gone past to add one more. */
+#define SAME_NAME_MAX 128
+
 static int compare_symbols(const void *pa, const void *pb) {
         const CodeSymbol *a = pa, *b = pb;
 
@@ -15,8 +18,15 @@ int code_symbols_index(CodeSymbols *s) {
 
         for (size_t i = 0; i < s->n && r >= 0; i++) {
                 const char *name = s->items[i].name;
+                uint64_t key = hash_bytes(HASH_BYTES_FIRST, name, strlen(name));
+                const HashSlot *slot;
+                unsigned n = 0;
 
-                r = hash_add(&s->names, hash_bytes(HASH_BYTES_FIRST, name, strlen(name)), i + 1);
+                hash_each (slot, &s->names, key)
+                        if (++n >= SAME_NAME_MAX)
+                                break;
+                if (n < SAME_NAME_MAX)
+                        r = hash_add(&s->names, key, i + 1);
         }
         return r;
 }

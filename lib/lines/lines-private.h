@@ -164,7 +164,7 @@ enum { /* of calls */
 /* What a body may have: a Linux 6.12 has 79030 strings, 55681 symbols, and one of 4914 calls. */
 enum {
         FILE_STRINGS_MAX = 1 << 20,
-        FILE_STRING_MAX = 4096, /* bytes, and its NUL */
+        FILE_STRING_MAX = 1024, /* bytes, and its NUL */
         FILE_OBJECTS_MAX = 4096,
         FILE_SYMBOLS_MAX = 1 << 20, /* of all objects */
         FILE_CALLS_MAX = 1 << 16,   /* of one function */

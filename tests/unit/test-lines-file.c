@@ -116,6 +116,23 @@ TEST(a_body_has_no_more_strings_objects_and_symbols_than_it_may) {
                     }));
 }
 
+TEST(of_many_symbols_of_one_name_some_are_found_by_it) {
+        _cleanup_(lines_file_freep) LinesFile *f = NULL;
+        _cleanup_(code_symbols_done) CodeSymbols symbols = {};
+        _cleanup_buf_ Buf body = BUF_INIT, none = BUF_INIT;
+        bool is_only;
+
+        add_head(&body, 3);
+        add_symbols(&body, 2000, &none);
+        ck_assert_int_eq(open_body(&f, &body), 0);
+        ck_assert_int_eq(lines_file_symbols(f, 0, &symbols), 0);
+        ck_assert_uint_eq(symbols.n, 2000);
+        ck_assert_uint_eq(symbols.names.n, 128);
+        ck_assert_uint_eq(code_symbols_named(&symbols, "f", 1, &is_only), 0);
+        ck_assert(!is_only);
+        ck_assert_uint_eq(code_symbols_at(&symbols, 2000), 1999);
+}
+
 TEST(a_function_has_no_more_calls_than_it_may) {
         for (size_t more = 0; more < 2; more++) {
                 _cleanup_(lines_file_freep) LinesFile *f = NULL;
