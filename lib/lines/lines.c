@@ -6,6 +6,7 @@
  * that no recording shows, for these are between the two as well.
  */
 
+#include "analyze/role.h"
 #include "lines/lines-private.h"
 
 #define SHIFT_SAMPLES 256 /* functions that are compared to find out where the kernel was */
@@ -397,10 +398,14 @@ static int find_sites(Lines *l, Pair *p, const Function *caller, const Function 
 
         if (!from || !to)
                 return -ENOMEM;
+        if (role_of(callee) == ROLE_IRQ)
+                p->sites.answer = LINES_INTERRUPT;
         if (!from->object || !to->object)
                 return 0;
         from->object->marks[from->symbol] |= OBJECT_IS_WANTED;
         to->object->marks[to->symbol] |= OBJECT_IS_WANTED;
+        if (p->sites.answer == LINES_INTERRUPT)
+                return 0;
         r = object_caller(from->object, from->symbol, &p->caller);
         if (r < 0 || !p->caller)
                 return r;
@@ -411,11 +416,8 @@ static int find_sites(Lines *l, Pair *p, const Function *caller, const Function 
         p->sites.answer = LINES_DIRECT;
         r = add_calls(l, p, &way, to);
         if (r >= 0 && p->sites.n_sites == 0) {
-                p->sites.answer = callee->is_irq_entry ? LINES_INTERRUPT : LINES_INDIRECT;
-                if (p->sites.answer == LINES_INDIRECT)
-                        r = add_calls(l, p, &way, NULL);
-                if (p->sites.answer == LINES_INDIRECT && p->sites.n_sites == 0)
-                        p->sites.answer = LINES_NONE;
+                r = add_calls(l, p, &way, NULL);
+                p->sites.answer = p->sites.n_sites > 0 ? LINES_INDIRECT : LINES_NONE;
         }
         p->sites.sites = p->items;
         return r;

@@ -102,7 +102,7 @@ typedef enum LinesAnswer {
         LINES_DIRECT,   /* sites that call it, one or more */
         LINES_INDIRECT, /* none does; the sites are those that call by a pointer, or static calls */
         LINES_NONE,     /* none does, and no pointer is called */
-        LINES_INTERRUPT, /* nothing calls it: an interrupt begins there */
+        LINES_INTERRUPT, /* nothing calls it: it is an interrupt's (role_of()) */
 } LinesAnswer;
 
 typedef struct LineSites {
