@@ -409,8 +409,9 @@ static int find_sites(Lines *l, Pair *p, const Function *caller, const Function 
         r = object_caller(from->object, from->symbol, &p->caller);
         if (r < 0 || !p->caller)
                 return r;
-        /* Of few functions that were to be hooked nobody knows what lies in between. */
-        if (l->recording.meta && l->recording.meta->spec.hooked.n > 0)
+        /* What was not hooked may lie in between, and of that nobody knows. */
+        if (caller->n_unhooked == UNHOOKED_UNKNOWN ||
+            (l->recording.meta && l->recording.meta->spec.hooked.n > 0))
                 return 0;
         way = (Way){ .object = from->object, .symbol = from->symbol, .caller = p->caller };
         p->sites.answer = LINES_DIRECT;

@@ -115,6 +115,20 @@ TEST(what_was_not_hooked_may_lie_between) {
         strv_done(&meta.spec.hooked);
 }
 
+TEST(below_what_nobody_knows_the_callees_of_anything_may_lie_between) {
+        _cleanup_(lines_freep) Lines *l = sample_open(SAMPLE_PATH("vmlinux"), NULL);
+        Function caller = sample_function("outer"), leaf = sample_function("leaf");
+
+        caller.n_unhooked = UNHOOKED_UNKNOWN;
+        ck_assert_int_eq(lines_sites(l, &caller, &leaf)->answer, LINES_UNKNOWN);
+        /* But no call of it. */
+        leaf.n_unhooked = UNHOOKED_UNKNOWN;
+        caller = sample_function("twice");
+        l = lines_free(l);
+        l = sample_open(SAMPLE_PATH("vmlinux"), NULL);
+        ck_assert_int_eq(lines_sites(l, &caller, &leaf)->answer, LINES_DIRECT);
+}
+
 /* Where the linker put the functions of that name. */
 static size_t addresses_of(const char *name, uint64_t ret[static 4]) {
         char command[8192], line[256];
