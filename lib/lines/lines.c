@@ -34,7 +34,7 @@ static bool is_of(const Symbol *s, const LinesObject *o) {
  * elsewhere, each by another distance. */
 static bool object_find_shift(const Lines *l, LinesObject *o, uint64_t near) {
         SymbolTimelineSpan span;
-        size_t n_alike = 0, n_other = 0;
+        size_t n_alike = 0, n_other = 0, n_known = 0;
         uint64_t at = o->module ? near - MIN(near, MODULE_SPAN) : 0;
         Symbol s;
 
@@ -50,6 +50,7 @@ static bool object_find_shift(const Lines *l, LinesObject *o, uint64_t near) {
                         break;
                 if (!strchr("tT", s.type) || !is_of(&s, o))
                         continue;
+                n_known++;
                 k = code_symbols_named(&o->symbols, s.name, s.n_name, &is_only);
                 if (k == NO_SYMBOL || !is_only)
                         continue;
@@ -63,8 +64,8 @@ static bool object_find_shift(const Lines *l, LinesObject *o, uint64_t near) {
                 else
                         n_other++;
         }
-        /* A module's sections each have a distance of their own. */
-        return o->module || n_other <= n_alike / 8;
+        /* A module's sections each have a distance of their own.  A kernel without symbols cannot be compared. */
+        return o->module || (n_other <= n_alike / 8 && (n_alike > 0 || n_known == 0));
 }
 
 /* Marks what was not hooked, at least for a while. */

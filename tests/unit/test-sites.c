@@ -207,13 +207,18 @@ TEST(another_kernel_is_refused_by_what_is_known_of_it) {
         _cleanup_(symbol_timeline_freep) SymbolTimeline *elsewhere = timeline_of(
                 "ffffffff81000000 T leaf\nffffffff81000100 T other\nffffffff81700000 T outer\n"
                 "ffffffff81800000 T twice\n");
+        _cleanup_(symbol_timeline_freep) SymbolTimeline *others =
+                timeline_of("ffffffff81000000 T printf\nffffffff81000100 T qsort\n");
         LinesRecording by_symbols = { .symbols_fd = -EBADF, .symbols = elsewhere };
+        LinesRecording by_names = { .symbols_fd = -EBADF, .symbols = others };
 
         expect_refusal(&by_id, SAMPLE_PATH("vmlinux"),
                        "has the build ID " SAMPLE_BUILD_ID
                        ", and not ffeeddccbbaa00112233445566778899ffeeddcc");
         expect_refusal(&by_machine, SAMPLE_PATH("vmlinux"), "and the recording of riscv64");
         expect_refusal(&by_symbols, SAMPLE_PATH("vmlinux"),
+                       "is of another kernel: its functions are not where the recording has them");
+        expect_refusal(&by_names, SAMPLE_PATH("vmlinux"),
                        "is of another kernel: its functions are not where the recording has them");
         expect_refusal(&right, "/dev/null", "is no regular file");
         expect_refusal(&right, "/nonexistent/vmlinux", "No such file");
