@@ -98,7 +98,7 @@ typedef struct LineSite {
 } LineSite;
 
 typedef enum LinesAnswer {
-        LINES_UNKNOWN,  /* one of the two is not known, or there is no such code, or what the caller calls unhooked */
+        LINES_UNKNOWN, /* one of the two is not known, or there is no such code, or what the caller calls unhooked */
         LINES_DIRECT,   /* sites that call it, one or more */
         LINES_INDIRECT, /* none does; the sites are those that call by a pointer, or static calls */
         LINES_NONE,     /* none does, and no pointer is called */

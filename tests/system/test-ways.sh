@@ -161,6 +161,10 @@ if command -v go >/dev/null; then
         go tool pprof -raw "$work/dat.pprof" >"$work/raw" 2>/dev/null
         says 'and so has the mapping of a profile' '\[kernel\.kallsyms\] 0123456789abcdef ' "$work/raw"
 fi
+jq '.callees_unknown_of = ["udp_sendmsg"]' "$data/sessions/$it/session.json" >"$work/store/sessions/$it/session.json"
+exits 'of a function whose callees nobody knows' 0 ftracectl report -q --store "$work/store" $it --lines --vmlinux="$data/$it.lines"
+says 'its calls have no lines' 'ip_make_skb\(\) \{ /\* <-line not known \*/' "$out"
+says 'but those of others have' '/\* <-net/ipv4/ip_output\.c:1579 \*/' "$out"
 exits 'two recordings are not compared by lines' 2 with_lines why --against=udp_sendmsg-6.1
 one_sentence 'in one sentence'
 exits 'a lines file is of no use to rows of functions' 2 of top --vmlinux="$data/$it.lines"

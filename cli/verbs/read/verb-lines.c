@@ -32,7 +32,8 @@ static const struct {
         [KNOWN_POINTERS] = { "pointers", "have one of several indirect calls" },
         [KNOWN_INTERRUPT] = { "interrupt", "are interrupts" },
         [KNOWN_NONE] = { "none", "are made by what was not recorded" },
-        [KNOWN_NOTHING] = { "unknown", "are of functions without lines" },
+        [KNOWN_NOTHING] = { "unknown",
+                            "are of functions without lines, or with callees not known" },
 };
 
 typedef struct LinesView {
