@@ -24,7 +24,7 @@ typedef struct WaitingStep WaitingStep;
 /* One of zeroes, from malloc(), has begun. */
 typedef struct SampledTree {
         WaitingStep *first, *last;
-        bool is_kept; /* decided before its end */
+        bool is_kept;        /* decided before its end */
         uint64_t n_left_out; /* the caller's: left out before it, which its first step says */
 } SampledTree;
 

@@ -6,6 +6,7 @@
  * that no recording shows, for these are between the two as well.
  */
 
+#include "analyze/role.h"
 #include "lines/lines-private.h"
 
 #define SHIFT_SAMPLES 256 /* functions that are compared to find out where the kernel was */
@@ -33,7 +34,7 @@ static bool is_of(const Symbol *s, const LinesObject *o) {
  * elsewhere, each by another distance. */
 static bool object_find_shift(const Lines *l, LinesObject *o, uint64_t near) {
         SymbolTimelineSpan span;
-        size_t n_alike = 0, n_other = 0;
+        size_t n_alike = 0, n_other = 0, n_known = 0;
         uint64_t at = o->module ? near - MIN(near, MODULE_SPAN) : 0;
         Symbol s;
 
@@ -49,6 +50,7 @@ static bool object_find_shift(const Lines *l, LinesObject *o, uint64_t near) {
                         break;
                 if (!strchr("tT", s.type) || !is_of(&s, o))
                         continue;
+                n_known++;
                 k = code_symbols_named(&o->symbols, s.name, s.n_name, &is_only);
                 if (k == NO_SYMBOL || !is_only)
                         continue;
@@ -62,8 +64,8 @@ static bool object_find_shift(const Lines *l, LinesObject *o, uint64_t near) {
                 else
                         n_other++;
         }
-        /* A module's sections each have a distance of their own. */
-        return o->module || n_other <= n_alike / 8;
+        /* A module's sections each have a distance of their own.  A kernel without symbols cannot be compared. */
+        return o->module || (n_other <= n_alike / 8 && (n_alike > 0 || n_known == 0));
 }
 
 /* Marks what was not hooked, at least for a while. */
@@ -399,25 +401,27 @@ static int find_sites(Lines *l, Pair *p, const Function *caller, const Function 
 
         if (!from || !to)
                 return -ENOMEM;
+        if (role_of(callee) == ROLE_IRQ)
+                p->sites.answer = LINES_INTERRUPT;
         if (!from->object || !to->object)
                 return 0;
         from->object->marks[from->symbol] |= OBJECT_IS_WANTED;
         to->object->marks[to->symbol] |= OBJECT_IS_WANTED;
+        if (p->sites.answer == LINES_INTERRUPT)
+                return 0;
         r = object_caller(from->object, from->symbol, &p->caller);
         if (r < 0 || !p->caller)
                 return r;
-        /* Of few functions that were to be hooked nobody knows what lies in between. */
-        if (l->recording.meta && l->recording.meta->spec.hooked.n > 0)
+        /* What was not hooked may lie in between, and of that nobody knows. */
+        if (caller->n_unhooked == UNHOOKED_UNKNOWN ||
+            (l->recording.meta && l->recording.meta->spec.hooked.n > 0))
                 return 0;
         way = (Way){ .object = from->object, .symbol = from->symbol, .caller = p->caller };
         p->sites.answer = LINES_DIRECT;
         r = add_calls(l, p, &way, to);
         if (r >= 0 && p->sites.n_sites == 0) {
-                p->sites.answer = callee->is_irq_entry ? LINES_INTERRUPT : LINES_INDIRECT;
-                if (p->sites.answer == LINES_INDIRECT)
-                        r = add_calls(l, p, &way, NULL);
-                if (p->sites.answer == LINES_INDIRECT && p->sites.n_sites == 0)
-                        p->sites.answer = LINES_NONE;
+                r = add_calls(l, p, &way, NULL);
+                p->sites.answer = p->sites.n_sites > 0 ? LINES_INDIRECT : LINES_NONE;
         }
         p->sites.sites = p->items;
         return r;

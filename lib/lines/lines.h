@@ -98,11 +98,11 @@ typedef struct LineSite {
 } LineSite;
 
 typedef enum LinesAnswer {
-        LINES_UNKNOWN,  /* one of the two is not known, or there is no such code */
+        LINES_UNKNOWN, /* one of the two is not known, or there is no such code, or what the caller calls unhooked */
         LINES_DIRECT,   /* sites that call it, one or more */
         LINES_INDIRECT, /* none does; the sites are those that call by a pointer, or static calls */
         LINES_NONE,     /* none does, and no pointer is called */
-        LINES_INTERRUPT, /* nothing calls it: an interrupt begins there */
+        LINES_INTERRUPT, /* nothing calls it: it is an interrupt's (role_of()) */
 } LinesAnswer;
 
 typedef struct LineSites {

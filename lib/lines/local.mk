@@ -21,4 +21,4 @@ noinst_LIBRARIES += %D%/liblines.a
 if HAVE_ELFUTILS
 %C%_liblines_a_SOURCES += %D%/dwarf.c %D%/image.h
 endif
-lines_libs = %D%/liblines.a $(calls_libs) $(ELFUTILS_LIBS)
+lines_libs = %D%/liblines.a $(analyze_libs) $(ELFUTILS_LIBS)

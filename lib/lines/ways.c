@@ -431,7 +431,7 @@ int ways_step(Ways *w, Step *step) {
         caller = stack_caller(stack, step->depth);
         if (caller && step->n_left_out > 0)
                 lose(caller);
-        if (caller && caller->depth == step->depth - 1 && !step->function->is_irq_entry)
+        if (caller && caller->depth == step->depth - 1)
                 r = find_way(w, caller, step);
         if (r >= 0 && step->kind == STEP_ENTER && !stack_push(stack, step->function, step->depth))
                 r = -ENOMEM;

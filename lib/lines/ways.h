@@ -13,7 +13,8 @@
  *      by a pointer                                there are more of these than are worth a list
  *      static call: security/security.c:4800       of those that the kernel patches at run time
  *      no call of it is known                      in its caller, nor in what that calls untraced
- *      line not known                              one of the two has no debug information
+ *      line not known                              one of the two has no debug information, or nobody knows what was
+ *                                                  not hooked between them
  */
 
 #include "calls/steps.h"

@@ -48,6 +48,8 @@ if ! grep -q '^#define HAVE_ELFUTILS' "$top_builddir/config.h"; then
         done_testing
         exit
 fi
+exits 'where calls are left out' 0 ftracectl lines --json --vmlinux="$kernel" --notrace=other "$work/calls.txt"
+is 'their order tells nothing' "$(known)" 'one 3, several 3, pointer 1, unknown 1'
 exits 'of a kernel with debug information' 0 ftracectl lines --json --vmlinux="$kernel" "$work/calls.txt"
 is 'each kind of call is counted' "$(known)" "$expected"
 conforms 'its JSON is what tables.varlink says' Lines

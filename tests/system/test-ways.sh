@@ -29,6 +29,7 @@ says 'a line stands behind a call' 'ip_make_skb\(\) \{ /\* <-net/ipv4/udp\.c:133
 says 'what was inlined stands between' \
         'ktime_get_update_offsets_now\(\); /\* <-kernel/time/hrtimer\.c:1861 \[hrtimer_update_base\] kernel/time/hrtimer\.c:644 \*/' "$work/lines"
 says 'a static call is said to be one' 'hrtimer_interrupt\(\) \{ /\* <-static call' "$work/lines"
+ok 'what is an interrupt'\''s has no line' not grep -qE '(irq_enter_rcu|__sysvec_[a-z_]+)\(.*<-' "$work/lines"
 says 'several lines are all said' '/\* <-one of [0-9]+: [a-z/_0-9]+\.c:[0-9]+, :[0-9]+' "$work/lines"
 sed 's, /\* <-[^*]* \*/,,' "$work/lines" >"$work/without"
 ok 'and nothing else is drawn otherwise' cmp "$work/plain" "$work/without"
@@ -160,6 +161,10 @@ if command -v go >/dev/null; then
         go tool pprof -raw "$work/dat.pprof" >"$work/raw" 2>/dev/null
         says 'and so has the mapping of a profile' '\[kernel\.kallsyms\] 0123456789abcdef ' "$work/raw"
 fi
+jq '.callees_unknown_of = ["udp_sendmsg"]' "$data/sessions/$it/session.json" >"$work/store/sessions/$it/session.json"
+exits 'of a function whose callees nobody knows' 0 ftracectl report -q --store "$work/store" $it --lines --vmlinux="$data/$it.lines"
+says 'its calls have no lines' 'ip_make_skb\(\) \{ /\* <-line not known \*/' "$out"
+says 'but those of others have' '/\* <-net/ipv4/ip_output\.c:1579 \*/' "$out"
 exits 'two recordings are not compared by lines' 2 with_lines why --against=udp_sendmsg-6.1
 one_sentence 'in one sentence'
 exits 'a lines file is of no use to rows of functions' 2 of top --vmlinux="$data/$it.lines"

@@ -138,6 +138,20 @@ TEST(what_was_not_hooked_may_lie_between) {
         strv_done(&meta.spec.hooked);
 }
 
+TEST(below_what_nobody_knows_the_callees_of_anything_may_lie_between) {
+        _cleanup_(lines_freep) Lines *l = sample_open(SAMPLE_PATH("vmlinux"), NULL);
+        Function caller = sample_function("outer"), leaf = sample_function("leaf");
+
+        caller.n_unhooked = UNHOOKED_UNKNOWN;
+        ck_assert_int_eq(lines_sites(l, &caller, &leaf)->answer, LINES_UNKNOWN);
+        /* But no call of it. */
+        leaf.n_unhooked = UNHOOKED_UNKNOWN;
+        caller = sample_function("twice");
+        l = lines_free(l);
+        l = sample_open(SAMPLE_PATH("vmlinux"), NULL);
+        ck_assert_int_eq(lines_sites(l, &caller, &leaf)->answer, LINES_DIRECT);
+}
+
 /* Where the linker put the functions of that name. */
 static size_t addresses_of(const char *name, uint64_t ret[static 4]) {
         char command[8192], line[256];
@@ -216,13 +230,18 @@ TEST(another_kernel_is_refused_by_what_is_known_of_it) {
         _cleanup_(symbol_timeline_freep) SymbolTimeline *elsewhere = timeline_of(
                 "ffffffff81000000 T leaf\nffffffff81000100 T other\nffffffff81700000 T outer\n"
                 "ffffffff81800000 T twice\n");
+        _cleanup_(symbol_timeline_freep) SymbolTimeline *others =
+                timeline_of("ffffffff81000000 T printf\nffffffff81000100 T qsort\n");
         LinesRecording by_symbols = { .symbols_fd = -EBADF, .symbols = elsewhere };
+        LinesRecording by_names = { .symbols_fd = -EBADF, .symbols = others };
 
         expect_refusal(&by_id, SAMPLE_PATH("vmlinux"),
                        "has the build ID " SAMPLE_BUILD_ID
                        ", and not ffeeddccbbaa00112233445566778899ffeeddcc");
         expect_refusal(&by_machine, SAMPLE_PATH("vmlinux"), "and the recording of riscv64");
         expect_refusal(&by_symbols, SAMPLE_PATH("vmlinux"),
+                       "is of another kernel: its functions are not where the recording has them");
+        expect_refusal(&by_names, SAMPLE_PATH("vmlinux"),
                        "is of another kernel: its functions are not where the recording has them");
         expect_refusal(&right, "/dev/null", "is no regular file");
         expect_refusal(&right, "/nonexistent/vmlinux", "No such file");

@@ -102,6 +102,16 @@ SAMPLE_TEST(a_long_run_is_asked_in_parts) {
                              "net/ipv4/loop.c:82\nnet/ipv4/loop.c:83\nnet/ipv4/loop.c:82\n"));
 }
 
+static void expect_steps(Sample *s, Step *steps, const char *const *texts, size_t n) {
+        for (size_t i = 0; i < n; i++) {
+                ck_assert_int_eq(ways_step(s->ways, &steps[i]), 0);
+                if (texts[i])
+                        ck_assert_str_eq(steps[i].way ? steps[i].way->text : "none", texts[i]);
+                else
+                        ck_assert_msg(!steps[i].way, "%zu: %s", i, steps[i].way->text);
+        }
+}
+
 SAMPLE_TEST(who_draws_asks_as_it_goes) {
         const Function *twice = function_of(s, "twice"), *leaf = function_of(s, "leaf"), *other = function_of(s, "other");
         Step steps[] = { { .kind = STEP_ENTER, .function = twice },
@@ -118,12 +128,27 @@ SAMPLE_TEST(who_draws_asks_as_it_goes) {
                                                               [3] = "net/ipv4/twice.c:63",
                                                               [7] = "one of 2: net/ipv4/twice.c:61, :63" };
 
-        for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
-                ck_assert_int_eq(ways_step(s->ways, &steps[i]), 0);
-                if (texts[i])
-                        ck_assert_str_eq(steps[i].way->text, texts[i]);
-                else
-                        ck_assert_msg(!steps[i].way, "%zu: %s", i, steps[i].way->text);
-        }
+        expect_steps(s, steps, texts, ELEMENTSOF(steps));
+}
+
+/* On x86 what lies around a handler stands beside it, and is in no section of its own. */
+SAMPLE_TEST(what_is_an_interrupts_leaves_its_caller_where_it_was) {
+        const Function *twice = function_of(s, "twice"), *leaf = function_of(s, "leaf");
+        const Function *other = function_of(s, "other"), *before = function_of(s, "irq_enter_rcu");
+        Step steps[] = { { .kind = STEP_ENTER, .function = twice },
+                         { .kind = STEP_LEAF, .function = leaf, .depth = 1 },
+                         { .kind = STEP_LEAF, .function = before, .depth = 1 },
+                         { .kind = STEP_ENTER, .function = function_of(s, "__sysvec_x"), .depth = 1 },
+                         { .kind = STEP_LEAVE, .function = function_of(s, "__sysvec_x"), .depth = 1 },
+                         { .kind = STEP_LEAF, .function = other, .depth = 1 },
+                         { .kind = STEP_LEAF, .function = leaf, .depth = 1 } };
+        static const char *const texts[ELEMENTSOF(steps)] = { [1] = "net/ipv4/twice.c:61",
+                                                              [5] = "net/ipv4/twice.c:62",
+                                                              [6] = "net/ipv4/twice.c:63" };
+
+        expect_steps(s, steps, texts, ELEMENTSOF(steps));
+        ck_assert_str_eq(WAYS(s, "twice", "leaf", "irq_enter_rcu", "other", "leaf"),
+                         "net/ipv4/twice.c:61\nnet/ipv4/twice.c:62\nnet/ipv4/twice.c:63\n");
+        ck_assert_int_eq(lines_sites(s->lines, twice, before)->answer, LINES_INTERRUPT);
 }
 #endif

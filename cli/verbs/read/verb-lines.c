@@ -32,33 +32,18 @@ static const struct {
         [KNOWN_POINTERS] = { "pointers", "have one of several indirect calls" },
         [KNOWN_INTERRUPT] = { "interrupt", "are interrupts" },
         [KNOWN_NONE] = { "none", "are made by what was not recorded" },
-        [KNOWN_NOTHING] = { "unknown", "are of functions without lines" },
+        [KNOWN_NOTHING] = { "unknown",
+                            "are of functions without lines, or with callees not known" },
 };
-
-/* What one call has called so far, of its frame. */
-typedef struct Callees {
-        const LineSites **sites; /* first NULL, for what came before it was seen */
-        size_t n;
-} Callees;
 
 typedef struct LinesView {
         Lines *lines;
+        bool is_sparse;          /* nobody can say who called what */
+        const LineSites **sites; /* of one call's calls */
+        uint64_t *possible;
+        size_t n_sites_room, n_possible_room;
         uint64_t n[N_KNOWN], n_inlined, n_all;
 } LinesView;
-
-static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
-        LinesView *v = userdata;
-        Callees *of = caller ? caller->data : NULL, *of_frame;
-        const LineSites *sites;
-
-        frame->data = of_frame = NEW(Callees, .n = 0);
-        if (!of_frame || !ARRAY_ADD(of_frame->sites, of_frame->n, NULL))
-                return -ENOMEM;
-        if (!of)
-                return 0;
-        sites = lines_sites(v->lines, caller->function, frame->function);
-        return sites && ARRAY_ADD(of->sites, of->n, sites) ? 0 : -ENOMEM;
-}
 
 static Known what_is_known(const LineSites *s, uint64_t possible) {
         switch (s->answer) {
@@ -78,27 +63,49 @@ static Known what_is_known(const LineSites *s, uint64_t possible) {
         return KNOWN_NOTHING;
 }
 
+static void count(LinesView *v, Known k) {
+        v->n[k]++;
+        v->n_all++;
+}
+
+/* A PairingWays: gives none, and counts. */
+static int find(void *userdata, const Function *caller, const Function *const *callees, size_t n,
+                bool has_ended, const CallWay **ret) {
+        LinesView *v = userdata;
+        int r;
+
+        if (!ARRAY_ROOM(v->sites, v->n_sites_room, n) ||
+            !ARRAY_ROOM(v->possible, v->n_possible_room, n))
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                ret[i] = NULL;
+                v->sites[i] = callees[i] ? lines_sites(v->lines, caller, callees[i]) : NULL;
+                if (callees[i] && !v->sites[i])
+                        return -ENOMEM;
+        }
+        r = lines_follow_all(v->lines, v->sites, n, has_ended, v->possible);
+        for (size_t i = 0; i < n && r >= 0; i++) {
+                const LineSites *s = v->sites[i];
+                Known k = s ? what_is_known(s, v->possible[i]) : N_KNOWN;
+
+                if (!s)
+                        continue;
+                count(v, k);
+                if (k == KNOWN_ONE || k == KNOWN_ORDER)
+                        v->n_inlined += s->sites[__builtin_ctzll(v->possible[i])].n_frames > 1;
+        }
+        return r;
+}
+
+/* What find() is not asked about. */
 static int end(void *userdata, const Call *call) {
         LinesView *v = userdata;
-        Callees *c = call->frame->data;
-        _cleanup_free_ uint64_t *possible = calloc(c->n, sizeof(*possible));
-        size_t first = call->is_late ? 0 : 1;
-        int r = possible ? lines_follow_all(v->lines, c->sites + first, c->n - first, !call->is_cut,
-                                            possible + first)
-                         : -ENOMEM;
 
-        for (size_t i = 1; i < c->n && r >= 0; i++) {
-                const LineSites *s = c->sites[i];
-                Known k = what_is_known(s, possible[i]);
-
-                v->n[k]++;
-                v->n_all++;
-                if (k == KNOWN_ONE || k == KNOWN_ORDER)
-                        v->n_inlined += s->sites[__builtin_ctzll(possible[i])].n_frames > 1;
-        }
-        free(c->sites);
-        free(c);
-        return r;
+        if (call->caller && call->frame->role == ROLE_IRQ)
+                count(v, KNOWN_INTERRUPT);
+        else if (call->caller && (v->is_sparse || call->frame->depth != call->caller->depth + 1))
+                count(v, KNOWN_NOTHING);
+        return 0;
 }
 
 /* --- what is printed -------------------------------------------------------------------------- */
@@ -156,13 +163,18 @@ int verb_lines(const Options *o) {
         status = counting_status(counting_init(&counting, false));
         if (status != STATUS_OK)
                 return status;
-        pairing_add_sink(counting.pairing, begin, end, &v);
+        pairing_add_sink(counting.pairing, NULL, end, &v);
         status = counting_open(&counting, o, o->words.items[0])
                          ?: reading_lines(&lines, &counting.reading);
         v.lines = lines;
+        v.is_sparse = counting.pairing->is_sparse;
+        counting.pairing->find_ways = find;
+        counting.pairing->ways_userdata = &v;
         if (status == STATUS_OK)
                 status = counting_run(&counting);
         if (status == STATUS_OK)
                 status = o->output ? write_file(o, &v) : print(o, &v);
+        free(v.sites);
+        free(v.possible);
         return status == STATUS_OK ? counting_end(&counting) : status;
 }
