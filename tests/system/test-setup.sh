@@ -27,7 +27,7 @@ is 'of which the base is build-essential' "$(packages to_package | grep -cx 'bui
 is 'HACKING lists what building takes' "$(comm -3 <(packages to_build | grep -vx libc6-dev) <(grep -vx libc6-dev <<<"$in_hacking"))" ''
 is 'the .spec asks for the libraries that configure asks for' \
         "$(sed -nE 's/^BuildRequires: *pkgconfig\((.*)\)( >= (.*))?$/\1 \3/p' "$top_srcdir/systemd/rpm/ftraced.spec.in" | sort)" \
-        "$(sed -nE 's/^PKG_CHECK_MODULES\(\[[A-Z]+\], *\[([^] ]*)( >= ([^]]*))?\].*/\1 \3/p' "$top_srcdir/configure.ac" | sort)"
+        "$(sed -nE 's/^.*PKG_CHECK_MODULES\(\[[A-Z]+\], *\[([^] ]*)( >= ([^]]*))?\].*/\1 \3/p' "$top_srcdir/configure.ac" | sort)"
 is 'the header is tried with a C++ compiler' "$(packages to_test | grep -cx g++)" 1
 
 # --- what is there -------------------------------------------------------------------------------
