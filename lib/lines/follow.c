@@ -24,7 +24,7 @@ enum {
 };
 
 static const Pair *pair_of(const LineSites *s) {
-        return (const Pair *) ((const char *) s - offsetof(Pair, sites));
+        return (const void *) ((const char *) s - offsetof(Pair, sites));
 }
 
 static uint64_t all_bits(uint32_t n) {
