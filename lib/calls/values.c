@@ -14,7 +14,7 @@
 #define OPEN_MAX 64 /* depths of which it is known whose calls are open */
 #define MARKS_MAX 4 /* a task, a softirq, an interrupt, an NMI */
 #define WAITING_MAX 65536
-#define STACK_NS_MAX 10000000 /* to take a stack: 1.1 ms where all is recorded in an emulator */
+#define STACK_NS_MAX 1000000000 /* to take a stack, with what interrupts that: over 10 ms in an emulator that records all */
 #define CALLERS_MAX 256 /* more are not told */
 
 /* Bits of common_flags, linux 6.1 include/linux/trace_events.h. */

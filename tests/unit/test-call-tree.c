@@ -173,10 +173,8 @@ static const Function inlined = { .label = "inl",
                                   .n_name = 5,
                                   .n_place = 8,
                                   .plain = &step_child };
-static const struct {
-        CallWay way;
-        const Function *functions[2];
-} direct = { { .n = 1 }, { &child_1 } }, through = { { .n = 2 }, { &inlined, &child_2 } };
+static const CallWay direct = { .n = 1, .functions = { &child_1 } },
+                     through = { .n = 2, .functions = { &inlined, &child_2 } };
 
 /* What was asked, in the order of questions: "root: child ? child; ". */
 typedef struct Asked {
@@ -198,7 +196,7 @@ static int find_ways(void *userdata, const Function *caller, const Function *con
         for (size_t i = 0; i < n; i++) {
                 note(a, callees[i] ? " " : " ?");
                 note(a, callees[i] ? callees[i]->label : "");
-                ret[i] = !callees[i] ? NULL : i % 2 ? &through.way : &direct.way;
+                ret[i] = !callees[i] ? NULL : i % 2 ? &through : &direct;
         }
         note(a, has_ended ? "; " : " ...; ");
         return 0;
@@ -252,13 +250,10 @@ TEST(what_may_lack_in_between_is_told) {
 
 TEST(recursion_at_two_lines_counts_once_among_callers) {
         static const Function again = { .label = "leaf", .n_label = 4, .n_name = 4, .plain = &step_module };
-        static const struct {
-                CallWay way;
-                const Function *functions[1];
-        } self = { { .n = 1 }, { &again } };
+        static const CallWay self = { .n = 1, .functions = { &again } };
         _cleanup_grown_ Grown g = grown(), turned = {};
         CallNode *top = call_tree_child(g.tree, call_tree_root(g.tree), &step_module), *below;
-        Frame frame = { .function = &step_module, .way = &self.way };
+        Frame frame = { .function = &step_module, .way = &self };
 
         below = call_tree_enter(g.tree, top, &frame);
         call_node_add(below, &(Call){ .frame = &frame, .duration_ns = 50, .self_ns = 50 });

@@ -76,6 +76,7 @@ SCRATCH_TEST(builds_are_of_all_modules_that_there_were) {
         char hash[2][SYMBOL_HASH_CHARS + 1];
         _cleanup_strv_ Strv ids = {};
 
+        ck_assert_ptr_nonnull(made);
         for (size_t i = 0; i < 2; i++) {
                 const char *list =
                         i == 0 ? "a 1 Live 0x1 - 0a\n" : "b 1 Live 0x1 - 0b\na 1 Live 0x1 - 0a\n";

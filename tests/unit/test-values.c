@@ -280,7 +280,7 @@ TEST(a_stack_behind_its_probe_tells_who_called) {
         expect_stack("u{ u[ ^u{ ^u[ ^u] ^u}5 k{ k}10 u] u}90",
                      "{u{u" CALLERS "}u" CALLERS "}u");
         expect_stack("u{ u[ u]0 k{ k}10 u] u}90", "{u?" CALLERS "}u");
-        expect_stack("u{ u[ k{ k}10 +20000000 k{ k}10 u}90", "{u.k}u");
+        expect_stack("u{ u[ k{ k}10 +2000000000 k{ k}10 u}90", "{u.k}u");
 }
 
 TEST(only_events_of_ours_are_taken) {
