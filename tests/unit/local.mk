@@ -243,13 +243,14 @@ unit_programs += %D%/daemon-rotation
 %C%_daemon_rotation_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=recorder_sequence,--wrap=recorder_first_open \
 	-Wl,--wrap=recorder_oldest_open,--wrap=recorder_cut,--wrap=recorder_kick
 
-# A small kernel with debug information, and a module of it.
+# A small kernel with debug information, and a module of it, as gcc makes them: tests know its code.
+lines_gcc = $(if $(findstring clang,$(CC)),gcc,$(CC))
 lines_samples = %D%/lines/vmlinux %D%/lines/sample.ko
 check_DATA += $(lines_samples)
 CLEANFILES += $(lines_samples)
 EXTRA_DIST += %D%/lines-sample.c %D%/lines-sample-2.c %D%/lines-sample-module.c
-lines_cc = $(AM_V_CC)$(MKDIR_P) %D%/lines && $(CC) -g -gdwarf-5 -O2 -fno-pie -fno-stack-protector -fcf-protection=none \
-	-ffile-prefix-map=$(abs_builddir)=. $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-pg -mfentry,-fpatchable-function-entry=2)
+lines_cc = $(AM_V_CC)$(MKDIR_P) %D%/lines && $(lines_gcc) -g -gdwarf-5 -O2 -fno-pie -fno-stack-protector -fcf-protection=none \
+	-ffile-prefix-map=$(abs_builddir)=. $(if $(findstring x86_64,$(shell $(lines_gcc) -dumpmachine)),-pg -mfentry,-fpatchable-function-entry=2)
 %D%/lines/vmlinux: %D%/lines-sample.c %D%/lines-sample-2.c
 	$(lines_cc) -no-pie -nostdlib -static -Wl,-e,start_kernel -Wl,--build-id=0x00112233445566778899aabbccddeeff00112233 -o $@ $^
 %D%/lines/sample.ko: %D%/lines-sample-module.c
