@@ -294,7 +294,6 @@ static int take_installed(Search *s) {
 #ifdef HAVE_DEBUGINFOD
 /* What is used of the library. */
 typedef struct Debuginfod {
-        void *library;
         typeof(debuginfod_begin) *begin;
         typeof(debuginfod_set_progressfn) *set_progress;
         typeof(debuginfod_set_user_data) *set_data;
@@ -303,11 +302,7 @@ typedef struct Debuginfod {
         typeof(debuginfod_end) *end;
 } Debuginfod;
 
-static void debuginfod_done(Debuginfod *d) {
-        if (d->library)
-                (void) dlclose(d->library);
-}
-
+/* It stays: what its own libraries have allocated only they know of. */
 static bool debuginfod_load(Debuginfod *d) {
         const struct {
                 const char *name;
@@ -320,16 +315,16 @@ static bool debuginfod_load(Debuginfod *d) {
                 { "debuginfod_find_debuginfo", &d->find },
                 { "debuginfod_end", &d->end },
         };
+        void *library = dlopen(DEBUGINFOD_SONAME, RTLD_LAZY);
 
-        d->library = dlopen(DEBUGINFOD_SONAME, RTLD_LAZY);
-        for (size_t i = 0; d->library && i < ELEMENTSOF(functions); i++) {
-                void *function = dlsym(d->library, functions[i].name);
+        for (size_t i = 0; library && i < ELEMENTSOF(functions); i++) {
+                void *function = dlsym(library, functions[i].name);
 
                 if (!function)
                         return false;
                 memcpy(functions[i].at, &function, sizeof(function));
         }
-        return d->library;
+        return library;
 }
 
 static int on_progress(debuginfod_client *c, long n_bytes, long n_all) {
@@ -339,14 +334,13 @@ static int on_progress(debuginfod_client *c, long n_bytes, long n_all) {
         if (!debuginfod_load(&d)) /* it is loaded */
                 return 1;
         place = d.data(c);
-        debuginfod_done(&d);
         return place->progress(place->userdata, (uint64_t) MAX(n_bytes, 0L),
                                (uint64_t) MAX(n_all, 0L));
 }
 
 static int take_fetched(Search *s) {
         const char *urls = getenv(DEBUGINFOD_URLS_ENV_VAR);
-        _cleanup_(debuginfod_done) Debuginfod d = {};
+        Debuginfod d = {};
         _cleanup_free_ char *path = NULL;
         debuginfod_client *c;
         int fd;
