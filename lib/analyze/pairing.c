@@ -430,10 +430,6 @@ static int note_context(Pairing *p, const Step *step) {
         return 0;
 }
 
-static bool is_same(const Function *a, const Function *b) {
-        return a == b || (a->n_label == b->n_label && memcmp(a->label, b->label, a->n_label) == 0);
-}
-
 static int note_callers(Pairing *p, const Step *step) {
         Stack *stack = stacks_get(&p->stacks, step);
         Held *h = stack ? stack->data : NULL;
@@ -441,7 +437,7 @@ static int note_callers(Pairing *p, const Step *step) {
         for (uint32_t i = h ? h->n_open : 0; i > 0; i--) {
                 HeldCall *c = &h->calls[h->open[i - 1]];
 
-                if (c->function && is_same(c->function, step->callers->root)) {
+                if (c->function && function_is_same(c->function, step->callers->root)) {
                         c->callers = step->callers;
                         break;
                 }

@@ -51,6 +51,11 @@ static inline const Function *function_plain(const Function *f) {
         return f->plain ?: f;
 }
 
+/* The same by name: probes and the graph may know it by two addresses, behind an ENDBR, or before it. */
+static inline bool function_is_same(const Function *a, const Function *b) {
+        return a == b || (a->n_label == b->n_label && memcmp(a->label, b->label, a->n_label) == 0);
+}
+
 /* The name of its module, not ended; NULL: it is the kernel's own. */
 static inline const char *function_module(const Function *f, size_t *ret_n) {
         static const size_t n_brackets = sizeof(" []") - 1;

@@ -181,11 +181,6 @@ static Mark mark_of(const Event *e, const Function *f) {
                        .timestamp_ns = e->timestamp_ns };
 }
 
-/* The graph may know a function by another address than the probe: behind an ENDBR, or before it. */
-static bool is_same(const Function *a, const Function *b) {
-        return a == b || (a->n_label == b->n_label && memcmp(a->label, b->label, a->n_label) == 0);
-}
-
 static bool is_named(const Function *f, const Symbol *s) {
         return f->n_name == s->n_name && memcmp(f->label, s->name, s->n_name) == 0;
 }
@@ -216,7 +211,7 @@ static Mark *top_of(Values *v, Marks *m, const Event *e, const Function *f) {
         while (m->n > 0 && m->items[m->n - 1].level > level_of(e))
                 release(v, m);
         top = m->n > 0 ? &m->items[m->n - 1] : NULL;
-        return top && top->level == level_of(e) && is_same(top->function, f) ? top : NULL;
+        return top && top->level == level_of(e) && function_is_same(top->function, f) ? top : NULL;
 }
 
 static Mark *push(Marks *m, const Event *e, const Function *f) {
@@ -282,11 +277,11 @@ static bool is_anothers(const Values *v, const TaskValues *t, const Function *f,
                 return false;
         if (is_named(f, &s)) {
                 for (int32_t i = 0; i < depth; i++)
-                        if (t->open[i] && is_same(t->open[i], f))
+                        if (t->open[i] && function_is_same(t->open[i], f))
                                 return false;
                 return true;
         }
-        return caller && is_same(caller, f) && above && is_named(above, &s);
+        return caller && function_is_same(caller, f) && above && is_named(above, &s);
 }
 
 /* --- what comes in ------------------------------------------------------------------------------ */
@@ -304,7 +299,7 @@ static void note_args(Values *v, TaskValues *t, const Event *e, const Function *
 
         /* @entry, which has not gone out, is what the event is directly behind. */
         if (entry && v->has_entry && v->mark.level == level_of(e) && entry->pid == e->pid &&
-            is_same(v->mark.function, f)) {
+            function_is_same(v->mark.function, f)) {
                 v->entry_sides.n_behind++;
                 if (may_be_behind) {
                         give(entry, v->args, record->args);
@@ -368,7 +363,7 @@ static void note_return(Values *v, TaskValues *t, const Event *e, const Function
 static void note_stacked(TaskValues *t, const Event *e, const Function *f) {
         int32_t depth = OPEN_MAX;
 
-        while (depth > 0 && !(t->open[depth - 1] && is_same(t->open[depth - 1], f)))
+        while (depth > 0 && !(t->open[depth - 1] && function_is_same(t->open[depth - 1], f)))
                 depth--;
         t->stacked[level_of(e)] = mark_of(e, f);
         t->stacked[level_of(e)].depth = depth > 0 ? depth : INT32_MAX;
@@ -545,7 +540,7 @@ static int find_above(Values *v, const Function *root, uint64_t timestamp_ns,
                         return -ENOMEM;
                 if (*ret_is_there)
                         ret[n_found++] = f;
-                *ret_is_there = *ret_is_there || is_same(f, root);
+                *ret_is_there = *ret_is_there || function_is_same(f, root);
         }
         return n_found;
 }
