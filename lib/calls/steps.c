@@ -185,8 +185,6 @@ static inline int next_step(Steps *s, uint64_t until_ns, Step *ret) {
                                 return r;
                         continue;
                 }
-                ret->said = NULL;
-                ret->way = NULL;
                 r = fill_step(s, event, ret);
                 if (r < 0)
                         return r;
