@@ -199,8 +199,8 @@ int top_view_check(const Options *o, BreakdownBy *ret_by) {
 
         if (by < 0)
                 return failed(STATUS_USAGE,
-                              "--by: \"%s\" is not one of function, module, task, cpu, root, file, "
-                              "dir, layer.",
+                              "--by: \"%s\" is not one of function, module, task, cpu, root, caller, "
+                              "file, dir, layer.",
                               NAME_QUOTED(o->by));
         if (sort && find_column(sort, strlen(sort)) == ELEMENTSOF(columns))
                 return refuse_column("--sort", sort, strlen(sort), "");
@@ -353,7 +353,7 @@ static void tell_cell(const TopView *v, Row r, const BreakdownRow *row, const st
                 row_share(r, c->title, NULL, (double) value, (double) MAX(v->all_ns, UINT64_C(1)));
                 break;
         case CELL_COUNT:
-                row_count(r, v->by == BREAKDOWN_BY_ROOT || v->by == BREAKDOWN_BY_CALLER ? ">TREES" : c->title, c->key, value);
+                row_count(r, breakdown_counts_trees(v->by) ? ">TREES" : c->title, c->key, value);
                 break;
         case CELL_NAME:
                 tell_name(v, r, row);

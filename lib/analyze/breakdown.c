@@ -35,6 +35,11 @@ int breakdown_by_from_name(const char *name) {
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
+/* The same of several roots. */
+static const char *callers_of(const Frame *frame) {
+        return frame->callers ? startswith(frame->callers->text, "callers: ") : UNTOLD;
+}
+
 static void name_row(const Breakdown *p, BreakdownRow *row, const Frame *frame,
                      const Stack *stack) {
         const Function *f = frame->function;
@@ -47,7 +52,7 @@ static void name_row(const Breakdown *p, BreakdownRow *row, const Frame *frame,
                 return;
         }
         if (p->by == BREAKDOWN_BY_CALLER) {
-                row->name = frame->callers ? startswith(frame->callers->text, "callers: ") : UNTOLD;
+                row->name = callers_of(frame);
                 row->n_name = (uint32_t) strlen(row->name);
                 return;
         }
@@ -93,14 +98,10 @@ static uint64_t row_key(const Breakdown *p, const Frame *frame, const Stack *sta
         case BREAKDOWN_BY_CPU:
                 return frame->cpu;
         case BREAKDOWN_BY_CALLER:
-                return hash_key(frame->callers);
+                return hash_bytes(HASH_BYTES_FIRST, callers_of(frame), strlen(callers_of(frame)));
         default:
                 return hash_key(f);
         }
-}
-
-static bool is_of_roots(BreakdownBy by) {
-        return by == BREAKDOWN_BY_ROOT || by == BREAKDOWN_BY_CALLER;
 }
 
 /* The row that a call belongs to; NULL without memory. */
@@ -110,7 +111,7 @@ static BreakdownRow *find_row(Breakdown *p, const Frame *frame, const Stack *sta
         BreakdownRow *row;
         uint64_t key;
 
-        if (is_of_roots(p->by) && caller)
+        if (breakdown_counts_trees(p->by) && caller)
                 return caller->row;
         row = p->place ? hash_get_ptr(&p->by_function, hash_key(f)) : NULL;
         if (row)
@@ -146,14 +147,14 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
 }
 
 static bool is_of_trees(BreakdownBy by) {
-        return by == BREAKDOWN_BY_TASK || by == BREAKDOWN_BY_CPU || is_of_roots(by);
+        return by == BREAKDOWN_BY_TASK || by == BREAKDOWN_BY_CPU || breakdown_counts_trees(by);
 }
 
 static int end(void *userdata, const Call *call) {
         const Breakdown *p = userdata;
         const Frame *frame = call->frame;
         BreakdownRow *row = frame->row;
-        bool counts = !is_of_roots(p->by) || frame->is_root;
+        bool counts = !breakdown_counts_trees(p->by) || frame->is_root;
 
         row->n += counts;
         row->n_cut += counts && call->is_cut;

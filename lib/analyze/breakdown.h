@@ -26,6 +26,11 @@ typedef enum BreakdownBy {
         BREAKDOWN_BY_LAYER,
 } BreakdownBy;
 
+/* True if a row counts trees, whole, and not calls. */
+static inline bool breakdown_counts_trees(BreakdownBy by) {
+        return by == BREAKDOWN_BY_ROOT || by == BREAKDOWN_BY_CALLER;
+}
+
 typedef struct BreakdownRow {
         const Function *function; /* FUNCTION, ROOT; NULL */
         const char *

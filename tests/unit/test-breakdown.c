@@ -82,6 +82,26 @@ TEST(roots_tasks_and_cpus_are_counted_by_trees) {
         }
 }
 
+TEST(trees_count_by_who_called_whichever_root) {
+        static char text[] = "callers: sys_a < b";
+        static const Callers of_root = { .root = &step_root, .text = text },
+                             of_child = { .root = &step_child, .text = text };
+        _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_CALLER);
+
+        FEED(pairing, step_enter(&step_root, 0), (Step){ .kind = STEP_OTHER, .pid = 17, .callers = &of_root },
+             step_leaf(&step_module, 1, 30), step_leave(&step_root, 0, 100));
+        /* A stack of another function is not its own. */
+        FEED(pairing, step_enter(&step_child, 0), (Step){ .kind = STEP_OTHER, .pid = 17, .callers = &of_child },
+             (Step){ .kind = STEP_OTHER, .pid = 17, .callers = &of_root }, step_leave(&step_child, 0, 50));
+        FEED(pairing, step_enter(&step_root, 0), (Step){ .kind = STEP_OTHER, .pid = 17, .callers = &of_child },
+             step_leave(&step_root, 0, 7));
+        ck_assert_int_eq(pairing_finish(pairing), 0);
+        ck_assert_uint_eq(row_of(p, "sys_a < b")->n, 2);
+        ck_assert_uint_eq(row_of(p, "sys_a < b")->total_ns, 150);
+        ck_assert_uint_eq(row_of(p, "(not known)")->n, 1);
+        ck_assert_uint_eq(row_of(p, "(not known)")->total_ns, 7);
+}
+
 TEST(a_return_before_its_call_took_no_time) {
         _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
         Step s = step_leaf(&step_root, 0, 0);
