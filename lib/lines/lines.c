@@ -328,9 +328,7 @@ typedef struct Way {
 /* Adds the call at @node of the function at the end of @way, the caller's node @first. */
 static int add_call(Pair *p, const Way *way, LinesNode *node, uint32_t first) {
         _cleanup_free_ LineFrame *frames = NULL;
-        LineSite site = { .offset = (int64_t) (node->address -
-                                               way->object->symbols.items[way->symbol].address),
-                          .is_jump = p->caller->nodes[first].is_jump,
+        LineSite site = { .is_jump = p->caller->nodes[first].is_jump,
                           .is_static = node->is_static };
         size_t n_sites = p->sites.n_sites, n_calls = p->n_calls;
         uint32_t at;

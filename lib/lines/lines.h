@@ -89,8 +89,6 @@ typedef struct LineFrame {
 } LineFrame;
 
 typedef struct LineSite {
-        uint64_t
-                offset; /* of the call from the caller's beginning, in its own section; for pprof */
         bool is_jump;   /* a tail call: the caller was left by it */
         bool is_static; /* a static call, which the kernel patches at run time */
         uint32_t n_frames;       /* at least 1: the caller's own */
