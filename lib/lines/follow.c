@@ -12,11 +12,11 @@
 #define ALL UINT64_MAX
 
 /* What one caller's calls are looked at with. */
-typedef struct Ways {
+typedef struct Reach {
         const LinesCaller *caller;
         uint8_t *marks; /* of each call */
         uint32_t *stack;
-} Ways;
+} Reach;
 
 enum {
         WAY_SEEN = 1 << 0,
@@ -50,20 +50,20 @@ static bool has_order(const LineSites *s) {
                pair_of(s)->n_calls <= CALLS_MAX && !pair_of(s)->caller->is_torn;
 }
 
-static int ways_init(Ways *w, const LinesCaller *caller) {
+static int reach_init(Reach *w, const LinesCaller *caller) {
         w->caller = caller;
         w->marks = calloc((size_t) caller->n_nodes + 1, 1);
         w->stack = calloc((size_t) caller->n_nodes + 1, sizeof(*w->stack));
         return w->marks && w->stack ? 0 : -ENOMEM;
 }
 
-static void ways_done(Ways *w) {
+static void reach_done(Reach *w) {
         free(w->marks);
         free(w->stack);
 }
 
 /* No way leads past a call of it that was not recorded. */
-static void block(Ways *w, const LineSites *s) {
+static void block(Reach *w, const LineSites *s) {
         const Pair *p = pair_of(s);
 
         for (uint32_t i = 0; s->answer == LINES_DIRECT && i < p->n_calls; i++)
@@ -71,7 +71,7 @@ static void block(Ways *w, const LineSites *s) {
                         w->marks[p->calls[i].node] |= WAY_BLOCKED;
 }
 
-static void push(Ways *w, uint32_t *n, uint32_t node) {
+static void push(Reach *w, uint32_t *n, uint32_t node) {
         if (w->marks[node] & WAY_SEEN)
                 return;
         w->marks[node] |= WAY_SEEN;
@@ -80,7 +80,7 @@ static void push(Ways *w, uint32_t *n, uint32_t node) {
 }
 
 /* Marks what comes next after node @from, the beginning if that is their number. */
-static void reach(Ways *w, uint32_t from, bool may_stay) {
+static void reach(Reach *w, uint32_t from, bool may_stay) {
         const LinesCaller *c = w->caller;
         uint32_t n = 0;
 
@@ -101,7 +101,7 @@ static void reach(Ways *w, uint32_t from, bool may_stay) {
 }
 
 /* The calls of @to that come next after node @from; of the end, which is NULL, a bit. */
-static uint64_t reach_next(Ways *w, uint32_t from, bool may_stay, const LineSites *to) {
+static uint64_t reach_next(Reach *w, uint32_t from, bool may_stay, const LineSites *to) {
         const Pair *p = to ? pair_of(to) : NULL;
         uint64_t found = 0;
 
@@ -115,7 +115,7 @@ static uint64_t reach_next(Ways *w, uint32_t from, bool may_stay, const LineSite
 }
 
 /* The calls of @to that can come after those of @from that @possible has; NULL: after the beginning. */
-static uint64_t reach_from(Ways *w, const LineSites *from, uint64_t possible, const LineSites *to) {
+static uint64_t reach_from(Reach *w, const LineSites *from, uint64_t possible, const LineSites *to) {
         const Pair *p = from ? pair_of(from) : NULL;
         uint64_t found = 0;
 
@@ -128,7 +128,7 @@ static uint64_t reach_from(Ways *w, const LineSites *from, uint64_t possible, co
 }
 
 /* One step, @w has what is blocked: the calls that are possible; *@at has no such if it is lost. */
-static void step(Ways *w, LinesPosition *at, const LineSites *sites) {
+static void step(Reach *w, LinesPosition *at, const LineSites *sites) {
         uint64_t possible;
 
         if (sites && sites->answer == LINES_INTERRUPT)
@@ -149,10 +149,10 @@ static uint64_t answer(const LinesPosition *at, const LineSites *sites) {
 }
 
 uint64_t lines_follow(Lines *l, LinesPosition *at, const LineSites *sites) {
-        _cleanup_(ways_done) Ways w = {};
+        _cleanup_(reach_done) Reach w = {};
 
         if (has_order(sites)) {
-                if (ways_init(&w, pair_of(sites)->caller) < 0)
+                if (reach_init(&w, pair_of(sites)->caller) < 0)
                         return all_bits(sites->n_sites);
                 block(&w, sites);
                 if (at->last)
@@ -164,7 +164,7 @@ uint64_t lines_follow(Lines *l, LinesPosition *at, const LineSites *sites) {
 
 int lines_follow_all(Lines *l, const LineSites *const *calls, size_t n, bool has_end,
                      uint64_t *ret_possible) {
-        _cleanup_(ways_done) Ways w = {};
+        _cleanup_(reach_done) Reach w = {};
         _cleanup_free_ LinesPosition *places = calloc(n + 1, sizeof(*places));
         const LineSites *next = NULL; /* with is_known the end */
         uint64_t next_possible = 1;
@@ -175,7 +175,7 @@ int lines_follow_all(Lines *l, const LineSites *const *calls, size_t n, bool has
                 if (!has_order(calls[i]))
                         continue;
                 if (!w.caller)
-                        r = ways_init(&w, pair_of(calls[i])->caller);
+                        r = reach_init(&w, pair_of(calls[i])->caller);
                 if (r >= 0)
                         block(&w, calls[i]);
         }
@@ -203,4 +203,14 @@ int lines_follow_all(Lines *l, const LineSites *const *calls, size_t n, bool has
                 ret_possible[i] = answer(&places[i], calls[i]);
         }
         return r;
+}
+
+int lines_follow_calls(Lines *l, const Function *caller, const Function *const *callees, size_t n,
+                       bool has_end, const LineSites **ret_sites, uint64_t *ret_possible) {
+        for (size_t i = 0; i < n; i++) {
+                ret_sites[i] = callees[i] ? lines_sites(l, caller, callees[i]) : NULL;
+                if (callees[i] && !ret_sites[i])
+                        return -ENOMEM;
+        }
+        return lines_follow_all(l, ret_sites, n, has_end, ret_possible);
 }

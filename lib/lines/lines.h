@@ -131,6 +131,10 @@ uint64_t lines_follow(Lines *l, LinesPosition *at, const LineSites *sites);
  * too.  @has_end: it has returned, and nothing lacks behind the last.  @ret_possible: room for @n.  0 or -ENOMEM. */
 int lines_follow_all(Lines *l, const LineSites *const *calls, size_t n, bool has_end,
                      uint64_t *ret_possible);
+/* The same of the calls of @callees in @caller, whose sites go into @ret_sites, room for @n; what is NULL may be any
+ * calls, or none. */
+int lines_follow_calls(Lines *l, const Function *caller, const Function *const *callees, size_t n,
+                       bool has_end, const LineSites **ret_sites, uint64_t *ret_possible);
 
 /* Where a function is defined; false: not known. */
 bool lines_definition(Lines *l, const Function *f, LineFrame *ret);

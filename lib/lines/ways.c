@@ -293,12 +293,7 @@ static int ask(Ways *w, const Function *caller, const Function *const *callees, 
         if (!ARRAY_ROOM(w->sites, w->n_sites_room, n) ||
             !ARRAY_ROOM(w->possible, w->n_possible_room, n))
                 return -ENOMEM;
-        for (size_t i = 0; i < n; i++) {
-                w->sites[i] = callees[i] ? lines_sites(w->lines, caller, callees[i]) : NULL;
-                if (callees[i] && !w->sites[i])
-                        return -ENOMEM;
-        }
-        r = lines_follow_all(w->lines, w->sites, n, has_ended, w->possible);
+        r = lines_follow_calls(w->lines, caller, callees, n, has_ended, w->sites, w->possible);
         for (size_t i = 0; i < n && r >= 0; i++) {
                 ret[i] = NULL;
                 if (!w->sites[i] || w->sites[i]->answer == LINES_INTERRUPT)

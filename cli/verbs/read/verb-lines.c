@@ -77,19 +77,15 @@ static int find(void *userdata, const Function *caller, const Function *const *c
         if (!ARRAY_ROOM(v->sites, v->n_sites_room, n) ||
             !ARRAY_ROOM(v->possible, v->n_possible_room, n))
                 return -ENOMEM;
-        for (size_t i = 0; i < n; i++) {
-                ret[i] = NULL;
-                v->sites[i] = callees[i] ? lines_sites(v->lines, caller, callees[i]) : NULL;
-                if (callees[i] && !v->sites[i])
-                        return -ENOMEM;
-        }
-        r = lines_follow_all(v->lines, v->sites, n, has_ended, v->possible);
+        r = lines_follow_calls(v->lines, caller, callees, n, has_ended, v->sites, v->possible);
         for (size_t i = 0; i < n && r >= 0; i++) {
                 const LineSites *s = v->sites[i];
-                Known k = s ? what_is_known(s, v->possible[i]) : N_KNOWN;
+                Known k;
 
+                ret[i] = NULL;
                 if (!s)
                         continue;
+                k = what_is_known(s, v->possible[i]);
                 count(v, k);
                 if (k == KNOWN_ONE || k == KNOWN_ORDER)
                         v->n_inlined += s->sites[__builtin_ctzll(v->possible[i])].n_frames > 1;
