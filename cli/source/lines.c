@@ -56,13 +56,9 @@ int source_lines_open(SourceLines *ret, const Options *o, const SessionMeta *m, 
         return status;
 }
 
-int reading_lines(Lines **ret, Reading *r) {
-        int status = r->lines.lines
-                             ? STATUS_OK
-                             : source_lines_open(&r->lines, r->o, reading_meta(r), r->playback);
-
-        *ret = r->lines.lines;
-        return status;
+int reading_lines(Reading *r) {
+        return r->lines.lines ? STATUS_OK
+                              : source_lines_open(&r->lines, r->o, reading_meta(r), r->playback);
 }
 
 void source_lines_say(const SourceLines *s, const Options *o) {

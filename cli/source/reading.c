@@ -108,9 +108,7 @@ static int witness_whole(Reading *r) {
 }
 
 static int open_lines(Reading *r) {
-        Lines *lines;
-
-        return r->o->analysis.lines ? reading_lines(&lines, r) : STATUS_OK;
+        return r->o->analysis.lines ? reading_lines(r) : STATUS_OK;
 }
 
 int reading_open(Reading *ret, const Options *o, const char *word, ReadingFor purpose) {

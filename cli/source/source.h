@@ -328,8 +328,8 @@ int source_check_asked(const Options *o, const char *word, const Strv *also);
 /* That no call is left of the SOURCE @word with @f; @o as it was said.  Nothing if one is, or nothing was left out.
  * STATUS_NOT_FOUND: it has nothing of a name that was asked for.  @word: NULL: of several, this is not looked for. */
 int reading_none_left(const Options *o, const char *word, const Filtering *f);
-/* From which lines its calls are, borrowed from @r; an exit status, like source_lines_open(). */
-int reading_lines(Lines **ret, Reading *r);
+/* Opens @r->lines, from which lines its calls are, unless they are open; an exit status, like source_lines_open(). */
+int reading_lines(Reading *r);
 /* What is known of it; NULL: it is a text. */
 static inline const SessionMeta *reading_meta(const Reading *r) {
         return r->source ? r->source->meta : NULL;

@@ -199,8 +199,8 @@ int top_view_check(const Options *o, BreakdownBy *ret_by) {
 
         if (by < 0)
                 return failed(STATUS_USAGE,
-                              "--by: \"%s\" is not one of function, module, task, cpu, root, caller, "
-                              "file, dir, layer.",
+                              "--by: \"%s\" is not one of function, module, task, cpu, root, "
+                              "caller, file, dir, layer.",
                               NAME_QUOTED(o->by));
         if (sort && find_column(sort, strlen(sort)) == ELEMENTSOF(columns))
                 return refuse_column("--sort", sort, strlen(sort), "");
@@ -259,11 +259,15 @@ static const char *place_of(void *userdata, const Function *f, size_t *ret_n) {
 }
 
 int top_view_places(TopPlaces *ret, Breakdown *b, BreakdownBy by, Reading *reading) {
+        int status;
+
         *ret = (TopPlaces){ .by = by };
         if (by < BREAKDOWN_BY_FILE)
                 return STATUS_OK;
         breakdown_set_place(b, place_of, ret);
-        return reading_lines(&ret->lines, reading);
+        status = reading_lines(reading);
+        ret->lines = reading->lines.lines;
+        return status;
 }
 
 void top_view_done(TopView *v) {

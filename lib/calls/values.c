@@ -14,7 +14,8 @@
 #define OPEN_MAX 64 /* depths of which it is known whose calls are open */
 #define MARKS_MAX 4 /* a task, a softirq, an interrupt, an NMI */
 #define WAITING_MAX 65536
-#define STACK_NS_MAX 1000000000 /* to take a stack, with what interrupts that: over 10 ms in an emulator that records all */
+/* To take a stack, with what interrupts that: over 10 ms in an emulator that records all. */
+#define STACK_NS_MAX 1000000000
 #define CALLERS_MAX 256 /* more are not told */
 
 /* Bits of common_flags, linux 6.1 include/linux/trace_events.h. */
@@ -63,7 +64,8 @@ typedef struct TaskValues {
         Marks marks[_MARKS_N];
         const Function *open[OPEN_MAX]; /* by depth, as far as was seen; NULL: none */
         int32_t hides_below; /* depth + 1 of a handler of probes that is open; 0: none is */
-        Mark stacked[MARKS_MAX]; /* by level, a root whose stack is to come, at the depth of what it calls; no function: none is */
+        /* By level, a root whose stack is to come, at the depth of what it calls; no function: none is. */
+        Mark stacked[MARKS_MAX];
 } TaskValues;
 
 /* On which side of their calls those events were that do not tell themselves.  Those that could only be on the other
@@ -83,7 +85,7 @@ struct Values {
         Callers **callers;
         size_t n_callers;
         Hash callers_by_key; /* index + 1 */
-        bool has_kprobes; /* or kretprobes: not all are fprobes */
+        bool has_kprobes;    /* or kretprobes: not all are fprobes */
         bool has_stacks;
         bool has_entries; /* not only ends are recorded */
         bool tells;       /* fprobes' return addresses are the graph's where that has put its own */
@@ -108,8 +110,9 @@ static char form_of(const char *name) {
                 return 0;
         s += N_ID_DIGITS + 1;
         digits = *s ? s + 1 : s;
-        return *s && strchr("frepck", *s) && *digits && digits[strspn(digits, "0123456789")] == 0 ? *s
-                                                                                                : 0;
+        return *s && strchr("frepck", *s) && *digits && digits[strspn(digits, "0123456789")] == 0
+                       ? *s
+                       : 0;
 }
 
 bool values_takes(const char *system, const char *name) {
@@ -523,7 +526,8 @@ static Callers *make_callers(const Function *root, const Function *const *functi
 
 /* The functions above @root, if that is there; -ENOMEM. */
 static int find_above(Values *v, const Function *root, uint64_t timestamp_ns,
-                      const uint64_t *addresses, size_t n, const Function **ret, bool *ret_is_there) {
+                      const uint64_t *addresses, size_t n, const Function **ret,
+                      bool *ret_is_there) {
         int n_found = 0;
 
         *ret_is_there = false;
@@ -566,7 +570,7 @@ int values_take_stack(Values *v, Foreign *foreign, const Event *e, const Callers
                 return n;
         n_bytes = (size_t) n * sizeof(*functions);
         key = hash_bytes(hash_key(root), (const char *) functions, n_bytes);
-        hash_each(slot, &v->callers_by_key, key) {
+        hash_each (slot, &v->callers_by_key, key) {
                 *ret = v->callers[slot->value - 1];
                 if ((*ret)->root == root && (*ret)->n == (uint32_t) n &&
                     memcmp((*ret)->functions, functions, n_bytes) == 0)

@@ -307,8 +307,8 @@ static int ask(Ways *w, const Function *caller, const Function *const *callees, 
 
 static int ask_or_know(Ways *w, const Function *caller, const Function *const *callees, size_t n,
                        bool has_ended, const CallWay **ret) {
-        uint64_t key = hash_bytes((HASH_BYTES_FIRST ^ hash_key(caller)) + has_ended, (const char *) callees,
-                                  n * sizeof(*callees));
+        uint64_t key = hash_bytes((HASH_BYTES_FIRST ^ hash_key(caller)) + has_ended,
+                                  (const char *) callees, n * sizeof(*callees));
         size_t n_bytes = sizeof(Run) + 2 * n * sizeof(void *);
         const HashSlot *slot;
         Run *run;

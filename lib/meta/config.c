@@ -368,9 +368,8 @@ static const struct {
         { GONE_VERB, "graph", "\"ftracectl tree SOURCE\" shows who calls whom" },
         { GONE_OPTION, "-g", "functions need no option: \"ftracectl start udp_sendmsg\"" },
         { GONE_OPTION, "-l",
-          "functions need no option (\"ftracectl start udp_sendmsg\"); --only=FUNCTION records "
-          "only "
-          "these of what they call, and --flat nothing of it" },
+          "functions need no option (\"ftracectl start udp_sendmsg\"); --only=FUNCTION records of "
+          "what they call only these, and --flat nothing" },
         { GONE_OPTION, "-e", "\"--event=SYSTEM:NAME\" also records an event" },
         { GONE_OPTION, "-F", "\"ftracectl run FUNCTION -- COMMAND\" records while COMMAND runs" },
         { GONE_OPTION, "-P", "\"-p PID\", or \"--pid=PID\", records only that process" },

@@ -59,8 +59,10 @@ ok 'the rest is one line' test "$(grep -c ' others$' "$out")" = 1
 { cat "$work/planted.txt"; printf '%12.6f | %3d)  %-13s | @ 9000000 us   |  rare();\n' 11 0 client-17; } >"$work/two.txt"
 exits 'a root that has something to tell is chosen' 0 ftracectl why "$work/two.txt"
 says 'and told of' '^send: the slowest 2 % take ' "$out"
+says 'and that several were tried' '^2 roots were tried, .* P does not count that\.$'
 exits 'if none is asked for' 0 ftracectl why "$work/two.txt" rare
 says 'else it is that one' '^rare: 1 call is too few to compare' "$out"
+is 'and no other was tried' "$(grep -c 'were tried' "$err")" 0
 
 exits 'what has no humps, in JSON' 0 ftracectl why "$work/planted.txt" --json
 is 'slow are the slowest, which have no humps and no error' "$(jq -c '[.by, .humps, .error]' "$out")" '["slowest",null,null]'

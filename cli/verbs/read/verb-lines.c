@@ -150,7 +150,6 @@ static int write_file(const Options *o, const LinesView *v) {
 
 int verb_lines(const Options *o) {
         _cleanup_counting_ Counting counting = {};
-        Lines *lines = NULL;
         LinesView v = {};
         int status;
 
@@ -160,9 +159,8 @@ int verb_lines(const Options *o) {
         if (status != STATUS_OK)
                 return status;
         pairing_add_sink(counting.pairing, NULL, end, &v);
-        status = counting_open(&counting, o, o->words.items[0])
-                         ?: reading_lines(&lines, &counting.reading);
-        v.lines = lines;
+        status = counting_open(&counting, o, o->words.items[0]) ?: reading_lines(&counting.reading);
+        v.lines = counting.reading.lines.lines;
         v.is_sparse = counting.pairing->is_sparse;
         counting.pairing->find_ways = find;
         counting.pairing->ways_userdata = &v;

@@ -52,12 +52,11 @@ static int report_text(Reading *reading, const Options *o) {
         RenderContext context;
         void *rendering = NULL;
         DrawingOptions d;
-        Lines *lines;
         int status = display_options(&d, o), r;
 
         reading->draws_ways = o->analysis.lines;
         if (status == STATUS_OK && o->analysis.lines)
-                status = reading_lines(&lines, reading);
+                status = reading_lines(reading);
         if (status != STATUS_OK)
                 return status;
         context = text_source_layout(s, o, &d);

@@ -62,6 +62,7 @@ typedef struct Roots {
         CohortsRoot *items;
         size_t n;
         const CohortsRoot *greatest; /* NULL: there is none */
+        size_t n_tried;
 } Roots;
 
 static void roots_done(Roots *r) {
@@ -119,20 +120,20 @@ static int find_root(Roots *ret, WhySides *s, Options *o, const Chosen *chosen) 
 
 /* Unless one was asked for, the first of those with the most time that has something to tell, or else has calls enough,
  * or else is the first. */
-static int explain(Why **ret, const WhySides *s, const Roots *roots, bool is_chosen,
+static int explain(Why **ret, const WhySides *s, Roots *roots, bool is_chosen,
                    const CohortsSpec *spec) {
         int status = why_sides_explain(ret, s, roots->greatest, spec), best = has_told(*ret);
-        size_t n_tried = 1;
 
+        roots->n_tried = 1;
         for (const CohortsRoot *root = roots->greatest + 1;
-             status == STATUS_OK && !is_chosen && best < 2 && n_tried < ROOTS_TRIED &&
+             status == STATUS_OK && !is_chosen && best < 2 && roots->n_tried < ROOTS_TRIED &&
              root < roots->items + roots->n;
              root++) {
                 _cleanup_(why_freep) Why *w = NULL;
 
                 if (!root->in_first || !root->in_last)
                         continue;
-                n_tried++;
+                roots->n_tried++;
                 status = why_sides_explain(&w, s, root, spec);
                 if (has_told(w) > best) {
                         best = has_told(w);
@@ -153,6 +154,19 @@ static int print(const Options *o, const Why *w, const WhySides *s) {
         if (!o->no_legend)
                 why_view_between(&out, w, between);
         return stdout_paged(&pager, &out, why_view_add(&out, w, o->limit, !o->no_legend));
+}
+
+/* p is right for a root that one has chosen, not for the best of several. */
+static void say_others(const Options *o, const Roots *roots, const char *source) {
+        if (roots->n_tried > 1)
+                talk(o,
+                     "%zu roots were tried, those with the most time first, until one named a "
+                     "cause; "
+                     "P does not count that.",
+                     roots->n_tried);
+        if (roots->n > 1)
+                talk(o, "It has %zu other root%s: \"ftracectl why %s FUNCTION\" tells of one.",
+                     roots->n - 1, roots->n == 2 ? "" : "s", source);
 }
 
 int verb_why(const Options *o) {
@@ -180,9 +194,8 @@ int verb_why(const Options *o) {
         status = explain(&w, &s, &roots, chosen.names != NULL, &spec) ?: print(o, w, &s);
         if (status != STATUS_OK)
                 return status;
-        if (roots.n > 1 && !chosen.names)
-                talk(o, "It has %zu other root%s: \"ftracectl why %s FUNCTION\" tells of one.",
-                     roots.n - 1, roots.n == 2 ? "" : "s", chosen.source);
+        if (!chosen.names)
+                say_others(o, &roots, chosen.source);
         if (w->cause && w->cause->waker)
                 waits_view_hint(&s.now, w->cause->waker->receiver, w->cause->waker->comm,
                                 w->cause->waker->pid);
