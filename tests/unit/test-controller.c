@@ -332,13 +332,6 @@ static void filtered_story(FakeKernel *k) {
         }
 }
 
-/* A step takes a kernel made of files, and with sanitizers it takes long. */
-#ifdef __SANITIZE_ADDRESS__
-enum { EVERY_STEP = 3 };
-#else
-enum { EVERY_STEP = 1 };
-#endif
-
 /* The story with the fault at every step in turn. */
 static void survive(FakeFault fault, bool instances, void (*tell)(FakeKernel *k)) {
         bool goes_on = true;
@@ -349,7 +342,7 @@ static void survive(FakeFault fault, bool instances, void (*tell)(FakeKernel *k)
 
                 leave_over(k);
                 fake_put(k, "tracing_on", "1\n");
-                at += EVERY_STEP;
+                at += UNIT_EVERY;
                 goes_on = fake_survive(k, fault, at, tell);
         }
         ck_assert_uint_gt(at, 51);

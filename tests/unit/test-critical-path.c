@@ -472,7 +472,7 @@ TEST(paths_of_random_tasks_are_the_true_ones) {
                                            .n_label = (uint32_t) n,
                                            .n_name = (uint32_t) n };
         }
-        for (unsigned k = 0; k < 800; k++) {
+        for (unsigned k = 0; k < 800 / UNIT_EVERY; k++) {
                 unsigned n_calls = 0;
 
                 sim_run(s, seed + k, functions);
@@ -490,8 +490,8 @@ TEST(paths_of_random_tasks_are_the_true_ones) {
                         n_deep += depth >= 2;
                 }
         }
-        ck_assert_uint_gt(n_checked, 500);
-        ck_assert_uint_gt(n_deep, 50);
+        ck_assert_uint_gt(n_checked, 500 / UNIT_EVERY);
+        ck_assert_uint_gt(n_deep, 50 / UNIT_EVERY);
 }
 
 /* Whatever is missing or stands in another order: times add up, finish() sees to it. */

@@ -396,7 +396,7 @@ TEST(seeking_finds_what_reading_up_to_there_finds) {
                         if (kind & 1)
                                 (void) seal(w.recording.dir, 0, i, 2 * 4096);
                 }
-                for (uint64_t ns = 0; ns < 27 * step_ns; ns += step_ns / 20) {
+                for (uint64_t ns = 0; ns < 27 * step_ns; ns += step_ns * UNIT_EVERY / 20) {
                         Cursor *sought = walk_open(&w), *walked = walk_open(&w);
                         PageCount n;
 

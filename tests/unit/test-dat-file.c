@@ -132,7 +132,7 @@ TEST(a_file_that_was_cut_is_read_as_far_as_it_goes) {
                 Bytes b = load(forms[i]);
                 bool was_good = false;
 
-                for (size_t n = 0; is_there(forms[i]) && n < b.n; n++) {
+                for (size_t n = 0; is_there(forms[i]) && n < b.n; n += UNIT_EVERY) {
                         _cleanup_(dat_file_freep) DatFile *f = NULL;
                         _cleanup_free_ char *problem = NULL;
                         int r = open_bytes(&f, &b, n, &problem);
@@ -156,7 +156,7 @@ TEST(no_flipped_bit_leads_outside) {
         for (size_t i = 0; i < ELEMENTSOF(forms); i++) {
                 Bytes b = load(forms[i]);
 
-                for (size_t n = 0; is_there(forms[i]) && n < b.n * 8; n += 5) {
+                for (size_t n = 0; is_there(forms[i]) && n < b.n * 8; n += 5 * UNIT_EVERY) {
                         _cleanup_(dat_file_freep) DatFile *f = NULL;
                         _cleanup_free_ char *problem = NULL;
                         int r;

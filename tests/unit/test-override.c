@@ -130,12 +130,12 @@ static void story(FakeKernel *k) {
 /* The story with the fault at every step in turn. */
 static void survive(FakeFault fault, bool instances) {
         bool goes_on = true;
-        unsigned at = 0;
+        unsigned at = 1;
 
-        while (goes_on) {
+        for (; goes_on; at += UNIT_EVERY) {
                 _cleanup_fake_kernel_ FakeKernel *k = kernel_in_use(instances);
 
-                goes_on = fake_survive(k, fault, ++at, story);
+                goes_on = fake_survive(k, fault, at, story);
         }
         ck_assert_uint_gt(at, 30);
 }

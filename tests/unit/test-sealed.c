@@ -281,7 +281,7 @@ RECORDING_TEST(what_does_not_decode_to_what_was_read_is_noticed, layout) {
         ck_assert_int_eq(sealed_write(out, &(SealedSource){ .fd = in, .block_bytes = 4096 }, &size),
                          0);
         ck_assert_int_eq(sealed_write_check(dup(out), &size), 0);
-        for (uint64_t at = 0; at < size.n_bytes; at++) {
+        for (uint64_t at = 0; at < size.n_bytes; at += UNIT_EVERY) {
                 ck_assert_int_eq(pread_up_to(out, &byte, 1, at), 1);
                 byte ^= 0x10;
                 ck_assert_int_eq(pwrite_full(out, &byte, 1, at), 0);

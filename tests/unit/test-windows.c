@@ -21,7 +21,7 @@
 #include "span-check.h"
 #include "text-file.h"
 
-#define N_WINDOWS 600
+#define N_WINDOWS (600 / UNIT_EVERY)
 #define N_NAMES 64
 #define N_TASKS 512
 

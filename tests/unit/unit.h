@@ -26,6 +26,18 @@ static inline void mark_line_once(const char *file, int line) {
 
 #define _mark_point(file, line) mark_line_once(file, line)
 
+/* A test that tries all of many, each by itself, tries every fifth with sanitizers, where each takes that much longer. */
+#if defined(__SANITIZE_ADDRESS__)
+#define UNIT_EVERY 5
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNIT_EVERY 5
+#endif
+#endif
+#ifndef UNIT_EVERY
+#define UNIT_EVERY 1
+#endif
+
 /* What a test with random numbers begins with, and tells: $FTRACED_SEED makes it the same again. */
 static inline unsigned unit_seed(void) {
         const char *given = getenv("FTRACED_SEED");
