@@ -77,7 +77,7 @@ static void tell(Row r, const TreeView *v, const CallNode *node, const CallNode 
 
         row_function(r, NULL, node->function);
         row_place(r, node->function);
-        if (r.is_text && node->function->kind != FUNCTION_RECORDED) {
+        if (r.is_text && call_node_is_uncounted(node)) {
                 row_cell(r, "2>CALLS", " ");
                 row_cell(r, "1>SELF", " ");
                 row_cell(r, "2?>AVG", " ");

@@ -79,8 +79,12 @@ CallNode *call_tree_enter(CallTree *t, CallNode *parent, const Frame *frame) {
 
 static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         CallTree *t = userdata;
+        const Callers *above = caller ? NULL : frame->callers;
+        CallNode *parent = caller ? caller->data : &t->root;
 
-        frame->data = call_tree_enter(t, caller ? caller->data : &t->root, frame);
+        for (uint32_t i = above ? above->n : 0; i > 0 && parent; i--)
+                parent = call_tree_child(t, parent, above->functions[i - 1]);
+        frame->data = parent ? call_tree_enter(t, parent, frame) : NULL;
         return frame->data ? 0 : -ENOMEM;
 }
 
@@ -134,11 +138,6 @@ static void sort(CallTree *t, CallNode **room) {
                 sort_children(n, room);
 }
 
-/* Whether no call of it was recorded: what is below it is all that is known of it. */
-static bool is_between(const CallNode *node) {
-        return node->function && node->function->kind != FUNCTION_RECORDED;
-}
-
 /* Sums are made from the last node on, for callers come first. */
 int call_tree_finish(CallTree *t) {
         _cleanup_free_ CallNode **nodes = calloc(t->nodes.n + 1, sizeof(CallNode *));
@@ -156,14 +155,14 @@ int call_tree_finish(CallTree *t) {
                 nodes[i]->share_ns = nodes[i]->self_ns;
                 nodes[i]->waited_ns = nodes[i]->blocked_ns;
                 nodes[i]->n_below = nodes[i]->n_left_out;
-                if (is_between(nodes[i]))
+                if (call_node_is_uncounted(nodes[i]))
                         nodes[i]->total_ns = 0;
         }
         for (size_t i = t->nodes.n; i > 0; i--) {
                 nodes[i]->parent->share_ns += nodes[i]->share_ns;
                 nodes[i]->parent->waited_ns += nodes[i]->waited_ns;
                 nodes[i]->parent->n_below += nodes[i]->n_below + nodes[i]->n;
-                if (is_between(nodes[i]->parent))
+                if (call_node_is_uncounted(nodes[i]->parent))
                         nodes[i]->parent->total_ns += nodes[i]->total_ns;
         }
         t->root.total_ns = t->root.share_ns;

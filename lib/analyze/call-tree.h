@@ -12,8 +12,8 @@
  *
  * A node's share is its self and the shares of its children, exactly; its total is what its calls
  * took, which is the same unless calls overlap (analyze/held.h).  Where frames have the ways of their calls, a
- * function has a node for each line that it is called from, and what was inlined has nodes without calls, whose total is
- * that of what it called.  The root's total is the sum of the
+ * function has a node for each line that it is called from.  What was inlined, and what the kernel's stack has above an
+ * outermost call, has nodes without calls, whose total is that of what they called.  The root's total is the sum of the
  * self times of all.  After call_tree_finish() siblings are in order, what took longest first.
  */
 
@@ -45,6 +45,11 @@ typedef struct CallNode {
         bool is_irq; /* it is an interrupt */
         bool in_irq; /* or below one */
 } CallNode;
+
+/* No call of it was recorded on that path: what is below it is all that is known of it. */
+static inline bool call_node_is_uncounted(const CallNode *node) {
+        return node->function && node->n == 0;
+}
 
 /* A sink of @pairing, which must outlive its last step; NULL: it is filled by call_tree_child().
  * 0 or -ENOMEM. */

@@ -47,11 +47,11 @@ static const CallNode *find_twin(const Drawing *d, const CallNode *before,
 
 /* Of an outermost call of its own root. */
 static double per_call(const CallNode *node) {
-        const CallNode *root = node;
+        uint64_t n = 0;
 
-        while (root && root->level > 1)
-                root = root->parent;
-        return node && root->n > 0 ? (double) node->self_ns / (double) root->n : 0;
+        for (const CallNode *up = node; up && up->level > 0; up = up->parent)
+                n = up->n > 0 ? up->n : n;
+        return n > 0 ? (double) node->self_ns / (double) n : 0;
 }
 
 /* How much more of its own time an outermost call spends there. */
@@ -114,7 +114,7 @@ static void add_figures(Drawing *d, const CallNode *node, const CallNode *before
                    100 * (double) node->self_ns / all);
         if (node->in_irq)
                 buf_adds(d->out, node->is_irq ? "\nan interrupt" : "\nin an interrupt");
-        if (node->function && node->function->kind == FUNCTION_RECORDED)
+        if (node->n > 0)
                 buf_printf(d->out, "\n%s calls", FORMAT_COUNT(node->n));
         if (node->n_cut > 0)
                 buf_printf(d->out, ", %s of them cut off", FORMAT_COUNT(node->n_cut));

@@ -76,7 +76,7 @@ static void add_function(Buf *out, const Function *f) {
 static void add_node_figures(const Tree *p, const CallNode *node, double share) {
         const char *more = UNHOOKED_TEXT(node->n_unhooked);
 
-        if (node->function->kind != FUNCTION_RECORDED) {
+        if (call_node_is_uncounted(node)) {
                 buf_printf(p->out, " <b>%.1f %%</b> total %s", 100 * share,
                            FIGURE_ROUND(node->total_ns));
                 return;

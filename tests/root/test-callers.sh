@@ -46,6 +46,13 @@ says 'they begin with a system call' 'sys_send(to|msg)' "$work/ours"
 ok 'nothing is drawn of what takes the stack' not grep -qE 'stack_trace_save|stack trace|unwind_|kernel_stack' "$out"
 exits 'time is told by them' 0 ftracectl top calls --by=caller --json
 is 'of all 40 calls' "$(jq -c '[.[] | select(.callers | test("sys_send")) | .count]' "$out")" '[40]'
+exits 'in a tree they stand above the root' 0 ftracectl tree calls --json
+is 'in their order, without calls of their own, with the time of what they called' \
+        "$(jq -c '[.tree[] | recurse(.children[]) | select(.function == "udp_sendmsg" or any(.. | .function?; . == "udp_sendmsg"))
+                | select(.count == 0 and .self_ns == 0 and .total_ns > 0).function] | join(" < ")' "$out")" \
+        "\"$(sed 's/^ *[0-9]* //' "$work/ours" | head -n 1)\""
+exits 'as in pictures' 0 ftracectl export calls --format=folded -o "$work/folded"
+ok 'of which they are the root' not grep -v "^$(sed 's/^ *[0-9]* //; s/ < /;/g' "$work/ours" | head -n 1);udp_sendmsg" "$work/folded"
 exits 'a trace.dat has them, too' 0 ftracectl fetch calls -o "$work/calls.dat"
 exits 'as can be drawn' 0 ftracectl report "$work/calls.dat"
 is 'each of them' "$(grep -c '/\* callers: ' "$out")" 40

@@ -249,7 +249,9 @@ TEST(what_may_lack_in_between_is_told) {
 }
 
 TEST(recursion_at_two_lines_counts_once_among_callers) {
-        static const Function again = { .label = "leaf", .n_label = 4, .n_name = 4, .plain = &step_module };
+        static const Function again = {
+                .label = "leaf", .n_label = 4, .n_name = 4, .plain = &step_module
+        };
         static const CallWay self = { .n = 1, .functions = { &again } };
         _cleanup_grown_ Grown g = grown(), turned = {};
         CallNode *top = call_tree_child(g.tree, call_tree_root(g.tree), &step_module), *below;
@@ -261,6 +263,29 @@ TEST(recursion_at_two_lines_counts_once_among_callers) {
         ck_assert_int_eq(call_tree_finish(g.tree), 0);
         ck_assert_int_eq(call_tree_callers(&turned.tree, g.tree, is_module, NULL), 0);
         ck_assert_uint_eq(call_tree_root(turned.tree)->total_ns, 60);
+}
+
+/* Both roots stand below whom the kernel's stacks say, which have no calls; who has none stands at the top. */
+GROWN_TEST(roots_stand_below_their_callers) {
+        static char text[] = "callers: leaf < module";
+        static const Callers of_root = { .root = &step_root,
+                                         .text = text,
+                                         .n = 2,
+                                         .functions = { &step_module, &step_irq } },
+                             of_child = { .root = &step_child,
+                                          .text = text,
+                                          .n = 2,
+                                          .functions = { &step_module, &step_irq } };
+
+        FEED(g->pairing, step_enter(&step_root, 0),
+             (Step){ .kind = STEP_OTHER, .pid = 17, .callers = &of_root },
+             step_leaf(&step_child, 1, 30), step_leave(&step_root, 0, 100));
+        FEED(g->pairing, step_enter(&step_child, 0),
+             (Step){ .kind = STEP_OTHER, .pid = 17, .callers = &of_child },
+             step_leave(&step_child, 0, 50));
+        FEED(g->pairing, step_leaf(&step_root, 0, 7));
+        ck_assert_str_eq(finished(g), "tick 0 150 0(leaf 0 150 0(root 1 100 70(child 1 30 30) "
+                                      "child 1 50 50)) root 1 7 7");
 }
 
 GROWN_TEST(a_thousand_levels_are_a_thousand_nodes) {
