@@ -122,8 +122,9 @@ static void daemon_notify_status(Daemon *d) {
                 n_live++;
         }
         (void) sd_notifyf(0, "STATUS=%zu recording, %llu lost%s%s%s%s", n_live,
-                          (unsigned long long) n_lost, degraded ? "; '" : "",
-                          degraded ? session_name(degraded) : "", degraded ? "' is degraded: " : "",
+                          (unsigned long long) n_lost, degraded ? "; \"" : "",
+                          degraded ? session_name(degraded) : "",
+                          degraded ? "\" is degraded: " : "",
                           degraded ? session_meta(degraded)->degraded.items[0].reason : "");
 }
 
@@ -175,7 +176,7 @@ static void daemon_look_for_hung(Daemon *d) {
         (void) sd_event_set_watchdog(d->event, !hung);
         if (hung)
                 journal_tell(&(JournalEntry){ JOURNAL_HUNG, .meta = session_meta(hung) },
-                             "A reader of session '%s' is stuck: ending, so that another daemon "
+                             "A reader of session \"%s\" is stuck: ending, so that another daemon "
                              "takes over.",
                              session_name(hung));
 }

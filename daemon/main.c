@@ -151,7 +151,7 @@ static int parse_arguments(int argc, char *argv[]) {
                 }
 
         if (optind < argc) {
-                log_error("'%s' is too much: ftraced takes options only, see --help.",
+                log_error("\"%s\" is too much: ftraced takes options only, see --help.",
                           argv[optind]);
                 return ORIGIN(-EINVAL);
         }

@@ -31,7 +31,7 @@ static const char *const refusals[_STORE_E_N] = {
         [STORE_E_ENTRY] = "\"lock\" in it is no regular file, or \"sessions\" or \"symbols\" no "
                           "directory, so ftraced did not make it; move that away, or give another",
         [STORE_E_READ_ONLY] = "its file system is read-only; remount it, read what is there with "
-                              "`ftracectl --store`, or give another",
+                              "\"ftracectl --store\", or give another",
         [STORE_E_FULL] = "its file system is full; make room, or give another",
         [STORE_E_UNMAPPABLE] =
                 "its file system has no shared mappings, into which the last page of "

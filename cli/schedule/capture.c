@@ -230,7 +230,7 @@ static int look_whether(Capture *c, bool *ret) {
         }
         if (max == 0 || capture_log_count(&c->log, c->at_ns - MIN(c->at_ns, DAY_NS)) < max)
                 return STATUS_OK;
-        log_warning("Schedule '%s' has captured %" PRIu64 " times in 24 hours, as often as "
+        log_warning("Schedule \"%s\" has captured %" PRIu64 " times in 24 hours, as often as "
                     "--max-captures allows; nothing is recorded now.",
                     c->name, max);
         return skip(c, STATUS_REFUSED, "skipped",

@@ -16,6 +16,7 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
+#include "base/user.h"
 #include "daemon/admission/admission.h"
 #include "daemon/symbols/kernel-symbols.h"
 #include "daemon/tracefs/control.h"
@@ -429,8 +430,8 @@ int refuse_held(const Claim *holder, const char *what, uint64_t depth, Refusal *
                         &tm);
         (void) uname(&name);
         (void) sscanf(name.release, "%31[0-9].%31[0-9]", major, minor);
-        if (asprintf(&who, "session %s (uid %u, since %s)", holder->session, holder->uid, clock) <
-            0)
+        if (asprintf(&who, "session %s (of %s, since %s)", holder->session,
+                     FORMAT_USER(holder->uid), clock) < 0)
                 return -ENOMEM;
         if (!what)
                 r = asprintf(&why, "function_graph is in use: %s and kernel %s.%s allows one", who,

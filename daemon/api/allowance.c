@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/name.h"
 #include "base/unit.h"
+#include "base/user.h"
 #include "daemon/api/api.h"
 #include "meta/event-choice.h"
 #include "meta/trigger.h"
@@ -28,10 +29,11 @@ int allowance_ask(unsigned *ret, const json_t *given, bool has_profile, Refusal 
                 const SpecMember *member = spec_find_member(name);
 
                 if (!member)
-                        return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
-                                           "only root may use '%s': nothing in ftraced.conf allows "
-                                           "it. Ask root for a profile that has it",
-                                           NAME_QUOTED(name));
+                        return refusal_set(
+                                refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                                "only root may use \"%s\": nothing in ftraced.conf allows "
+                                "it. Ask root for a profile that has it",
+                                NAME_QUOTED(name));
                 asked |= member->asks;
         }
         *ret = asked;
@@ -69,7 +71,7 @@ static int check_name(const Allowed *a, const char *verb, const char *asked, Ref
         if (!list)
                 return -ENOMEM;
         return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
-                           "you may not %s the %s '%s': ftraced.conf allows its group %s %s "
+                           "you may not %s the %s \"%s\": ftraced.conf allows its group %s %s "
                            "(%s= in [Members]). Ask root for that, or for a profile that has it",
                            verb, a->what, NAME_QUOTED(asked), a->list->n > 0 ? "only" : "none",
                            list, a->key);
@@ -107,7 +109,7 @@ static int check_event(const Allowed *a, const char *verb, const char *system, c
                 return r;
         return refusal_set(
                 refusal, REFUSAL_PERMISSION_DENIED, NULL,
-                "only root may filter the event '%s' by what is in memory behind an "
+                "only root may filter the event \"%s\" by what is in memory behind an "
                 "address in it (.ustring, texts of system calls). Ask root for a profile "
                 "that does",
                 NAME_QUOTED(text));
@@ -156,7 +158,7 @@ static int check_trigger(const Allowed *functions, const Allowed *events, const 
                 break;
         }
         return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
-                           "only root may wait for '%s'. Ask root for a profile that does",
+                           "only root may wait for \"%s\". Ask root for a profile that does",
                            NAME_QUOTED(trigger_rule_on(rule)));
 }
 
@@ -198,9 +200,9 @@ int allowance_admit(const MemberLimits *l, const AllowanceUse *use, Refusal *ref
         if (l->max_stored_bytes > 0 && use->stored_bytes >= l->max_stored_bytes)
                 return refusal_set_quota(
                         refusal, "MaxStored", l->max_stored_bytes,
-                        "the sessions of user %u count as %s on disk, and ftraced.conf "
+                        "the sessions of %s count as %s on disk, and ftraced.conf "
                         "allows %s (MaxStored= in [Members]); remove some of them first",
-                        (unsigned) use->uid, FORMAT_BYTES(use->stored_bytes),
+                        FORMAT_USER(use->uid), FORMAT_BYTES(use->stored_bytes),
                         FORMAT_BYTES(l->max_stored_bytes));
         return 0;
 }

@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/unit.h"
+#include "base/user.h"
 #include "daemon/api/api.h"
 
 #define SLICE_NS (10 * NSEC_PER_MSEC)
@@ -171,8 +172,8 @@ static void tell(const Janitor *j, JanitorJob *job) {
 static int describe_why(const JanitorJob *job, const RetainItem *item, char **ret) {
         if (!job->call)
                 return vacuum_describe_verdict(ret, &job->vacuum, item, &job->limits);
-        return asprintf(ret, "uid %u asked for it (ftracectl vacuum)",
-                        (unsigned) job->call->who.uid) < 0
+        return asprintf(ret, "%s asked for it (ftracectl vacuum)",
+                        FORMAT_USER(job->call->who.uid)) < 0
                        ? -ENOMEM
                        : 0;
 }
@@ -191,11 +192,11 @@ static int remove_item(Janitor *j, const JanitorJob *job, RetainItem *item) {
                 r = -EBUSY;
         }
         if (r < 0)
-                log_warning("Session '%s' (%s) cannot be removed: %s", item->name,
+                log_warning("Session \"%s\" (%s) cannot be removed: %s", item->name,
                             FORMAT_BYTES(item->n_bytes), origin_text(r));
         else
-                log_info("Session '%s' (%s) removed: %s.", item->name, FORMAT_BYTES(item->n_bytes),
-                         why);
+                log_info("Session \"%s\" (%s) removed: %s.", item->name,
+                         FORMAT_BYTES(item->n_bytes), why);
         return r;
 }
 
@@ -231,8 +232,8 @@ static void answer(const Janitor *j, const JanitorJob *job, int r) {
         _cleanup_refusal_ Refusal refusal = {};
 
         if (r >= 0 && !server_call_is_connected(job->call))
-                log_notice("A vacuum of uid %u was ended when its client left.",
-                           (unsigned) job->call->who.uid);
+                log_notice("A vacuum of %s was ended when its client left.",
+                           FORMAT_USER(job->call->who.uid));
         if (reply) {
                 (void) server_call_reply(job->call, reply, NULL, 0);
                 return;

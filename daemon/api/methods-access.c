@@ -7,6 +7,7 @@
 
 #include "base/io.h"
 #include "base/name.h"
+#include "base/user.h"
 #include "daemon/api/api.h"
 #include "retention/removed.h"
 
@@ -35,9 +36,9 @@ static int refuse_unknown(const Methods *m, const char *name, Refusal *refusal) 
                                    "%s", text);
         like = sessions_nearest(m->sessions, name);
         return refusal_set_of(refusal, REFUSAL_SESSION_NOT_FOUND, "session", NAME_QUOTED(name),
-                              "there is no session '%s'%s%s%s", NAME_QUOTED(name),
-                              like ? ". Did you mean '" : "", like ?: "; see `ftracectl list`",
-                              like ? "'?" : "");
+                              "there is no session \"%s\"%s%s%s", NAME_QUOTED(name),
+                              like ? ". Did you mean \"" : "", like ?: "; see \"ftracectl list\"",
+                              like ? "\"?" : "");
 }
 
 int methods_get_session(Methods *m, const ServerCall *call, json_t *parameters, MethodsUse use,
@@ -52,18 +53,18 @@ int methods_get_session(Methods *m, const ServerCall *call, json_t *parameters, 
                 return refuse_unknown(m, name, refusal);
         if (r < 0)
                 return refusal_set_errno(refusal, -r,
-                                         "session.json of session '%s' in %s cannot be read: %s",
+                                         "session.json of session \"%s\" in %s cannot be read: %s",
                                          NAME_QUOTED(name), store_path(m->store), origin_text(r));
         meta = session_meta(s);
         if (!session_meta_is_known(meta) && (use == METHODS_READ || use == METHODS_CHANGE))
-                return methods_refuse_state(refusal, s, "session '%s' was %s", meta->name,
+                return methods_refuse_state(refusal, s, "session \"%s\" was %s", meta->name,
                                             meta->reason);
         if (is_change && call->who.right != PEER_ALL && meta->owner_uid != call->who.uid)
-                return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
-                                   "session '%s' is user %u's, and you are user %u: only that user "
-                                   "and root may do that; repeat it with sudo",
-                                   meta->name, (unsigned) meta->owner_uid,
-                                   (unsigned) call->who.uid);
+                return refusal_set(
+                        refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                        "session \"%s\" is of %s, and you are %s: only that user and root may do "
+                        "that; repeat it with sudo",
+                        meta->name, FORMAT_USER(meta->owner_uid), FORMAT_USER(call->who.uid));
         *ret = s;
         return 0;
 }
@@ -107,13 +108,13 @@ static void tell_refused(Methods *m, const Peer *who, const Refusal *refusal, co
         bool is_last;
 
         if (may_tell(m, METHODS_TOLD_REFUSED, who->uid, &is_last))
-                journal_tell(
-                        &(JournalEntry){
-                                JOURNAL_REFUSED, .uid = who->uid, .pid = who->pid,
-                                .error = refusal ? refusal_error_name(refusal->kind) : NULL,
-                                .number = (int) json_integer_value(number), .reason = why },
-                        "%s uid %u (pid %i): %s%s", refusal ? "Refused" : "Closed a connection of",
-                        (unsigned) who->uid, (int) who->pid, why, is_last ? NO_MORE : "");
+                journal_tell(&(JournalEntry){ JOURNAL_REFUSED, .uid = who->uid, .pid = who->pid,
+                                              .error = refusal ? refusal_error_name(refusal->kind)
+                                                               : NULL,
+                                              .number = (int) json_integer_value(number),
+                                              .reason = why },
+                             "%s %s (pid %i): %s%s", refusal ? "Refused" : "Closed a connection of",
+                             FORMAT_USER(who->uid), (int) who->pid, why, is_last ? NO_MORE : "");
 }
 
 void methods_on_refused(const ServerCall *call, const Refusal *refusal, void *userdata) {
@@ -131,6 +132,6 @@ void methods_tell_reading(Methods *m, const ServerCall *call, const SessionMeta 
         if (may_tell(m, METHODS_TOLD_READ, who->uid, &is_last))
                 journal_tell(
                         &(JournalEntry){ JOURNAL_OPENED, meta, .uid = who->uid, .pid = who->pid },
-                        "Session '%s' is read by uid %u (pid %i).%s", meta->name,
-                        (unsigned) who->uid, (int) who->pid, is_last ? NO_MORE : "");
+                        "Session \"%s\" is read by %s (pid %i).%s", meta->name,
+                        FORMAT_USER(who->uid), (int) who->pid, is_last ? NO_MORE : "");
 }

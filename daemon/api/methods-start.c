@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
+#include "base/user.h"
 #include "daemon/admission/admission.h"
 #include "daemon/api/api.h"
 #include "daemon/tracefs/plan.h"
@@ -27,8 +28,9 @@ static int refuse_profile_not_found(const Methods *m, const char *name, Refusal 
                 return r;
         name_quote(quoted, name);
         return refusal_set_of(refusal, REFUSAL_PROFILE_NOT_FOUND, "profile", quoted,
-                              "there is no profile '%s'%s%s%s; see `ftracectl profile list`",
-                              quoted, like ? ". Did you mean '" : "", like ?: "", like ? "'?" : "");
+                              "there is no profile \"%s\"%s%s%s; see \"ftracectl profile list\"",
+                              quoted, like ? ". Did you mean \"" : "", like ?: "",
+                              like ? "\"?" : "");
 }
 
 /* One that may have problems.  0, REFUSED, -ENOMEM. */
@@ -41,7 +43,7 @@ static int load_profile(const Methods *m, Profile *ret, const char *name, Refusa
         if (r == PROFILE_E_HIDDEN)
                 return refusal_set_of(
                         refusal, REFUSAL_PROFILE_NOT_FOUND, "profile", name,
-                        "profile '%s' is switched off: its file is empty, or a link to "
+                        "profile \"%s\" is switched off: its file is empty, or a link to "
                         "/dev/null",
                         name);
         return r == PROFILE_E_NOT_FOUND ? refuse_profile_not_found(m, name, refusal) : r;
@@ -63,8 +65,8 @@ static int take_profile(const Methods *m, Profile *ret, const char *name, Refusa
         return refusal_set(refusal, REFUSAL_INVALID_PROFILE,
                            json_pack("{s:s, s:O}", "profile", name, "problems",
                                      json_object_get(json, "problems")),
-                           "profile '%s' is invalid: %s. See `ftracectl profile check %s`", name,
-                           p.problems.items[0], name);
+                           "profile \"%s\" is invalid: %s. See \"ftracectl profile check %s\"",
+                           name, p.problems.items[0], name);
 }
 
 int method_list_profiles(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -106,14 +108,14 @@ static int refuse_spec(json_t *spec, const char *field, Refusal *refusal) {
                                 return refusal_set_of(
                                         refusal, REFUSAL_INVALID_NAME, "name",
                                         name_quote(quoted, json_string_value(value)),
-                                        "'%s' cannot be a kernel function's name or a glob of "
+                                        "\"%s\" cannot be a kernel function's name or a glob of "
                                         "them; "
-                                        "`ftracectl functions` lists those there are",
+                                        "\"ftracectl functions\" lists those there are",
                                         quoted);
         name_quote(quoted, field);
         return refusal_set_of(
                 refusal, REFUSAL_INVALID_SPEC, "field", quoted,
-                "what to record is not valid: the member '%s' is unknown, missing or out "
+                "what to record is not valid: the member \"%s\" is unknown, missing or out "
                 "of range; see ftracectl(1)",
                 quoted);
 }
@@ -160,7 +162,7 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
         if (name && !session_name_is_valid(name))
                 return refusal_set_of(
                         refusal, REFUSAL_INVALID_NAME, "name", name_quote(quoted, name),
-                        "'%s' cannot be a session's name: letters, digits, '.', '_' and "
+                        "\"%s\" cannot be a session's name: letters, digits, '.', '_' and "
                         "'-', at most %i, the first a letter or digit",
                         quoted, SESSION_NAME_MAX);
         if (force && is_member)
@@ -208,11 +210,10 @@ static void log_start(ServerCall *call, const Session *session) {
         journal_tell(
                 &(JournalEntry){ JOURNAL_STARTED, .meta = m, .uid = call->who.uid,
                                  .pid = call->who.pid },
-                "Session '%s' started by uid %u (pid %i): %.200s%s on %zu CPUs%s%s, armed in %s.",
-                m->name, (unsigned) call->who.uid, (int) call->who.pid, roots ?: "",
+                "Session \"%s\" started by %s (pid %i): %.200s%s on %zu CPUs%s%s, armed in %s.",
+                m->name, FORMAT_USER(call->who.uid), (int) call->who.pid, roots ?: "",
                 roots && strlen(roots) > 200 ? "..." : "", m->n_cpus,
-                m->instance ? ", instance " : "", m->instance ?: "",
-                FORMAT_DURATION(m->arm_ns));
+                m->instance ? ", instance " : "", m->instance ?: "", FORMAT_DURATION(m->arm_ns));
 }
 
 static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {

@@ -7,6 +7,7 @@
  */
 
 #include "base/io.h"
+#include "base/user.h"
 #include "daemon/api/api.h"
 #include "daemon/watch/watch.h"
 
@@ -112,8 +113,8 @@ static void tell_change(const ServerCall *call, JournalEvent event, const Sessio
                         const char *done) {
         journal_tell(&(JournalEntry){ event, session_meta(s), .uid = call->who.uid,
                                       .pid = call->who.pid },
-                     "Session '%s' is %s by uid %u (pid %i).", session_name(s), done,
-                     (unsigned) call->who.uid, (int) call->who.pid);
+                     "Session \"%s\" is %s by %s (pid %i).", session_name(s), done,
+                     FORMAT_USER(call->who.uid), (int) call->who.pid);
 }
 
 static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -127,8 +128,8 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
         if (!session_is_live(session))
                 return methods_refuse_state(
                         refusal, session,
-                        "session '%s' does not record: it is %s (%s); `ftracectl report "
-                        "%s` draws it",
+                        "session \"%s\" does not record: it is %s (%s); \"ftracectl report "
+                        "%s\" draws it",
                         session_name(session), session_state_name(session_meta(session)->state),
                         session_meta(session)->reason ?: "no reason is known",
                         session_name(session));
@@ -137,7 +138,7 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
         if (r < 0)
                 return r;
         tell_change(call, JOURNAL_STOPPED, session, "stopped");
-        (void) snprintf(reason, sizeof(reason), "stopped by uid %u", (unsigned) call->who.uid);
+        (void) snprintf(reason, sizeof(reason), "stopped by %s", FORMAT_USER(call->who.uid));
         session_stop(session, reason);
         return 0;
 }
@@ -150,7 +151,7 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
 
 /* "session 'boot' is recording" and @text. */
 static int refuse_state(Refusal *refusal, const Session *s, const char *text) {
-        return methods_refuse_state(refusal, s, "session '%s' is %s%s", session_name(s),
+        return methods_refuse_state(refusal, s, "session \"%s\" is %s%s", session_name(s),
                                     session_state_name(session_meta(s)->state), text);
 }
 
@@ -169,11 +170,11 @@ static int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal
 
         if (r != 0)
                 return r;
-        (void) snprintf(who, sizeof(who), "triggered by uid %u", (unsigned) call->who.uid);
+        (void) snprintf(who, sizeof(who), "triggered by %s", FORMAT_USER(call->who.uid));
         r = session_trigger(s, who);
         if (r == -EINVAL)
                 return refuse_state(refusal, s,
-                                    " and waits for no trigger; `ftracectl arm` "
+                                    " and waits for no trigger; \"ftracectl arm\" "
                                     "begins one that does");
         if (r == -EBUSY)
                 return refuse_state(refusal, s, ": its trigger has nothing to do now");
@@ -200,7 +201,7 @@ static void on_snapshot(Session *s, int error, void *userdata) {
                 r = refuse_state(&refusal, s, ": it ended before the snapshot was there");
         else
                 r = refusal_set_errno(&refusal, error < 0 ? -error : EIO,
-                                      "no snapshot of session '%s' can be kept: %s",
+                                      "no snapshot of session \"%s\" can be kept: %s",
                                       session_name(s), strerror(error < 0 ? -error : EIO));
         if (r == REFUSED)
                 r = server_call_refuse(call, &refusal);
@@ -225,7 +226,7 @@ static int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusa
         r = sessions_admit_snapshot(s, refusal, m->sessions);
         if (r != 0)
                 return r;
-        (void) snprintf(reason, sizeof(reason), "asked for by uid %u", (unsigned) call->who.uid);
+        (void) snprintf(reason, sizeof(reason), "asked for by %s", FORMAT_USER(call->who.uid));
         r = session_snapshot(s, reason, on_snapshot, server_call_ref(call));
         if (r < 0)
                 (void) server_call_unref(call);
@@ -255,7 +256,7 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
         r = store_open_session(m->store, session_name(session), &dir);
         if (r < 0)
                 return refusal_set_errno(
-                        refusal, -r, "the data of session '%s' in %s cannot be opened: %s",
+                        refusal, -r, "the data of session \"%s\" in %s cannot be opened: %s",
                         session_name(session), store_path(m->store), origin_text(r));
 
         /* Opened again: who is handed a descriptor shares its offset. */
@@ -294,7 +295,7 @@ static int refuse_to_remove(Session *session, Refusal *refusal) {
         int r, keep = session_look_keep(session, &foreign);
 
         if (keep < 0)
-                return refusal_set_errno(refusal, -keep, "session '%s' cannot be looked at: %s",
+                return refusal_set_errno(refusal, -keep, "session \"%s\" cannot be looked at: %s",
                                          name, origin_text(keep));
         if (keep == KEEP_NOT || keep == KEEP_UNKNOWN)
                 return 0;
@@ -310,7 +311,7 @@ static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal,
         Methods *m = userdata;
         _cleanup_free_ char *name = NULL;
         Session *session;
-        char why[64];
+        char why[96];
         int r = methods_get_session(m, call, parameters, METHODS_CHANGE_NEWER, &session, refusal);
 
         if (r != 0)
@@ -318,7 +319,7 @@ static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal,
         if (session_is_live(session))
                 return methods_refuse_state(
                         refusal, session,
-                        "session '%s' still records; end it with `ftracectl stop %s` first",
+                        "session \"%s\" still records; end it with \"ftracectl stop %s\" first",
                         session_name(session), session_name(session));
 
         r = refuse_to_remove(session, refusal);
@@ -326,11 +327,12 @@ static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal,
                 return r;
         name = strdup(session_name(session));
         tell_change(call, JOURNAL_REMOVED, session, "removed");
-        (void) snprintf(why, sizeof(why), "uid %u asked for it (ftracectl remove)",
-                        (unsigned) call->who.uid);
+        (void) snprintf(why, sizeof(why), "%s asked for it (ftracectl remove)",
+                        FORMAT_USER(call->who.uid));
         r = sessions_remove(m->sessions, session, why);
         if (r < 0)
-                return refusal_set_errno(refusal, -r, "session '%s' cannot be removed from %s: %s",
+                return refusal_set_errno(refusal, -r,
+                                         "session \"%s\" cannot be removed from %s: %s",
                                          name ?: "?", store_path(m->store), origin_text(r));
         return server_call_reply(call, NULL, NULL, 0);
 }
@@ -346,7 +348,7 @@ static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, vo
         r = session_set_pinned(session, pinned);
         if (r < 0)
                 return refusal_set_errno(
-                        refusal, -r, "session.json of session '%s' in %s cannot be written: %s",
+                        refusal, -r, "session.json of session \"%s\" in %s cannot be written: %s",
                         session_name(session), store_path(m->store), origin_text(r));
         return parameter_reply(call, "session", session_to_json(session));
 }
@@ -361,8 +363,8 @@ static int list_functions(ServerCall *call, json_t *parameters, Refusal *refusal
         if (fd < 0)
                 return refusal_set_errno(
                         refusal, -fd,
-                        "the functions that can be traced cannot be read: %s; `ftracectl "
-                        "doctor` says what stands in the way",
+                        "the functions that can be traced cannot be read: %s; \"ftracectl "
+                        "doctor\" says what stands in the way",
                         origin_text(fd));
         reply = json_pack("{s:i, s:I}", "functions", 0, "n", (json_int_t) n);
         return reply ? server_call_reply(call, reply, &fd, 1) : -ENOMEM;

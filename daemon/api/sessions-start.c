@@ -101,10 +101,11 @@ int sessions_prepare(Sessions *s, Janitor *j, const SessionRequest *q, Refusal *
         int r;
 
         if (m->name && sessions_find(s, m->name))
-                return refusal_set_of(refusal, REFUSAL_SESSION_EXISTS, "session", m->name,
-                                      "a session named '%s' exists; choose another name, or remove "
-                                      "it with `ftracectl remove %s`",
-                                      m->name, m->name);
+                return refusal_set_of(
+                        refusal, REFUSAL_SESSION_EXISTS, "session", m->name,
+                        "a session named \"%s\" exists; choose another name, or remove "
+                        "it with \"ftracectl remove %s\"",
+                        m->name, m->name);
         r = j ? janitor_has_room(j, refusal) : 0;
         if (r == 0 && !m->name)
                 r = make_name(s, m->profile ?: m->spec.functions.items[0], &m->name);

@@ -238,7 +238,7 @@ static int drop_unreadable(Sessions *s, SessionEntry *e, int r) {
         if (r == -ENOMEM)
                 return r;
         s->n_unreadable++;
-        log_warning("Session '%s' in %s is left alone: its session.json cannot be read (%s).",
+        log_warning("Session \"%s\" in %s is left alone: its session.json cannot be read (%s).",
                     e->name, store_path(s->context.store),
                     r > 0 ? "not what ftraced writes" : origin_text(r));
         remove_entry(s, e);
@@ -413,7 +413,7 @@ int sessions_remove(Sessions *s, Session *session, const char *why) {
                 return r;
         r = removed_note(store_fd(s->context.store), &gone);
         if (r < 0)
-                log_debug("sessions", "That '%s' was removed cannot be noted: %s", m->name,
+                log_debug("sessions", "That \"%s\" was removed cannot be noted: %s", m->name,
                           origin_text(r));
         remove_entry(s, sessions_find(s, m->name));
         drop_awake(s, session);

@@ -73,11 +73,11 @@ int black_box_admit(const Tracefs *fs, const Strv *ours, bool force, Refusal *re
         if (r < 0)
                 return r;
         if (r == BLACK_BOX_E_NONE)
-                return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
-                                   json_pack("{ss}", "what", "black_box"),
-                                   "this host was booted without memory in which a trace would "
-                                   "survive a reboot. `ftracectl doctor --black-box` says what it "
-                                   "takes; --in-kernel does without, and survives no reboot.");
+                return refusal_set(
+                        refusal, REFUSAL_NOT_SUPPORTED, json_pack("{ss}", "what", "black_box"),
+                        "this host was booted without memory in which a trace would "
+                        "survive a reboot. \"ftracectl doctor --black-box\" says what it "
+                        "takes; --in-kernel does without, and survives no reboot.");
         i = b.instance;
         if (strv_contains(ours, i.dir))
                 return refuse_busy(&i, "another session of ftraced", refusal);

@@ -144,7 +144,7 @@ static int rotation_note(Rotation *r, const Cut *cut) {
         }
         k = cut_log_append(r->config.dir, cut);
         if (k < 0)
-                log_debug("store", "Cannot note a cut of session '%s': %s", r->config.meta->name,
+                log_debug("store", "Cannot note a cut of session \"%s\": %s", r->config.meta->name,
                           origin_text(k));
         return k;
 }
@@ -248,7 +248,7 @@ static size_t rotation_shrink(Rotation *r, uint64_t max_bytes, size_t n_max) {
                 m->bytes_dropped += oldest.sums.n_bytes;
         }
         if (k < 0)
-                log_warning("Session '%s': the ring cannot drop its oldest: %s", m->name,
+                log_warning("Session \"%s\": the ring cannot drop its oldest: %s", m->name,
                             origin_text(k));
         if (n > 0)
                 rotation_note_first(r, r->n_periods > 0 ? MIN(r->periods[0].sequence, oldest_open)

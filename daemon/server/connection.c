@@ -23,6 +23,7 @@
 #include <sys/epoll.h>
 
 #include "base/log.h"
+#include "base/user.h"
 #include "daemon/server/server-private.h"
 #include "meta/spec.h"
 
@@ -67,8 +68,8 @@ static void connection_update(Connection *c) {
 
 /* It is nobody's fault, and no news. */
 static void connection_lose(Connection *c, const char *why) {
-        log_debug("server", "Closing the connection of process %i (user %u): %s", (int) c->who.pid,
-                  (unsigned) c->who.uid, why);
+        log_debug("server", "Closing the connection of process %i of %s: %s", (int) c->who.pid,
+                  FORMAT_USER(c->who.uid), why);
         c->dead = true;
         connection_update(c);
 }

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "base/name.h"
+#include "base/user.h"
 #include "daemon/server/server-private.h"
 #include "wire/interface.h"
 
@@ -179,16 +180,15 @@ static int carry_out(Server *s, ServerCall *call, const Request *q, bool has_fds
                 if (call->who.right == PEER_NOTHING &&
                     !streq_ptr(find_interface(q->method), SERVICE))
                         return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
-                                           "user %u may not use ftraced: only root may, and "
+                                           "%s may not use ftraced: only root may, and "
                                            "members of the group of its socket",
-                                           (unsigned) call->who.uid);
+                                           FORMAT_USER(call->who.uid));
                 m = find_method(s->methods, s->n_methods, q->method);
                 userdata = s->userdata;
                 if (m && !m->for_members && call->who.right != PEER_ALL)
-                        return refusal_set(
-                                refusal, REFUSAL_PERMISSION_DENIED, NULL,
-                                "user %u may not call %s: only root may; repeat it with sudo",
-                                (unsigned) call->who.uid, m->name);
+                        return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                                           "%s may not call %s: only root may; repeat it with sudo",
+                                           FORMAT_USER(call->who.uid), m->name);
         }
         if (!m)
                 return refuse_unknown(q->method, refusal);

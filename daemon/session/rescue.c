@@ -172,7 +172,7 @@ static int make_session(const Rescue *x, SessionDir **ret, SessionMeta **ret_met
                 dir = session_dir_free(dir);
                 k = store_discard_session(x->store, x->name);
                 if (k < 0)
-                        log_warning_errno(k, "Cannot remove the unfinished session '%s': %m",
+                        log_warning_errno(k, "Cannot remove the unfinished session \"%s\": %m",
                                           x->name);
                 return r;
         }
@@ -304,8 +304,8 @@ static int lose_origin(Rescue *x, const char *why) {
         if (r < 0)
                 return r;
         journal_tell(&(JournalEntry){ JOURNAL_NOT_RESCUED, .meta = x->origin },
-                     "Session '%s' was recording when the machine went down: %s.", x->origin->name,
-                     why);
+                     "Session \"%s\" was recording when the machine went down: %s.",
+                     x->origin->name, why);
         return 0;
 }
 
@@ -322,11 +322,11 @@ static int finish(Rescue *x, const SessionMeta *m) {
         if (r < 0)
                 log_warning_errno(r, "Cannot empty the black box, instance %s: %m",
                                   x->box.instance.name);
-        journal_tell(&(JournalEntry){ JOURNAL_RESCUED, .meta = m },
-                     "Session '%s' was recording when the machine went down: %s pages survived in "
-                     "memory and are session '%s' now.",
-                     x->origin->name, FORMAT_COUNT(session_meta_total(m).n_pages),
-                     m->name);
+        journal_tell(
+                &(JournalEntry){ JOURNAL_RESCUED, .meta = m },
+                "Session \"%s\" was recording when the machine went down: %s pages survived in "
+                "memory and are session \"%s\" now.",
+                x->origin->name, FORMAT_COUNT(session_meta_total(m).n_pages), m->name);
         return 1;
 }
 
@@ -367,9 +367,10 @@ int rescue_run(Controller *c, Store *store) {
         if (r > 0) /* without tracefs nobody knows what survived */
                 r = found < 0 ? found : rescue_origin(&x);
         if (r < 0)
-                log_error_errno(r,
-                                "Cannot keep what survived of session '%s': %m; it is tried again "
-                                "when ftraced starts, and nobody may record there meanwhile.",
-                                x.origin ? x.origin->name : "?");
+                log_error_errno(
+                        r,
+                        "Cannot keep what survived of session \"%s\": %m; it is tried again "
+                        "when ftraced starts, and nobody may record there meanwhile.",
+                        x.origin ? x.origin->name : "?");
         return r;
 }

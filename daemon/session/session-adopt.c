@@ -63,18 +63,18 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
         if (r != 0)
                 return r;
         if (!session_meta_is_known(s->meta))
-                log_notice("Session '%s' is left as it is: %s.", name, s->meta->reason);
+                log_notice("Session \"%s\" is left as it is: %s.", name, s->meta->reason);
 
         if (session_state_is_live(s->meta->state)) {
                 live_remove(s->dir);
                 r = disk_usage_recover(s->dir, s->meta);
                 if (r < 0)
-                        log_warning_errno(r, "Cannot count the pages of session '%s': %m", name);
+                        log_warning_errno(r, "Cannot count the pages of session \"%s\": %m", name);
                 session_enter(s, SESSION_FAILED, SESSION_REASON_DAEMON_ENDED);
                 conditions_done(&s->meta->degraded);
                 s->meta->kept_realtime_ns = now_ns(CLOCK_REALTIME);
                 session_save(s);
-                log_notice("Session '%s' was recording when its daemon ended; what it had stored "
+                log_notice("Session \"%s\" was recording when its daemon ended; what it had stored "
                            "is kept.",
                            name);
         }
@@ -249,7 +249,7 @@ static int session_rebuild(Session *s, const char **why, char text[static WHY_MA
                 return SESSION_E_NOT_LIVE;
         r = controller_adopt(s->context->controller, &s->tracer, s->meta, &changed);
         if (r == CONTROLLER_E_GONE) {
-                log_notice("Session '%s' cannot be taken up: %s.", s->meta->name, changed);
+                log_notice("Session \"%s\" cannot be taken up: %s.", s->meta->name, changed);
                 return SESSION_E_NOT_LIVE;
         }
         if (r < 0)
@@ -303,13 +303,13 @@ static void session_go_on(Session *s, const char *why) {
                 return;
         }
         if (why) {
-                log_notice("Session '%s' was recording when its daemon ended, and ends now: %s.",
+                log_notice("Session \"%s\" was recording when its daemon ended, and ends now: %s.",
                            s->meta->name, why);
                 session_stop(s, why);
                 return;
         }
         journal_tell(&(JournalEntry){ JOURNAL_TAKEN_UP, .meta = s->meta },
-                     "Session '%s' was %s when its daemon ended: taken up.", s->meta->name,
+                     "Session \"%s\" was %s when its daemon ended: taken up.", s->meta->name,
                      session_state_name(s->meta->state));
         what = "waiting for its triggers";
         r = session_go_on_waiting(s);
@@ -328,7 +328,8 @@ static void session_go_on(Session *s, const char *why) {
                 r = session_look_after(s, 0, &what);
         }
         if (r < 0) {
-                log_error_errno(r, "Session '%s' cannot go on: %s failed: %m", s->meta->name, what);
+                log_error_errno(r, "Session \"%s\" cannot go on: %s failed: %m", s->meta->name,
+                                what);
                 session_stop(s, "the daemon was restarted, and it could not go on");
                 return;
         }
@@ -349,7 +350,7 @@ int session_adopt(Session **ret, const SessionContext *context, const char *name
         r = session_rebuild(s, &why, text);
         if (r != 0) {
                 if (r < 0)
-                        log_warning_errno(r, "Session '%s' cannot be taken up: %m", name);
+                        log_warning_errno(r, "Session \"%s\" cannot be taken up: %m", name);
                 (void) session_take_down(s, TAKE_DOWN_GIVEN_UP);
                 return SESSION_E_NOT_LIVE;
         }

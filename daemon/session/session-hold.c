@@ -20,11 +20,12 @@ void session_hold_cpu(Session *s, const Reader *reader) {
         if (r >= 0)
                 s->are_pipes_held = true;
         else
-                log_warning_errno(r,
-                                  "The service manager does not take the descriptors of CPU %u of "
-                                  "session '%s': %m; if this daemon is killed, what is in its pipe "
-                                  "then is lost.",
-                                  reader->cpu, s->meta->name);
+                log_warning_errno(
+                        r,
+                        "The service manager does not take the descriptors of CPU %u of "
+                        "session \"%s\": %m; if this daemon is killed, what is in its pipe "
+                        "then is lost.",
+                        reader->cpu, s->meta->name);
 }
 
 int session_hold_take_cpu(Session *s, Reader **ret, uint32_t cpu) {
@@ -98,6 +99,6 @@ void session_hold_let_go(Session *s) {
         if (r < 0)
                 log_warning_errno(r,
                                   "The service manager does not let go of the descriptors of "
-                                  "session '%s': %m",
+                                  "session \"%s\": %m",
                                   m->name);
 }

@@ -149,10 +149,10 @@ static bool rehook(Session *s, LeanScope scope, const Load *load, HookReason rea
         /* It may have been stopped meanwhile, or be about to be hooked. */
         k = session_is_watched(s) && !s->hooks.is_hooking ? health_release_hooks(s->health) : 0;
         if (k < 0)
-                (void) log_warning_errno(k, "Session '%s' is not watched any more: %m", m->name);
+                (void) log_warning_errno(k, "Session \"%s\" is not watched any more: %m", m->name);
         if (r < 0)
                 (void) log_warning_errno(r,
-                                         "Session '%s' goes on with what is hooked: "
+                                         "Session \"%s\" goes on with what is hooked: "
                                          "set_ftrace_filter could not be changed: %m",
                                          m->name);
         if (reason == HOOK_THINNED && m->n_hooked > n_before)

@@ -144,7 +144,7 @@ static int look(Session *s) {
                                 s->dir, s->meta, s->lean.learned_ns, s->lean.until_ns,
                                 on_learning_pass, s);
         if (r < 0 && r != -ENODATA)
-                (void) log_warning_errno(r, "Session '%s': cannot learn what it calls: %m",
+                (void) log_warning_errno(r, "Session \"%s\": cannot learn what it calls: %m",
                                          s->meta->name);
         return r;
 }

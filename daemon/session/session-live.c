@@ -37,13 +37,13 @@ static void look_at_guard(Session *s) {
         if (limit == SESSION_LIMIT_NONE)
                 return;
         if (session_lean_shed(s)) {
-                log_warning("Session '%s' costs too much and hooks no leaves any more: %s.",
+                log_warning("Session \"%s\" costs too much and hooks no leaves any more: %s.",
                             s->meta->name, text);
                 session_warn(s, "functions that call nothing are not hooked any more: %s", text);
                 session_begin_guard(s); /* what it costs from now on counts */
                 return;
         }
-        log_warning("Session '%s' costs too much and ends: %s.", s->meta->name, text);
+        log_warning("Session \"%s\" costs too much and ends: %s.", s->meta->name, text);
         s->meta->limit = limit;
         session_stop(s, text);
 }
@@ -68,7 +68,7 @@ static void on_look(void *userdata) {
 
         if (!session_hooks_are_changing(s) &&
             session_look_at_roots(s, why)) { /* or the next time */
-                log_warning("Session '%s' ends: %s.", s->meta->name, why);
+                log_warning("Session \"%s\" ends: %s.", s->meta->name, why);
                 session_stop(s, why);
         }
         look_at_guard(s);
@@ -113,7 +113,7 @@ static void begin_watch(Session *s, int r) {
                 r = session_is_watched(s) ? session_begin_watch(s, &what) : session_lean_begin(s);
         if (r >= 0 || s->meta->state != SESSION_RECORDING)
                 return;
-        log_error_errno(r, "Session '%s' cannot record: %s failed: %m", s->meta->name, what);
+        log_error_errno(r, "Session \"%s\" cannot record: %s failed: %m", s->meta->name, what);
         session_stop(s, "its trigger fired, and it could not record");
 }
 

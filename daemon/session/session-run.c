@@ -94,7 +94,7 @@ static int set_off(Session *s, ClockTuple *ret) {
 static void warn_of_switch(const Session *s, int error) {
         if (error < 0)
                 log_error_errno(error,
-                                "Cannot switch recording off for session '%s': %m; going on.",
+                                "Cannot switch recording off for session \"%s\": %m; going on.",
                                 s->meta->name);
 }
 
@@ -241,10 +241,11 @@ void session_finish(void *userdata) {
                 session_warn(s, "%llu pages could not be stored: the disk was full or failed",
                              (unsigned long long) session_meta_total(s->meta).pages_lost);
         if (r < 0) /* what was recorded is whole: the daemon tells of the rest */
-                log_warning_errno(r,
-                                  "Session '%s' has ended, and the kernel's settings could not be "
-                                  "restored yet: %m; ftraced tries again every few seconds.",
-                                  s->meta->name);
+                log_warning_errno(
+                        r,
+                        "Session \"%s\" has ended, and the kernel's settings could not be "
+                        "restored yet: %m; ftraced tries again every few seconds.",
+                        s->meta->name);
         session_enter(s, SESSION_SEALED, NULL);
 
         s->meta->kept_realtime_ns = now_ns(CLOCK_REALTIME);
@@ -266,7 +267,7 @@ static void end_leaving(Session *s) {
         session_save(s);
         r = session_hold_write(s, is_clean);
         if (r < 0)
-                log_warning_errno(r, "Cannot write live.json of session '%s': %m", s->meta->name);
+                log_warning_errno(r, "Cannot write live.json of session \"%s\": %m", s->meta->name);
         (void) session_take_down(s, TAKE_DOWN_LEFT);
 }
 

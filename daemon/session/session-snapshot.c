@@ -43,7 +43,7 @@ static void freeze(Session *s) {
         if (r < 0)
                 log_warning_errno(
                         r,
-                        "Session '%s': cannot switch recording off for a snapshot: %m; it "
+                        "Session \"%s\": cannot switch recording off for a snapshot: %m; it "
                         "may miss what comes meanwhile.",
                         s->meta->name);
 }
@@ -55,7 +55,7 @@ static int admit(Session *s) {
 
         if (r != REFUSED)
                 return r;
-        log_notice("Session '%s': no snapshot is kept: %s.", s->meta->name,
+        log_notice("Session \"%s\": no snapshot is kept: %s.", s->meta->name,
                    refusal_message(&refusal));
         session_warn(s, "snapshots were not kept: its owner's sessions take what MaxStored= in "
                         "[Members] of ftraced.conf allows");
@@ -104,7 +104,7 @@ void session_look_at_cuts(void *userdata) {
 static void log_kept(Session *made, int error, void *userdata) {
         const SessionMeta *m = made->meta;
 
-        log_info("Session '%s': kept as '%s' (%s).", m->origin, m->name, m->reason);
+        log_info("Session \"%s\": kept as \"%s\" (%s).", m->origin, m->name, m->reason);
 }
 
 static int make(Session *s, SessionSnapshot *p) {
@@ -147,7 +147,7 @@ bool session_snapshot_look(Session *s) {
                 s->meta->cpus[i].in_memory = 0; /* nobody is to miss it there after a crash */
         p->error = make(s, p);
         if (p->error == SNAPSHOT_E_EMPTY)
-                log_notice("Session '%s': nothing was recorded; there is no snapshot.",
+                log_notice("Session \"%s\": nothing was recorded; there is no snapshot.",
                            s->meta->name);
         else if (p->error < 0)
                 session_warn(s, "a snapshot could not be kept: %s", strerror(-p->error));
@@ -164,7 +164,7 @@ static void thaw(Session *s) {
                              origin_text(r));
         r = session_hooks_are_due(s) ? 0 : health_watch(s->health); /* or when they are there */
         if (r < 0)
-                log_warning_errno(r, "Session '%s' is not watched any more: %m", s->meta->name);
+                log_warning_errno(r, "Session \"%s\" is not watched any more: %m", s->meta->name);
 }
 
 void session_end_snapshot(Session *s) {

@@ -133,7 +133,7 @@ static int session_make_dir(Session *s, Refusal *refusal) {
 
         if (r == -EEXIST)
                 return refusal_set_of(refusal, REFUSAL_SESSION_EXISTS, "session", s->meta->name,
-                                      "there is already a directory '%s' in %s/sessions; choose "
+                                      "there is already a directory \"%s\" in %s/sessions; choose "
                                       "another name or remove it",
                                       s->meta->name, store_path(s->context->store));
         if (r < 0)
@@ -247,14 +247,14 @@ static void undo(Session *s) {
         if (r < 0)
                 log_error_errno(r,
                                 "Could not put the kernel back after the failed start of "
-                                "'%s': %m; it is tried again, or try `ftraced --restore`.",
+                                "\"%s\": %m; it is tried again, or try \"ftraced --restore\".",
                                 s->meta->name);
         if (!s->dir)
                 return;
         s->dir = session_dir_free(s->dir);
         r = store_discard_session(s->context->store, s->meta->name);
         if (r < 0)
-                log_error_errno(r, "Could not remove session '%s', which failed to start: %m",
+                log_error_errno(r, "Could not remove session \"%s\", which failed to start: %m",
                                 s->meta->name);
 }
 

@@ -30,7 +30,7 @@ bool session_state_may_become(SessionState from, SessionState to) {
 
 void session_enter(Session *s, SessionState state, const char *reason) {
         if (!session_state_may_become(s->meta->state, state)) {
-                log_error("Session '%s' is %s, and cannot become %s.", s->meta->name,
+                log_error("Session \"%s\" is %s, and cannot become %s.", s->meta->name,
                           session_state_name(s->meta->state), session_state_name(state));
                 return;
         }
@@ -63,9 +63,9 @@ void session_save(Session *s) {
         int r = session_write_meta(s);
 
         if (r < 0 && s->is_saved)
-                log_error_errno(r,
-                                "Cannot write session.json of session '%s': %m; it is tried again.",
-                                s->meta->name);
+                log_error_errno(
+                        r, "Cannot write session.json of session \"%s\": %m; it is tried again.",
+                        s->meta->name);
         s->is_saved = r >= 0;
 }
 

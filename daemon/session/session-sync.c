@@ -42,7 +42,7 @@ static void note_failure(Session *s, const SyncerFailure *f) {
                                        .to_ns = to_ns,
                                        .n_events = GAP_UNKNOWN,
                                        .n_pages = f->n_pages }) < 0)
-                log_error("Session '%s': out of memory; a gap is not noted.", m->name);
+                log_error("Session \"%s\": out of memory; a gap is not noted.", m->name);
         if (f->n_pages == 0)
                 health_warn(m,
                             "the disk failed to write files that reading it needs: %s; it may be "
@@ -70,13 +70,14 @@ static void log_end(const SessionMeta *m) {
                                       : n_lost + n_pages_lost + m->gaps.n > 0 ? JOURNAL_LOST
                                                                               : JOURNAL_ENDED,
                                       .meta = m },
-                     "Session '%s' ended after %s (%s): %s stored, %s%s.", m->name,
+                     "Session \"%s\" ended after %s (%s): %s stored, %s%s.", m->name,
                      FORMAT_DURATION(session_meta_length_ns(m)), m->reason ?: "no reason",
                      FORMAT_BYTES(session_meta_total(m).n_bytes),
                      n_lost > 0                     ? FORMAT_COUNT(n_lost)
                      : n_pages_lost + m->gaps.n > 0 ? "an unknown number of"
                                                     : "nothing",
-                     n_lost + n_pages_lost + m->gaps.n > 0 ? " events lost" : " lost by the kernel");
+                     n_lost + n_pages_lost + m->gaps.n > 0 ? " events lost"
+                                                           : " lost by the kernel");
 }
 
 static void tell_end(Session *s) {
@@ -92,7 +93,7 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
 
         s->sync.deadline = sd_event_source_disable_unref(s->sync.deadline);
         note_failures(s);
-        log_warning("Session '%s': its disk has not written all of it %u s after its end.",
+        log_warning("Session \"%s\": its disk has not written all of it %u s after its end.",
                     s->meta->name, SYNC_WAIT_S);
         session_save(s);
         if (s->sync.is_told)
@@ -119,7 +120,7 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
         session_save(s);
         if (!s->is_saved)
                 return sd_event_source_set_time_relative(source, RETRY_USEC);
-        log_notice("Session '%s': session.json is written now.", s->meta->name);
+        log_notice("Session \"%s\": session.json is written now.", s->meta->name);
         s->sync.retry = sd_event_source_disable_unref(s->sync.retry);
         s->dir = session_dir_free(s->dir);
         return 0;

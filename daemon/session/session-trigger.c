@@ -64,7 +64,7 @@ static void do_snapshot(Session *s, const char *why) {
         int r = session_snapshot(s, why, NULL, NULL);
 
         if (r < 0)
-                log_warning_errno(r, "Session '%s': no snapshot can be made: %m", s->meta->name);
+                log_warning_errno(r, "Session \"%s\": no snapshot can be made: %m", s->meta->name);
 }
 
 static int on_stop(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -115,7 +115,7 @@ static bool begin_recording(Rule *r, const char *why) {
         int k = session_go(s, &what);
 
         if (k < 0) {
-                log_error_errno(k, "Session '%s' cannot record: %s failed: %m", s->meta->name,
+                log_error_errno(k, "Session \"%s\" cannot record: %s failed: %m", s->meta->name,
                                 what);
                 session_stop(s, "its trigger fired, and it could not record");
                 return false;
@@ -132,7 +132,7 @@ static bool begin_recording(Rule *r, const char *why) {
 static void act(Rule *r, const char *why) {
         SessionMeta *m = r->session->meta;
 
-        log_info("Session '%s': %s.", m->name, why);
+        log_info("Session \"%s\": %s.", m->name, why);
         if (r->has_switch && rule_switch(r) == 0) /* the kernel has switched it off */
                 health_drop_watch(r->session->health);
         if (trigger_is_capture(&r->trigger))

@@ -30,7 +30,7 @@ void session_look_at_clock(Session *s) {
                 return;
         r = clock_steps_note(&m->clock_steps, &m->start, &now);
         if (r < 0)
-                (void) log_error_errno(r, "Session '%s': a step of the clock is not noted: %m",
+                (void) log_error_errno(r, "Session \"%s\": a step of the clock is not noted: %m",
                                        m->name);
         if (r > 0)
                 session_on_change(s);
@@ -73,7 +73,7 @@ void session_begin_clock(Session *s) {
 
         if (r < 0)
                 (void) log_warning_errno(r,
-                                         "Session '%s': steps of the clock are only noticed by "
+                                         "Session \"%s\": steps of the clock are only noticed by "
                                          "looking at it: %m",
                                          s->meta->name);
         session_look_at_clock(s);
@@ -98,7 +98,7 @@ void session_look_at_modules(Session *s) {
         if (r == SYMBOL_WATCH_E_CHANGED) {
                 session_save(s);
                 if (s->is_saved)
-                        log_info("Session '%s': modules changed; addresses mean something else "
+                        log_info("Session \"%s\": modules changed; addresses mean something else "
                                  "from now on.",
                                  m->name);
                 else /* or a removal would take the symbols along: the next look tries again */
@@ -134,7 +134,7 @@ static int renew_roots(Session *s, Strv *ret_gone, Strv *ret_back) {
                 health_renew_hooks(s->health);
         if (r < 0 || k < 0)
                 (void) log_warning_errno(r < 0 ? r : k,
-                                         "Session '%s': cannot look whether its roots are still "
+                                         "Session \"%s\": cannot look whether its roots are still "
                                          "there: %m",
                                          s->meta->name);
         return r;

@@ -221,7 +221,7 @@ static int claim_events(Ledger *l, const Found *f) {
         int r = find_events(l, f, &events);
 
         for (size_t i = 0; r >= 0 && i < events.n; i++) {
-                log_warning("The event '%s' in %s/" EVENTS " is ftraced's by its name, and in no "
+                log_warning("The event \"%s\" in %s/" EVENTS " is ftraced's by its name, and in no "
                             "ledger any more: removed.",
                             events.items[i], l->fs->path);
                 r = ledger_add(l, LEFT_SESSION, LEDGER_LINE, EVENTS, events.items[i]);
@@ -254,8 +254,8 @@ static int claim_values(Ledger *l, const Ledger *others) {
                 r = differs(l->fs, i, &now);
                 if (r <= 0)
                         continue;
-                log_warning("%s/%s is '%.200s' for a session of which there is no ledger any "
-                            "more: what it was before is not known, and it becomes '%s'.",
+                log_warning("%s/%s is \"%.200s\" for a session of which there is no ledger any "
+                            "more: what it was before is not known, and it becomes \"%s\".",
                             l->fs->path, values[i].file, now, values[i].usual);
                 r = ledger_add(l, LEDGER_SHARED, LEDGER_FILE, values[i].file, values[i].usual);
         }
@@ -361,8 +361,8 @@ int leftovers_find(const Ledger *l, bool all, Strv *ret) {
         if (r >= 0)
                 r = find_events(l, &f, &events);
         for (size_t i = 0; r >= 0 && i < events.n; i++)
-                r = strv_addf(ret,
-                              "the event '%s' in %s/" EVENTS " is in no ledger: ftraced --restore",
-                              events.items[i], l->fs->path);
+                r = strv_addf(
+                        ret, "the event \"%s\" in %s/" EVENTS " is in no ledger: ftraced --restore",
+                        events.items[i], l->fs->path);
         return MIN(r, 0);
 }

@@ -186,7 +186,7 @@ static void retry_in(Sealer *s, uint64_t usec) {
         (void) sd_event_source_set_enabled(s->retry, SD_EVENT_ONESHOT);
 }
 
-#define NOT_SEALED "Cannot seal segment cpu%" PRIu32 "/%08" PRIx64 ".seg of session '%s': %s; "
+#define NOT_SEALED "Cannot seal segment cpu%" PRIu32 "/%08" PRIx64 ".seg of session \"%s\": %s; "
 
 static void say_failure(const Sealer *s, const char *why) {
         const SegmentPlace place = first_place(s);
@@ -241,7 +241,7 @@ static const char *finish_segment(Sealer *s) {
             renameat(s->cpu_fd, s->temporary, s->cpu_fd, s->name) < 0)
                 return strerror(errno);
         s->is_said = false;
-        log_debug("sealer", "cpu%" PRIu32 "/%s of session '%s' sealed: %lld bytes for %lld.",
+        log_debug("sealer", "cpu%" PRIu32 "/%s of session \"%s\" sealed: %lld bytes for %lld.",
                   place.cpu, s->name, first_session(s), (long long) after.st_size,
                   (long long) s->before.st_size);
         if (s->config.done)

@@ -46,7 +46,7 @@ void health_warn(SessionMeta *m, const char *format, ...) {
         va_end(ap);
         if (strv_contains(&m->warnings, text))
                 return;
-        log_warning("Session '%s': %s", m->name, text);
+        log_warning("Session \"%s\": %s", m->name, text);
         (void) strv_add(&m->warnings, text);
 }
 
@@ -58,7 +58,8 @@ static void changed(Health *h, bool is_new) {
 
 static bool add_gap(Health *h, const Gap *gap) {
         if (gaps_add(&h->config.meta->gaps, gap) < 0)
-                log_error("Session '%s': out of memory; a gap is not noted.", h->config.meta->name);
+                log_error("Session \"%s\": out of memory; a gap is not noted.",
+                          h->config.meta->name);
         return true;
 }
 
@@ -154,7 +155,7 @@ bool health_set_condition(Health *h, GapCause cause, const char *reason) {
 
         if (r > 0)
                 journal_tell(&(JournalEntry){ JOURNAL_DEGRADED, .meta = m, .reason = reason },
-                             "Session '%s' is degraded: %s", m->name, reason);
+                             "Session \"%s\" is degraded: %s", m->name, reason);
         if (is_new)
                 (void) strv_add_new(&m->warnings, reason);
         return r > 0;
@@ -163,7 +164,7 @@ bool health_set_condition(Health *h, GapCause cause, const char *reason) {
 bool health_clear_condition(Health *h, GapCause cause) {
         if (!conditions_clear(&h->config.meta->degraded, cause))
                 return false;
-        log_notice("Session '%s': no longer the case: %s%s", h->config.meta->name,
+        log_notice("Session \"%s\": no longer the case: %s%s", h->config.meta->name,
                    gap_cause_sentence(cause),
                    h->config.meta->degraded.n == 0 ? "; it is not degraded any more." : ".");
         return true;

@@ -139,7 +139,7 @@ static void on_functions(LeanTree *counts, int error, void *userdata) {
                 error = learn(l, counts, &n_calls);
         if (error < 0)
                 (void) log_warning_errno(error,
-                                         "Session '%s': what it called could not be learned for "
+                                         "Session \"%s\": what it called could not be learned for "
                                          "lean: %m; the next one needs a lesson again.",
                                          l->session);
         l->done(n_calls, MIN(error, 0), l->userdata);

@@ -195,7 +195,7 @@ int snapshot_make(char **ret_name, const SnapshotConfig *config) {
                 k = store_discard_session(config->store, name);
                 if (k < 0)
                         (void) log_warning_errno(
-                                k, "Cannot remove the unfinished snapshot '%s': %m", name);
+                                k, "Cannot remove the unfinished snapshot \"%s\": %m", name);
         }
         return r;
 }

@@ -21,5 +21,7 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/origin.c \
 	%D%/origin.h \
 	%D%/unit.c \
-	%D%/unit.h
+	%D%/unit.h \
+	%D%/user.c \
+	%D%/user.h
 base_libs = %D%/libbase.a

@@ -166,21 +166,22 @@ int keep_look(const SessionDir *d, const SessionMeta *m, char **ret_foreign) {
 int keep_describe(char **ret, Keep k, const char *name, const char *foreign) {
         switch (k) {
         case KEEP_PINNED:
-                return text_format(ret,
-                                   "session '%s' is pinned; `ftracectl pin --off %s` lets go of it",
-                                   name, name);
+                return text_format(
+                        ret, "session \"%s\" is pinned; \"ftracectl pin --off %s\" lets go of it",
+                        name, name);
         case KEEP_IN_USE:
-                return text_format(ret, "session '%s' is being read; try again when that has ended",
-                                   name);
+                return text_format(
+                        ret, "session \"%s\" is being read; try again when that has ended", name);
         case KEEP_UNKNOWN:
                 return text_format(ret,
-                                   "this ftraced cannot read session.json of session '%s'; "
-                                   "`ftracectl remove %s` removes it",
+                                   "this ftraced cannot read session.json of session \"%s\"; "
+                                   "\"ftracectl remove %s\" removes it",
                                    name, name);
         default:
-                return text_format(ret,
-                                   "session '%s' holds '%s', which ftraced did not make; move it "
-                                   "away first",
-                                   name, NAME_QUOTED(foreign ?: "?"));
+                return text_format(
+                        ret,
+                        "session \"%s\" holds \"%s\", which ftraced did not make; move it "
+                        "away first",
+                        name, NAME_QUOTED(foreign ?: "?"));
         }
 }

@@ -155,12 +155,12 @@ int outlook_advise(char **ret, const Outlook *o) {
         if (o->is_full && o->next)
                 return text_format(ret,
                                    "make room on the store's disk, or remove what is not needed: "
-                                   "`ftracectl remove %s`",
+                                   "\"ftracectl remove %s\"",
                                    o->next);
         if (outlook_is_tight(o) && o->next)
                 return text_format(ret,
-                                   "keep what is wanted with `ftracectl pin %s` or `ftracectl "
-                                   "fetch`, remove what is not, or see ftraced.conf(5)",
+                                   "keep what is wanted with \"ftracectl pin %s\" or \"ftracectl "
+                                   "fetch\", remove what is not, or see ftraced.conf(5)",
                                    o->next);
         return o->is_full ? text_format(ret, "make room on the store's disk") : 0;
 }

@@ -93,6 +93,6 @@ int removed_describe(char **ret, const Removed *r) {
         for (char *p = r->why; *p; p++) /* the file may be anybody's */
                 if ((unsigned char) *p < ' ' || *p == 0x7f)
                         *p = '?';
-        return text_format(ret, "session '%s' (%s) was removed on %s: %s", r->name,
+        return text_format(ret, "session \"%s\" (%s) was removed on %s: %s", r->name,
                            FORMAT_BYTES(r->n_bytes), FIGURE_DATE(r->realtime_ns), r->why);
 }

@@ -41,7 +41,7 @@ static const struct {
         [REFUSAL_INTERFACE_NOT_FOUND] = { "org.varlink.service.InterfaceNotFound", 1,
                                           "the daemon does not know the interface" },
         [REFUSAL_EXPECTED_MORE] = { "org.varlink.service.ExpectedMore", 1,
-                                    "the method must be called with `more`" },
+                                    "the method must be called with \"more\"" },
 };
 
 const char *refusal_error_name(RefusalKind kind) {

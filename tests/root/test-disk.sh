@@ -72,7 +72,7 @@ ok 'a worker is caught at its work' test -n "$worker"
 fill
 kill -CONT "$worker"
 ok 'the journal says it' wait_until 60 grep -qE \
-        "Cannot seal segment cpu.* of session 'seals': (no space is left|No space left).*; it stays as it is and is tried again every minute" "$work/ftraced.log"
+        "Cannot seal segment cpu.* of session \"seals\": (no space is left|No space left).*; it stays as it is and is tried again every minute" "$work/ftraced.log"
 ok 'nothing half sealed is left' has_no_temporaries
 exits 'the recording is whole' 0 ftracectl verify --json seals
 is 'with all its trees' "$(jq .trees "$out")" 1000

@@ -94,7 +94,7 @@ says 'he is told of the group' 'not in group ftraced.*usermod -aG ftraced bob'
 exits 'a member lists' 0 as alice "$prefix/bin/ftracectl" list
 says 'she sees what root records' roots "$out"
 exits 'she may not stop it' 4 as alice "$prefix/bin/ftracectl" stop roots
-says 'and hears whose it is' "'roots' is user 0's"
+says 'and hears whose it is' "session \"roots\" is of root"
 exits 'she may not vacuum' 4 as alice "$prefix/bin/ftracectl" vacuum
 "$udp_pairs" 5 >/dev/null
 exits 'root stops it' 0 ftracectl stop roots
@@ -112,7 +112,7 @@ is_as_before 'the kernel is as it was after all that'
 printf '[Members]\nFunctions=tcp_*\n' >/etc/ftraced/ftraced.conf.d/members.conf
 ok 'the configuration is read again' systemctl reload ftraced.service
 exits 'what it forbids now is refused' 4 as alice "$prefix/bin/ftracectl" start udp_sendmsg
-says 'with the way out' "may not record the function 'udp_sendmsg'.*only tcp_\\*"
+says 'with the way out' "may not record the function \"udp_sendmsg\".*only tcp_\\*"
 printf '[Members]\nFunctions=udp_*\nMaxStored=much\n' >/etc/ftraced/ftraced.conf.d/members.conf
 ok 'a configuration with something wrong is not taken' not systemctl reload ftraced.service
 is 'the service runs on' "$(systemctl is-active ftraced.service)" active

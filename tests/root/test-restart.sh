@@ -111,7 +111,7 @@ ok 'the watchdog ends that daemon' wait_until 150 is_new "$pid"
 wait "$held_pid"
 journalctl --sync 2>/dev/null
 journalctl -u ftraced.service -o cat >"$work/journal" 2>/dev/null
-says 'since it was told nothing any more' "reader of session 'long' is stuck" "$work/journal"
+says 'since it was told nothing any more' "reader of session \"long\" is stuck" "$work/journal"
 says 'by systemd' 'Watchdog timeout' "$work/journal"
 rm -r /run/systemd/system/ftraced.service.d
 systemctl daemon-reload

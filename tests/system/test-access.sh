@@ -86,13 +86,13 @@ chmod 666 "$FTRACED_SOCKET"
 exits 'without a group only root may' 4 member list
 chgrp 64999 "$FTRACED_SOCKET"
 exits 'a stranger who comes as far as the daemon is refused' 4 stranger list
-says 'with a reason' 'user 64997 may not use ftraced'
+says 'with a reason' 'uid 64997 may not use ftraced'
 chmod 660 "$FTRACED_SOCKET"
 exits 'a stranger does not even come so far' 4 stranger list
 one_sentence 'and is told in one sentence'
 exits 'a member lists' 0 member list
 exits 'what root started he may not stop' 4 member stop roots
-says 'he hears whose it is' "'roots' is user 0's, and you are user 64998"
+says 'he hears whose it is' "session \"roots\" is of root, and you are uid 64998"
 exits 'nor remove' 4 member remove roots
 exits 'nor pin' 4 member pin roots
 exits 'nor remove what gets old' 4 member vacuum
@@ -117,24 +117,24 @@ rm "$FTRACED_CONFIG"
 ok 'nor does one that is gone' reload 'not reloaded, the old one stays'
 cp "$work/good" "$FTRACED_CONFIG"
 exits 'what it does not allow is refused' 4 member start udp_sendmsg
-says 'with what it does' "may not record the function 'udp_sendmsg': ftraced.conf allows its group only tcp_\\*"
+says 'with what it does' "may not record the function \"udp_sendmsg\": ftraced.conf allows its group only tcp_\\*"
 exits 'a glob that goes beyond it is, too' 4 member start '*_sendmsg'
 exits 'an event is refused' 4 member start --event=sched:sched_switch tcp_sendmsg
 # What a session waits for tells as much as what it records, and so may any name.
 exits 'nor does a black box bring one along: the kernel log' 4 member start --black-box tcp_sendmsg
-says 'which is named' "may not have a black box record the event 'printk:console': ftraced.conf allows its group none"
+says 'which is named' "may not have a black box record the event \"printk:console\": ftraced.conf allows its group none"
 exits 'a profile has none to give to others' 4 member start --dry-run --profile roots --black-box
 exits 'a trigger waits for no function that is not allowed' 4 member arm tcp_sendmsg --on function:udp_sendmsg
-says 'which is named' "may not wait for the function 'udp_sendmsg': ftraced.conf allows its group only tcp_\\*"
+says 'which is named' "may not wait for the function \"udp_sendmsg\": ftraced.conf allows its group only tcp_\\*"
 exits 'nor does the end of a recording' 4 member arm tcp_sendmsg --on command --on function:udp_sendmsg --do=stop
 exits 'nor for an event' 4 member arm tcp_sendmsg --on 'event:sched:sched_process_exec:filename ~ "*passwd*"'
-says 'whatever its filter' "may not wait for the event 'sched:sched_process_exec'"
+says 'whatever its filter' "may not wait for the event \"sched:sched_process_exec\""
 exits 'a dry run tells nothing of it either' 4 member arm --dry-run tcp_sendmsg --on function:udp_sendmsg
 exits 'what is left out is allowed, too' 4 member start tcp_sendmsg --notrace udp_sendmsg
 exits 'and what is chosen' 4 member start tcp_sendmsg --only 'udp_*'
 exits 'a profile goes beyond it as it stands' 0 member start --dry-run --profile roots
 exits 'but not with the tasks of others' 4 member start --dry-run --profile roots --comm=bash
-says 'its functions are then asked for' "may not record the function 'udp_sendmsg'"
+says 'its functions are then asked for' "may not record the function \"udp_sendmsg\""
 exits 'nor with other triggers' 4 member arm --dry-run --profile roots --on command
 exits 'nor deeper than it says' 4 member start --dry-run --profile roots --depth=0
 exits 'nor with the arguments' 4 member start --dry-run --profile roots --args
@@ -147,12 +147,12 @@ exits 'root has no such limit, only one tracer' 5 ftracectl start -n two udp_sen
 exits 'he removes his own' 0 member remove his
 exits 'and ends the other' 0 member stop one
 
-says 'each start is logged with user and process' "'one' started by uid 64998 \\(pid [0-9]+\\)" "$work/ftraced.log"
-says 'each stop' "'roots' is stopped by uid 0 \\(pid [0-9]+\\)" "$work/ftraced.log"
-says 'each removal' "'his' is removed by uid 64998 \\(pid [0-9]+\\)" "$work/ftraced.log"
+says 'each start is logged with user and process' "\"one\" started by uid 64998 \\(pid [0-9]+\\)" "$work/ftraced.log"
+says 'each stop' "\"roots\" is stopped by root \\(pid [0-9]+\\)" "$work/ftraced.log"
+says 'each removal' "\"his\" is removed by uid 64998 \\(pid [0-9]+\\)" "$work/ftraced.log"
 says 'each refusal' 'Refused uid 64998 \(pid [0-9]+\): you may not record' "$work/ftraced.log"
 ftracectl report one >/dev/null 2>&1
-says 'and each reading' "'one' is read by uid 0 \\(pid [0-9]+\\)" "$work/ftraced.log"
+says 'and each reading' "\"one\" is read by root \\(pid [0-9]+\\)" "$work/ftraced.log"
 at_most() { # USERS: lines that may be logged of them since SECONDS was 0: of each 20 in 10 s, which began before
         echo $((20 * $1 * (SECONDS / 10 + 2)))
 }
@@ -160,7 +160,7 @@ SECONDS=0
 for ((i = 0; i < 60; i++)); do
         member stop nobody
 done 2>/dev/null
-ok 'who is refused in a loop does not fill the log' test "$(n_logged "no session 'nobody'")" -le "$(at_most 1)"
+ok 'who is refused in a loop does not fill the log' test "$(n_logged "no session \"nobody\"")" -le "$(at_most 1)"
 other() {
         setpriv --reuid=64996 --regid=64996 --groups=64999 "$top_builddir/ftracectl" "$@"
 }
@@ -170,9 +170,9 @@ for ((i = 0; i < 60; i++)); do
         member report one >/dev/null
         other report one >/dev/null
 done 2>/dev/null
-ok 'nor do two who take turns' test "$(n_logged "Refused uid 6499[68].*no session 'nobody'")" -le "$(at_most 2)"
-ok 'nor do they by reading' test "$(n_logged "'one' is read by uid 6499[68]")" -le "$(at_most 2)"
-ok 'of each of them something is told' grep -q "'one' is read by uid 64996" "$work/ftraced.log"
+ok 'nor do two who take turns' test "$(n_logged "Refused uid 6499[68].*no session \"nobody\"")" -le "$(at_most 2)"
+ok 'nor do they by reading' test "$(n_logged "\"one\" is read by uid 6499[68]")" -le "$(at_most 2)"
+ok 'of each of them something is told' grep -q "\"one\" is read by uid 64996" "$work/ftraced.log"
 
 # --- from a container -------------------------------------------------------------------------------
 

@@ -142,7 +142,7 @@ says 'is taken for that' 'Did you mean "report"'
 exits 'one that is like none' 2 ftracectl xyzzyx
 says 'is not' 'see "ftracectl --help"'
 exits 'a session that is mistyped' 3 ftracectl show frist
-says 'is guessed by the daemon' "Did you mean 'first'"
+says 'is guessed by the daemon' "Did you mean \"first\""
 exits 'and without it' 3 ftracectl show frist --store "$store"
 says 'as well' 'Did you mean "first"'
 exits 'the beginning of its name' 3 ftracectl show a-session --store "$store"

@@ -75,7 +75,7 @@ exits 'it can be fetched again, noise as it is' 6 ftracectl fetch b -o "$work/ag
 ok 'what was fetched is whole' cmp "$work/b.dat" "$work/again.dat"
 touch "$store/sessions/b/notes.txt"
 exits 'a session with a file of somebody else is not removed' 1 ftracectl remove b
-says 'the file is named' "holds 'notes.txt'"
+says 'the file is named' "holds \"notes.txt\""
 rm "$store/sessions/b/notes.txt"
 exits 'without it it is removed' 0 ftracectl remove b
 exits 'the pin is taken off' 0 ftracectl pin --off a

@@ -108,7 +108,7 @@ catch_worker third &
 catcher=$!
 kill -KILL "$worker"
 ok 'its death is one message' wait_until 60 grep -q \
-        "segment cpu./00000000.seg of session 'second': the worker was killed by signal 9 .* it stays as it is" \
+        "segment cpu./00000000.seg of session \"second\": the worker was killed by signal 9 .* it stays as it is" \
         "$work/ftraced.log"
 wait "$catcher"
 worker=$(cat "$work/worker")

@@ -112,8 +112,8 @@ look_at_planted() { # FILE: all but what a daemon may write: its lock, and how l
 look_at_planted "$work/before"
 ok 'a daemon starts among foreign files' start_ftraced --tracefs "$work/tracefs"
 is 'it has one message for all of sessions/' "$(grep -c 'did not make' "$work/ftraced.log")" 1
-says 'and one for each directory that is no session' "Session 'strange' .* left alone" "$work/ftraced.log"
-says 'and one for each directory that is no session' "Session 'hollow' .* left alone" "$work/ftraced.log"
+says 'and one for each directory that is no session' "Session \"strange\" .* left alone" "$work/ftraced.log"
+says 'and one for each directory that is no session' "Session \"hollow\" .* left alone" "$work/ftraced.log"
 exits 'the session is there' 0 ftracectl show kept
 exits 'it can be verified' 6 timeout 100 "$top_builddir/ftracectl" verify kept
 is 'what has the names of our files is named' "$(grep -c 'not a file that ftraced has made' "$out")" 4
@@ -152,8 +152,8 @@ ok 'and gone' not test -e "$store/sessions/later"
 newer later sealed
 newer live recording
 ok 'a daemon starts on what a newer one left' start_ftraced --store "$store" --tracefs "$work/tracefs"
-says 'and says so' "'later' is left as it is: recorded by a newer ftraced" "$work/ftraced.log"
-says 'also of one that recorded' "'live' is left as it is: recorded by a newer ftraced" "$work/ftraced.log"
+says 'and says so' "\"later\" is left as it is: recorded by a newer ftraced" "$work/ftraced.log"
+says 'also of one that recorded' "\"live\" is left as it is: recorded by a newer ftraced" "$work/ftraced.log"
 exits 'it lists them' 0 ftracectl list
 says 'as newer, too' '^later +newer ' "$out"
 says 'both' '^live +newer ' "$out"
@@ -250,6 +250,6 @@ rm -r "$store/sessions"
 exits 'without its sessions/ nothing starts' 1 ftracectl start -n nowhere udp_sendmsg
 says 'it names the store, the reason and the way out' \
         "the store $store failed: No such file or directory; .*removed or renamed: .*restart ftraced"
-says 'so does the journal' "Refused uid .*the store $store failed: No such file" "$work/ftraced.log"
+says 'so does the journal' "Refused root .*the store $store failed: No such file" "$work/ftraced.log"
 ok 'the daemon ends' stop_ftraced
 done_testing

@@ -50,7 +50,7 @@ says 'which is said' 'has nothing to do now'
 is 'it fired once' "$(session waits '.captures.triggers[0].fired')" 1
 exits 'it is stopped' 0 ftracectl stop waits
 exits 'what ended waits for nothing' 1 ftracectl trigger waits
-says 'which is said, with the way out' 'waits for no trigger; `ftracectl arm`'
+says 'which is said, with the way out' 'waits for no trigger; "ftracectl arm"'
 
 exits 'one that never fires can be stopped' 0 ftracectl arm -n never udp_sendmsg
 exits 'while it is armed' 0 ftracectl stop never

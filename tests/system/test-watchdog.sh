@@ -37,7 +37,7 @@ if [[ ! -s $work/held ]] && grep -q 'not permitted' "$err"; then
 fi
 ok 'a thread that reads is stopped' test -s "$work/held"
 is_noticed() {
-        grep -q "reader of session 'long' is stuck" "$work/ftraced.log"
+        grep -q "reader of session \"long\" is stuck" "$work/ftraced.log"
 }
 ok 'that is noticed' wait_until 150 is_noticed
 is 'neither the disk nor tracefs is said to be stuck' "$(session long '[.degraded[].cause] | join(" ")')" daemon_gone

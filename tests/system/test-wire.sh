@@ -119,7 +119,7 @@ if command -v "$varlinkctl" >/dev/null; then
         # As RFC 7464 has it, since systemd 256.
         is 'up to the last' "$(tr -d '\036' <"$out" | jq -rs '.[-1].session.state')" sealed
         exits 'an error is one' 1 "$varlinkctl" call "$FTRACED_SOCKET" org.ftraced.Describe '{"session":"two"}'
-        says 'with its parameters' "there is no session 'two'" "$out"
+        says 'with its parameters' "there is no session \"two\"" "$out"
 else
         skip_one 'varlinkctl calls methods' 'varlinkctl is not installed'
 fi

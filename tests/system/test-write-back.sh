@@ -96,7 +96,7 @@ is 'and the session goes on' "$(session source .state)" recording
 disk good
 ok 'when it is on the disk it is told' wait "$asking"
 is 'with its name' "$(cat "$work/name")" source-snap-1
-ok 'to all' grep -q "'source': kept as 'source-snap-1'" "$work/ftraced.log"
+ok 'to all' grep -q '"source": kept as "source-snap-1"' "$work/ftraced.log"
 is 'session.json says it' "$(jq '.pages_unsynced // 0' "$store/sessions/source-snap-1/session.json")" 0
 accounts_agree source-snap-1
 feed 2
@@ -115,7 +115,7 @@ feed 2
 ok 'a session whose disk fails is degraded' wait_until 20 is_degraded passes not_written
 exits 'status works' 0 ftracectl status
 says 'and says why' 'writing back what was stored failed: Input/output error' "$out"
-ok 'the journal says it' grep -q "'passes' is degraded: writing back what was stored failed" "$work/ftraced.log"
+ok 'the journal says it' grep -q "\"passes\" is degraded: writing back what was stored failed" "$work/ftraced.log"
 ok 'pages are lost' test "$(sum_of passes pages_lost)" -ge 2
 is 'a gap has the cause at once' "$(session passes '[.gaps[] | select(.pages) | .cause] | unique | join(" ")')" \
         not_written

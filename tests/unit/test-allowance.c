@@ -117,33 +117,34 @@ TEST(a_name_is_looked_at_wherever_it_stands) {
                 const char *good, *bad;
                 const char *named; /* in the refusal */
         } cases[] = {
-                { offsetof(Spec, functions), "udp_rcv", "do_unlinkat", "record the function 'do_" },
-                { offsetof(Spec, notrace), "udp_rcv", "ip_*", "leave out the function 'ip_*'" },
-                { offsetof(Spec, hooked), "udp_r*", "*", "choose the function '*'" },
+                { offsetof(Spec, functions), "udp_rcv", "do_unlinkat",
+                  "record the function \"do_" },
+                { offsetof(Spec, notrace), "udp_rcv", "ip_*", "leave out the function \"ip_*\"" },
+                { offsetof(Spec, hooked), "udp_r*", "*", "choose the function \"*\"" },
                 { offsetof(Spec, events), "sched:sched_switch:prev_pid==1", "irq:irq_handler_entry",
-                  "record the event 'irq:irq_handler_entry'" },
+                  "record the event \"irq:irq_handler_entry\"" },
                 { offsetof(Spec, events), "sched:x:a==1", "sched:x:a.ustring ~ \"p*\"",
-                  "'sched:x' by what is in memory" },
+                  "\"sched:x\" by what is in memory" },
                 { offsetof(Spec, events), "syscalls:sys_enter_openat:flags==1",
                   "syscalls:sys_enter_openat:filename ~ \"root:*\"",
-                  "'syscalls:sys_enter_openat' by what is in memory" },
+                  "\"syscalls:sys_enter_openat\" by what is in memory" },
                 { offsetof(Spec, triggers), "start event:syscalls:sys_enter_openat:flags>1",
                   "start event:syscalls:sys_enter_openat:filename=='root:'",
-                  "'syscalls:sys_enter_openat' by what is in memory" },
+                  "\"syscalls:sys_enter_openat\" by what is in memory" },
                 { offsetof(Spec, triggers), "start function:udp_rcv", "start function:do_unlinkat",
-                  "wait for the function 'do_unlinkat'" },
+                  "wait for the function \"do_unlinkat\"" },
                 { offsetof(Spec, triggers), "stop:1s function:udp_rcv",
-                  "stop:1s function:do_unlinkat", "wait for the function 'do_unlinkat'" },
+                  "stop:1s function:do_unlinkat", "wait for the function \"do_unlinkat\"" },
                 { offsetof(Spec, triggers), "snapshot event:sched:sched_process_exec:pid>1",
                   "snapshot event:syscalls:sys_enter_open:flags==1",
-                  "wait for the event 'syscalls:sys_enter_open'" },
+                  "wait for the event \"syscalls:sys_enter_open\"" },
                 { offsetof(Spec, triggers), "start event:sched:x",
                   "start event:sched:x:filename.ustring~\"*passwd*\"",
-                  "'sched:x' by what is in memory" },
+                  "\"sched:x\" by what is in memory" },
                 { offsetof(Spec, triggers), "start,stop:1s slower:5ms", "start nonsense",
-                  "wait for 'nonsense'" },
+                  "wait for \"nonsense\"" },
                 { offsetof(Spec, triggers), "start count:10", "start function:udp_*",
-                  "wait for 'function:udp_*'" },
+                  "wait for \"function:udp_*\"" },
                 { offsetof(Spec, pids), "1", NULL, NULL },
                 { offsetof(Spec, comms), "passwd", NULL, NULL },
                 { offsetof(Spec, cgroups), "/", NULL, NULL },
@@ -173,7 +174,7 @@ TEST(what_a_black_box_brings_along_is_looked_at) {
         ck_assert_int_eq(spec_from_json(&spec, o, &field), 0);
         ck_assert_int_eq(allowance_check(&l, &spec, SPEC_ASKS_ALL, &refusal), REFUSED);
         ck_assert_ptr_nonnull(strstr(refusal_message(&refusal),
-                                      "a black box record the event 'printk:console'"));
+                                     "a black box record the event \"printk:console\""));
         l.member_events = &events;
         ck_assert_int_eq(allowance_check(&l, &spec, SPEC_ASKS_ALL, &refusal), 0);
 }

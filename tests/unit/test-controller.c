@@ -155,7 +155,7 @@ FAKE_TEST(without_instances_the_second_session_is_refused_and_the_first_named, f
         Tracer *t = fake_start(c, fake_session("slow-dns", "udp_sendmsg"), false);
 
         fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
-                    "session slow-dns (uid ");
+                    "session slow-dns (of ");
         fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
                     "Stop it first: ftracectl stop slow-dns; or --wait.");
         ck_assert_int_eq(tracer_disarm(t), 0);

@@ -30,7 +30,7 @@ TEST(the_last_one_of_a_name_or_an_id_is_found) {
         ck_assert_int_eq(removed_find(&none, scratch.fd, "1"), 0);
         ck_assert_int_eq(removed_find(&none, scratch.fd, "lines"), 0);
         ck_assert_int_eq(removed_describe(&text, &a), 0);
-        ck_assert_ptr_nonnull(strstr(text, "session 'r1' (2K) was removed on "));
+        ck_assert_ptr_nonnull(strstr(text, "session \"r1\" (2K) was removed on "));
         scratch_done(&scratch);
 }
 

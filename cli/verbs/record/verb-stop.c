@@ -14,13 +14,14 @@
 #define JUST_ENDED_NS (60 * NSEC_PER_SEC) /* ago at most: whoever stops all may have meant it */
 #define LOOK_AT_NEWEST 100
 #define FEW_EVENTS 400 /* that one can read as they are drawn */
-#define STOPPED_BY                                                                                 \
-        "stopped by uid " /* begins the reason of who was stopped (daemon/api/methods.c) */
+/* Begin the reasons of what a user has stopped (daemon/api/methods.c), and of what has not (session-trigger.c). */
+#define STOPPED_BY "stopped by "
+#define STOPPED_BY_TRIGGER "stopped by its trigger"
 
 /* It has, or had, and not because somebody stopped it; it is no part of another one. */
 static bool ended_by_itself(const SessionMeta *m) {
         return !session_state_is_live(m->state) && !m->origin && m->reason &&
-               !startswith(m->reason, STOPPED_BY);
+               (!startswith(m->reason, STOPPED_BY) || startswith(m->reason, STOPPED_BY_TRIGGER));
 }
 
 /* The verb that fits what was recorded. */
