@@ -203,6 +203,8 @@ static const Option options[] = {
         { "vmlinux",        0,  OPTIONS_LINES,  OPTION_TEXT,     AT(analysis.vmlinux), "FILE",
           "the kernel's vmlinux with debug information, or a lines file (default: the store's, /usr/lib/debug, or what "
           "DEBUGINFOD_URLS names)" },
+        { "source",         0,  OPTIONS_EXPORT, OPTION_TEXT,     AT(analysis.source), "DIR",
+          "html with --lines: also show the source of each call, from an unpacked source of the kernel" },
         { "against",        0,  OPTIONS_WHY,    OPTION_TEXT,     AT(against), "SOURCE",
           "compare with the calls of another recording" },
         { "buffer",         0,  OPTIONS_FILTER | OPTIONS_FETCH | OPTIONS_VERIFY | OPTIONS_BUFFER, OPTION_TEXT, AT(buffer), "NAME",

@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 
+#include "analyze/breakdown.h"
 #include "analyze/heat-map.h"
 #include "analyze/overhead.h"
 #include "analyze/quantiles.h"
@@ -18,6 +19,7 @@
 #include "base/unit.h"
 #include "causes/outliers.h"
 #include "encode/escape.h"
+#include "export/excerpts.h"
 #include "export/exporter.h"
 #include "export/flame.h"
 #include "export/heat.h"
@@ -31,6 +33,7 @@
 #define N_TREE_MAX 1800
 #define N_SLOW_TREE_MAX 80
 #define N_SPANS_MAX 500
+#define N_LAYERS_MAX 40
 #define DIFFERENCES_SHOWN 5
 #define OPEN_PERMILLE 200 /* what is unfolded from the beginning */
 
@@ -39,6 +42,7 @@ typedef struct Html {
         Floor *floor;
         HeatMap *heat;
         Outliers *outliers;
+        Breakdown *layers; /* NULL: there are no lines */
         uint64_t n_calls, n_cut, n_outermost, n_own_work;
 } Html;
 
@@ -59,11 +63,16 @@ static int html_call(void *p, const Call *call) {
  *
  *      <details class="CLASS" data-n data-total data-self>   calls, [ns], [ns]
  *        <summary><code>NAME</code> <b>12.3 %</b> total ..., self ..., 4 calls</summary>
+ *
+ * With excerpts of the source also data-at, where it is called, and data-def, where it is defined, each the index of a
+ * file and a line, "3:1332"; and data-in of what is no call, "inlined" or "not traced".
  */
 typedef struct Tree {
         Buf *out;
         const char *class;
         size_t max_nodes;
+        const ExportInfo
+                *source; /* nodes say where in its excerpts they are; NULL: there are none */
         uint64_t all_ns, min_ns; /* write_tree()'s own */
 } Tree;
 
@@ -90,6 +99,33 @@ static void add_node_figures(const Tree *p, const CallNode *node, double share) 
                    node->is_irq ? " (interrupt)" : "", node->n_cut > 0 ? " (cut)" : "");
 }
 
+static void add_place(const Tree *p, const char *name, const char *file, uint32_t line,
+                      const Function *defined) {
+        size_t i;
+        int r;
+
+        if (!file || line == 0)
+                return;
+        r = excerpts_add(p->source->excerpts, file, line, defined, &i);
+        if (r < 0)
+                p->out->error = p->out->error ?: r;
+        else
+                buf_printf(p->out, " data-%s=\"%zu:%" PRIu32 "\"", name, i, line);
+}
+
+static void add_places(const Tree *p, const Function *f) {
+        const Function *plain = function_plain(f);
+        const char *file;
+        uint32_t line;
+
+        add_place(p, "at", f->file, f->line, NULL);
+        if (f->kind != FUNCTION_RECORDED)
+                buf_printf(p->out, " data-in=\"%s\"",
+                           f->kind == FUNCTION_INLINED ? "inlined" : "not traced");
+        else if (p->source->define(p->source->ways, plain, &file, &line))
+                add_place(p, "def", file, line, plain);
+}
+
 static void add_node(const Tree *p, const CallNode *node);
 
 static void add_children(const Tree *p, const CallNode *node) {
@@ -113,10 +149,13 @@ static void add_node(const Tree *p, const CallNode *node) {
 
         buf_printf(p->out,
                    "<%s class=\"%s\" style=\"--p:%.0f%%\"%s data-n=\"%" PRIu64
-                   "\" data-total=\"%" PRIu64 "\" data-self=\"%" PRIu64 "\">%s",
+                   "\" data-total=\"%" PRIu64 "\" data-self=\"%" PRIu64 "\"",
                    is_leaf ? "div" : "details", p->class, MIN(100 * share, 100.0),
                    !is_leaf && share * 1000 >= OPEN_PERMILLE ? " open" : "", node->n,
-                   node->total_ns, node->self_ns, is_leaf ? "" : "<summary>");
+                   node->total_ns, node->self_ns);
+        if (p->source)
+                add_places(p, node->function);
+        buf_adds(p->out, is_leaf ? ">" : "><summary>");
         add_function(p->out, node->function);
         add_node_figures(p, node, share);
         buf_adds(p->out, is_leaf ? "\n" : "</summary>\n");
@@ -516,6 +555,73 @@ static int add_heat(Html *h) {
         return r;
 }
 
+/* A BreakdownPlace. */
+static const char *layer_of(void *userdata, const Function *f, size_t *ret_n) {
+        const ExportInfo *info = userdata;
+        const char *file;
+        uint32_t line;
+
+        return info->layer(info->define(info->ways, f, &file, &line) ? file : NULL, ret_n);
+}
+
+static void add_bar(Buf *out, unsigned width, double share) {
+        buf_printf(out,
+                   "<td><svg width=\"%u\" height=\"12\"><rect width=\"%.1f\" height=\"12\" "
+                   "fill=\"var(--h5)\"/></svg></td></tr>\n",
+                   width, width * share);
+}
+
+static void add_layer(const Html *h, const char *name, size_t n_name, uint64_t self_ns,
+                      const BreakdownRow *row) {
+        double share =
+                (double) self_ns / (double) MAX(call_tree_root(h->s.tree)->total_ns, UINT64_C(1));
+        Buf *out = h->s.out;
+
+        buf_printf(out, "<tr data-self=\"%" PRIu64 "\"><td>", self_ns);
+        escape_xml(out, name, n_name);
+        if (row && !unhooked_is_none(row->n_unhooked))
+                buf_printf(out, " <span class=\"hint\">(%s)</span>",
+                           UNHOOKED_NOTE(row->n_unhooked));
+        buf_printf(out, "</td><td class=\"n\">%s</td><td class=\"n\">%.1f %%</td><td class=\"n\">",
+                   FIGURE_ROUND(self_ns), 100 * share);
+        if (row)
+                buf_printf(out, "%s</td><td class=\"n\">%s", FIGURE_ROUND(row->total_ns),
+                           FORMAT_COUNT(row->n));
+        else
+                buf_adds(out, "</td><td>");
+        buf_adds(out, "</td>");
+        add_bar(out, 200, share);
+}
+
+/* Own times add up to that of all outermost calls. */
+static void add_layers(const Html *h) {
+        static const char rest[] = "others";
+        uint64_t rest_ns = 0;
+        const BreakdownRow *const *rows;
+        size_t n;
+
+        if (!h->layers)
+                return;
+        rows = breakdown_rows(h->layers, &n);
+        begin_section(
+                h->s.out, "layers", "By layer of the kernel",
+                "Functions are counted by where their source is. Self: what they took without "
+                "what they called; all of it adds up to the time of the outermost calls. Total: "
+                "with it.");
+        buf_adds(h->s.out, "<table><tr><th>Layer</th><th class=\"n\">Self</th><th></th><th "
+                           "class=\"n\">Total</th><th class=\"n\">Calls</th>"
+                           "<th></th></tr>\n");
+        for (size_t i = 0; i < n; i++)
+                if (i < N_LAYERS_MAX)
+                        add_layer(h, rows[i]->name, rows[i]->n_name, rows[i]->self_ns, rows[i]);
+                else
+                        rest_ns += rows[i]->self_ns;
+        if (n > N_LAYERS_MAX)
+                add_layer(h, rest, sizeof(rest) - 1, rest_ns, NULL);
+        buf_adds(h->s.out, "</table>\n");
+        end_section(h->s.out);
+}
+
 static int add_flame(Html *h) {
         int r;
 
@@ -527,15 +633,52 @@ static int add_flame(Html *h) {
         return r;
 }
 
+/* What is beside the tree: a script shows it of the call that is chosen.  0 or -errno. */
+static int add_source(const Html *h) {
+        const ExportInfo *info = h->s.info;
+        Buf *out = h->s.out;
+        ExcerptsCount n;
+        int r;
+
+        buf_adds(out, "<aside id=\"source\" tabindex=\"0\" aria-label=\"Source\"></aside>\n</div>\n"
+                      "<script type=\"application/json\" id=\"excerpts\">");
+        r = excerpts_write(info->excerpts, out, &n);
+        buf_printf(out,
+                   "</script>\n<p class=\"hint\" id=\"source-of\">The source is of Linux %s, the "
+                   "recording of %s.",
+                   excerpts_version(info->excerpts), info->kernel ?: "a kernel that nobody named");
+        if (n.n_without > 0)
+                buf_printf(out, " %zu of %zu files %s not there.", n.n_without, n.n_files,
+                           n.n_without == 1 ? "is" : "are");
+        if (n.n_other > 0)
+                buf_printf(out,
+                           " %zu place%s not fit: a function is not named where it was defined, or "
+                           "a file ends before the line.",
+                           n.n_other, n.n_other == 1 ? " does" : "s do");
+        if (n.n_left_out > 0)
+                buf_printf(out, " %zu place%s left out: the page has room for %s of source.",
+                           n.n_left_out, n.n_left_out == 1 ? " is" : "s are",
+                           FORMAT_BYTES(EXCERPTS_BYTES_MAX));
+        buf_adds(out, "</p>\n");
+        return r;
+}
+
 static int add_tree(Html *h) {
-        Tree tree = { .out = h->s.out, .class = "node", .max_nodes = N_TREE_MAX };
+        const ExportInfo *source = h->s.info->excerpts ? h->s.info : NULL;
+        Tree tree = { .out = h->s.out, .class = "node", .max_nodes = N_TREE_MAX, .source = source };
         int r;
 
         begin_section(h->s.out, "calls-tree", "The tree of all calls",
-                      "What each function called, the longest first. Arrow keys go through it.");
-        buf_adds(h->s.out, "<div id=\"tree\">\n");
+                      source ? "What each function called, the longest first, and beside it the "
+                               "source of the one that is chosen, by arrow keys or a click."
+                             : "What each function called, the longest first. Arrow keys go "
+                               "through it.");
+        buf_adds(h->s.out,
+                 source ? "<div id=\"walk\">\n<div id=\"tree\">\n" : "<div id=\"tree\">\n");
         r = write_tree(&tree, h->s.tree);
         buf_adds(h->s.out, "</div>\n");
+        if (r >= 0 && source)
+                r = add_source(h);
         if (call_tree_n_nodes(h->s.tree) > N_TREE_MAX)
                 buf_printf(h->s.out,
                            "<p class=\"hint\" id=\"left-out\">Of %s places in the tree those are "
@@ -564,13 +707,11 @@ static void add_histogram(Html *h) {
                    FIGURE_ROUND(quantiles_at(s, 500)), FIGURE_ROUND(quantiles_at(s, 990)),
                    FIGURE_ROUND(s->max));
         for (size_t i = 0; i < n; i++) {
-                buf_printf(out,
-                           "<tr><td>%s</td><td>to %s</td><td class=\"n\">%" PRIu64
-                           "</td><td><svg width=\"400\" height=\"12\"><rect width=\"%.1f\" "
-                           "height=\"12\" fill=\"var(--h5)\"/></svg></td></tr>\n",
+                buf_printf(out, "<tr><td>%s</td><td>to %s</td><td class=\"n\">%" PRIu64 "</td>",
                            FIGURE_ROUND(ranges[i].from_ns),
                            ranges[i].to_ns == UINT64_MAX ? "..." : FIGURE_ROUND(ranges[i].to_ns),
-                           ranges[i].n, 400 * (double) ranges[i].n / (double) most);
+                           ranges[i].n);
+                add_bar(out, 400, (double) ranges[i].n / (double) most);
         }
         buf_adds(out, "</table></details>\n");
 }
@@ -621,13 +762,15 @@ static void add_head(Html *h) {
         buf_printf(out, "</title>\n<style>%s%s</style>\n</head>\n<body>\n<header><strong>",
                    theme_css, page_css);
         add_text(out, h->s.info->title);
-        buf_adds(out, "</strong>\n<a href=\"#when\">When</a> <a href=\"#flame\">Flame graph</a> "
-                      "<a href=\"#calls-tree\">Tree</a> <a href=\"#slow\">Slowest</a> "
+        buf_adds(out, "</strong>\n<a href=\"#when\">When</a> <a href=\"#flame\">Flame graph</a> ");
+        buf_adds(out, h->layers ? "<a href=\"#layers\">Layers</a> " : "");
+        buf_adds(out, "<a href=\"#calls-tree\">Tree</a> <a href=\"#slow\">Slowest</a> "
                       "<a href=\"#time\">Timeline</a>\n<span class=\"space\"></span>\n"
                       "<span id=\"found\" class=\"hint\" aria-live=\"polite\"></span>\n"
                       "<label><kbd>/</kbd> <input id=\"search\" type=\"search\" "
                       "placeholder=\"Search functions\" aria-label=\"Search functions\"></label>\n"
-                      "<button id=\"theme\">Theme: auto</button></header>\n<main>\n");
+                      "<button id=\"theme\">Theme: auto</button></header>\n");
+        buf_adds(out, h->s.info->excerpts ? "<main class=\"wide\">\n" : "<main>\n");
 }
 
 static int html_end(void *p) {
@@ -644,6 +787,7 @@ static int html_end(void *p) {
         add_histogram(h);
         if (r >= 0)
                 r = add_flame(h);
+        add_layers(h);
         if (r >= 0)
                 r = add_tree(h);
         if (r >= 0)
@@ -658,6 +802,7 @@ static void html_done(void *p) {
 
         floor_free(h->floor);
         heat_map_free(h->heat);
+        breakdown_free(h->layers);
         outliers_free(h->outliers);
 }
 
@@ -669,6 +814,12 @@ static int html_init(void *p, Pairing *pairing) {
 
         if (r < 0)
                 return r;
+        if (h->s.info->layer) {
+                r = breakdown_new(&h->layers, BREAKDOWN_BY_LAYER, pairing);
+                if (r < 0)
+                        return r;
+                breakdown_set_place(h->layers, layer_of, (void *) h->s.info);
+        }
         h->outliers->idle.is_wanted = !h->s.info->roots_are_named;
         outliers_keep_spans(h->outliers, pairing, N_SPANS_MAX);
         return 0;
@@ -677,6 +828,7 @@ static int html_init(void *p, Pairing *pairing) {
 const Exporter exporter_html = {
         .name = "html",
         .tells_why = true,
+        .shows_source = true,
         .summary = "one page: when it was slow, flame graph, tree, the slowest calls, a timeline",
         .n_bytes = sizeof(Html),
         .has_tree = true,

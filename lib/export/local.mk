@@ -2,6 +2,8 @@
 noinst_LIBRARIES += %D%/libexport.a
 %C%_libexport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libexport_a_SOURCES = \
+	%D%/excerpts.c \
+	%D%/excerpts.h \
 	%D%/exporter.c \
 	%D%/exporter.h \
 	%D%/flame.c \

@@ -111,7 +111,7 @@ unit_programs += %D%/lib-causes
 %C%_lib_causes_LDADD = $(unit_libs) $(causes_libs) -lm $(CHECK_LIBS)
 
 unit_programs += %D%/lib-export
-%C%_lib_export_SOURCES = %D%/test-exporter.c %D%/test-spill.c
+%C%_lib_export_SOURCES = %D%/test-excerpts.c %D%/test-exporter.c %D%/test-spill.c
 %C%_lib_export_CFLAGS = $(unit_cflags)
 %C%_lib_export_LDADD = $(unit_libs) $(export_libs) -lm $(CHECK_LIBS)
 
