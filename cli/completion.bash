@@ -78,7 +78,7 @@ __ftracectl_options() { # VERB
         fetch) echo '-o --output= --hosts= --ended --compress= --buffer= --cpus= --from= --to=' ;;
         lines) echo "$filter --vmlinux= -a --all -o --output= --keep-going -j --json" ;;
         metrics) echo '-o --output= -j --json' ;;
-        diff) echo "$filter --fail-over= --limit= --keep-going -j --json" ;;
+        diff) echo "$filter --by= --vmlinux= --fail-over= --limit= --keep-going -j --json" ;;
         export) echo "$filter --lines --vmlinux= --source= --format= -o --output= --keep-going" ;;
         vacuum) echo '-n --max-size= --time= --limit= --dry-run --config-root= -j --json' ;;
         profile) echo '--config-root= -j --json' ;;

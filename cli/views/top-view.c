@@ -198,10 +198,11 @@ int top_view_check(const Options *o, BreakdownBy *ret_by) {
         const char *sort = o->analysis.sort, *list = o->analysis.columns;
 
         if (by < 0)
-                return failed(STATUS_USAGE,
-                              "--by: \"%s\" is not one of function, module, task, cpu, root, caller, "
-                              "file, dir, layer.",
-                              NAME_QUOTED(o->by));
+                return failed(
+                        STATUS_USAGE,
+                        "--by: \"%s\" is not one of function, module, task, cpu, root, caller, "
+                        "file, dir, layer.",
+                        NAME_QUOTED(o->by));
         if (sort && find_column(sort, strlen(sort)) == ELEMENTSOF(columns))
                 return refuse_column("--sort", sort, strlen(sort), "");
         for (size_t n; list && *list; list += n + (list[n] == ',')) {
@@ -243,12 +244,19 @@ int top_view_init(TopView *ret, const AnalysisOptions *a, Breakdown *b, Breakdow
         return 0;
 }
 
-/* A BreakdownPlace. */
-static const char *place_of(void *userdata, const Function *f, size_t *ret_n) {
-        const TopPlaces *p = userdata;
-        LineFrame frame = {};
-        const char *file = lines_definition(p->lines, f, &frame) ? frame.file : NULL;
+int top_places_add(TopPlaces *p, Reading *reading) {
+        return reading_lines(&p->lines[p->n_lines++], reading);
+}
 
+const char *top_places_find(void *places, const Function *f, size_t *ret_n) {
+        const TopPlaces *p = places;
+        const char *file = NULL;
+
+        for (size_t i = 0; i < p->n_lines && !file; i++) {
+                LineFrame frame = {};
+
+                file = lines_definition(p->lines[i], f, &frame) ? frame.file : NULL;
+        }
         if (p->by == BREAKDOWN_BY_LAYER)
                 return lines_layer(file, ret_n);
         if (file && p->by == BREAKDOWN_BY_DIR)
@@ -256,14 +264,6 @@ static const char *place_of(void *userdata, const Function *f, size_t *ret_n) {
         file = file ?: "(unknown)";
         *ret_n = strlen(file);
         return file;
-}
-
-int top_view_places(TopPlaces *ret, Breakdown *b, BreakdownBy by, Reading *reading) {
-        *ret = (TopPlaces){ .by = by };
-        if (by < BREAKDOWN_BY_FILE)
-                return STATUS_OK;
-        breakdown_set_place(b, place_of, ret);
-        return reading_lines(&ret->lines, reading);
 }
 
 void top_view_done(TopView *v) {
@@ -280,6 +280,10 @@ static const char *const names[] = {
         [BREAKDOWN_BY_FILE] = "FILE",         [BREAKDOWN_BY_DIR] = "DIRECTORY",
         [BREAKDOWN_BY_LAYER] = "LAYER",
 };
+
+const char *top_view_title(BreakdownBy by) {
+        return names[by];
+}
 
 static void tell_text(Row r, const char *key, const char *s, size_t n) {
         if (!r.is_text)

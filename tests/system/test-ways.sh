@@ -196,6 +196,38 @@ says 'a layer has a name' '"place": ?"UDP"' "$out"
 exits 'as a table' 0 of top --by=dir --vmlinux="$data/$it.lines"
 says 'of directories' '^ *54\.8 ms +51\.1% .* net/ipv4$' "$out"
 
+compare() { # OPTION...
+        ftracectl diff --store "$data" $it $it --vmlinux="$data/$it.lines" "$@"
+}
+exits 'two recordings are compared by layer' 0 compare --by=layer --json
+ok 'which is what the schema says' python3 "$top_srcdir/tests/check-tables.py" "$top_srcdir/cli/tables.schema.json" diff "$out"
+is 'layers add up to a mean call' \
+        "$(jq -c '.[] | [(.areas | map(.before_ns) | add | round), (.areas | map(.now_ns) | add | round)]' "$out")" \
+        "$(jq -c '.[] | [(.usual_ns | round), (.slow_ns | round)]' "$out")"
+is 'none changes between one and the same' "$(jq -c '[.[].areas[].change_ns] | unique' "$out")" '[0]'
+exits 'as a table' 0 compare --by=layer
+says 'with a row for each' '^ +[0-9.]+ [mu]s +[0-9.]+ [mu]s +\+0\.000 us +UDP$' "$out"
+says 'and the sum' ' all$' "$out"
+udp_calls() { # US: of ip_make_skb, a part of udp_sendmsg
+        local i
+
+        for ((i = 0; i < 30; i++)); do
+                printf ' 0)    client-16    |               |  udp_sendmsg() {\n'
+                printf ' 0)    client-16    |   %d.%d00 us    |    ip_make_skb();\n' "$1" $((i * 7 % 10))
+                printf ' 0)    client-16    |   %d.%d00 us    |  }\n' $(($1 + 2)) $((i * 7 % 10))
+        done
+}
+udp_calls 1 >"$work/before.txt"
+udp_calls 6 >"$work/now.txt"
+exits 'what is slower in one layer' 0 ftracectl diff "$work/before.txt" "$work/now.txt" --by=layer --vmlinux="$data/$it.lines"
+says 'is found there' '^ *1\.45 us +6\.45 us +\+5\.00 us +<=0\.001 +IP$' "$out"
+says 'and not in another' '^ *2\.00 us +2\.00 us +\+0\.000 us +1\.000 +UDP$' "$out"
+says 'first' '^ *BEFORE +NOW +CHANGE +P +LAYER$' "$out"
+exits 'functions are what diff compares anyhow' 2 compare --by=function
+one_sentence 'in one sentence'
+exits 'lines are of no use to it' 2 compare
+one_sentence 'in one sentence'
+
 # --- what cannot be -----------------------------------------------------------------------------
 
 exits 'what is no vmlinux is refused' 3 of tree --lines --vmlinux="$data/$it.dat"
