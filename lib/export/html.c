@@ -425,6 +425,22 @@ static void add_sentence(Buf *out, const char *sentence) {
         buf_adds(out, "</p>\n");
 }
 
+/* "16", "sched:sched_switch, sched:sched_waking"; NULL without memory.  The caller frees. */
+static char *option_text(json_t *value) {
+        _cleanup_strv_ Strv words = {};
+        json_t *item;
+        size_t i;
+
+        if (json_is_string(value))
+                return strdup(json_string_value(value));
+        if (!json_is_array(value))
+                return json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        json_array_foreach (value, i, item)
+                if (strv_add(&words, json_string_value(item) ?: "...") < 0)
+                        return NULL;
+        return strv_join(&words, ", ");
+}
+
 /* The roots, and what of the request is not as it is by default: "depth 12, ring". */
 static void add_request(Buf *out, const SessionMeta *m) {
         /* The roots, and what ftraced.conf sets. */
@@ -448,8 +464,7 @@ static void add_request(Buf *out, const SessionMeta *m) {
                 (void) snprintf(word, sizeof(word), " %s ", key);
                 if (strstr(not_asked, word) || json_equal(value, json_object_get(usual, key)))
                         continue;
-                is = json_is_string(value) ? strdup(json_string_value(value))
-                                           : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+                is = option_text(value);
                 buf_printf(&text, "%s%s%s%s", text.n_data > 0 ? ", " : "", key,
                            json_is_true(value) ? "" : " ", json_is_true(value) ? "" : is ?: "");
         }
