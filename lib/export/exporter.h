@@ -20,6 +20,7 @@
 #include "analyze/pairing.h"
 #include "base/buf.h"
 #include "calls/step.h"
+#include "encode/excerpts.h"
 #include "meta/meta.h"
 
 /* What is known of the recording as a whole; all texts may be NULL but the first. */
@@ -48,7 +49,7 @@ struct ExportInfo {
         void *ways;
         const char *(*layer)(const char *file,
                              size_t *ret_n); /* what a file belongs to; NULL likewise */
-        struct Excerpts *
+        Excerpts *
                 excerpts; /* of the source itself, where there are ways; NULL: nobody asked for it */
         const char *
                 loss; /* of the whole recording, as its account says: "nothing lost"; NULL: it has none */

@@ -19,10 +19,10 @@
 #include "base/unit.h"
 #include "causes/outliers.h"
 #include "encode/escape.h"
-#include "export/excerpts.h"
 #include "export/exporter.h"
 #include "export/flame.h"
 #include "export/heat.h"
+#include "export/html-tree.h"
 #include "export/intern.h"
 #include "export/scripts.h"
 
@@ -35,7 +35,6 @@
 #define N_SPANS_MAX 500
 #define N_LAYERS_MAX 40
 #define DIFFERENCES_SHOWN 5
-#define OPEN_PERMILLE 200 /* what is unfolded from the beginning */
 
 typedef struct Html {
         ExportState s;
@@ -56,126 +55,6 @@ static int html_call(void *p, const Call *call) {
         return 0;
 }
 
-/* --- trees ------------------------------------------------------------------------------------ */
-
-/*
- * A call tree, to be unfolded: a node is a <details>, or a <div> if it calls nothing
- *
- *      <details class="CLASS" data-n data-total data-self>   calls, [ns], [ns]
- *        <summary><code>NAME</code> <b>12.3 %</b> total ..., self ..., 4 calls</summary>
- *
- * With excerpts of the source also data-at, where it is called, and data-def, where it is defined, each the index of a
- * file and a line, "3:1332"; and data-in of what is no call, "inlined" or "not traced".
- */
-typedef struct Tree {
-        Buf *out;
-        const char *class;
-        size_t max_nodes;
-        const ExportInfo
-                *source; /* nodes say where in its excerpts they are; NULL: there are none */
-        uint64_t all_ns, min_ns; /* write_tree()'s own */
-} Tree;
-
-static void add_function(Buf *out, const Function *f) {
-        buf_adds(out, "<code>");
-        escape_xml(out, f->label, f->n_label);
-        buf_adds(out, "</code>");
-}
-
-static void add_node_figures(const Tree *p, const CallNode *node, double share) {
-        const char *more = UNHOOKED_TEXT(node->n_unhooked);
-
-        if (node->function->kind != FUNCTION_RECORDED) {
-                buf_printf(p->out, " <b>%.1f %%</b> total %s", 100 * share,
-                           FIGURE_ROUND(node->total_ns));
-                return;
-        }
-        buf_printf(p->out, " <b>%.1f %%</b> total %s, self%s %s", 100 * share,
-                   FIGURE_ROUND(node->total_ns), more, FIGURE_ROUND(node->self_ns));
-        if (node->blocked_ns > 0)
-                buf_printf(p->out, ", waited %s%s %s", *more ? "in it" : "itself", more,
-                           FIGURE_ROUND(node->blocked_ns));
-        buf_printf(p->out, ", %s call%s%s%s", FORMAT_COUNT(node->n), node->n == 1 ? "" : "s",
-                   node->is_irq ? " (interrupt)" : "", node->n_cut > 0 ? " (cut)" : "");
-}
-
-static void add_place(const Tree *p, const char *name, const char *file, uint32_t line,
-                      const Function *defined) {
-        size_t i;
-        int r;
-
-        if (!file || line == 0)
-                return;
-        r = excerpts_add(p->source->excerpts, file, line, defined, &i);
-        if (r < 0)
-                p->out->error = p->out->error ?: r;
-        else
-                buf_printf(p->out, " data-%s=\"%zu:%" PRIu32 "\"", name, i, line);
-}
-
-static void add_places(const Tree *p, const Function *f) {
-        const Function *plain = function_plain(f);
-        const char *file;
-        uint32_t line;
-
-        add_place(p, "at", f->file, f->line, NULL);
-        if (f->kind != FUNCTION_RECORDED)
-                buf_printf(p->out, " data-in=\"%s\"",
-                           f->kind == FUNCTION_INLINED ? "inlined" : "not traced");
-        else if (p->source->define(p->source->ways, plain, &file, &line))
-                add_place(p, "def", file, line, plain);
-}
-
-static void add_node(const Tree *p, const CallNode *node);
-
-static void add_children(const Tree *p, const CallNode *node) {
-        uint64_t n = 0, ns = 0; /* of the smaller ones */
-
-        for (const CallNode *c = node->children; c; c = c->next)
-                if (c->share_ns >= p->min_ns)
-                        add_node(p, c);
-                else {
-                        n += c->n;
-                        ns += c->total_ns;
-                }
-        if (n > 0)
-                buf_printf(p->out, "<div class=\"%s-rest\">%s smaller call%s, %s</div>\n", p->class,
-                           FORMAT_COUNT(n), n == 1 ? "" : "s", FIGURE_ROUND(ns));
-}
-
-static void add_node(const Tree *p, const CallNode *node) {
-        double share = (double) node->total_ns / (double) p->all_ns;
-        bool is_leaf = !node->children;
-
-        buf_printf(p->out,
-                   "<%s class=\"%s\" style=\"--p:%.0f%%\"%s data-n=\"%" PRIu64
-                   "\" data-total=\"%" PRIu64 "\" data-self=\"%" PRIu64 "\"",
-                   is_leaf ? "div" : "details", p->class, MIN(100 * share, 100.0),
-                   !is_leaf && share * 1000 >= OPEN_PERMILLE ? " open" : "", node->n,
-                   node->total_ns, node->self_ns);
-        if (p->source)
-                add_places(p, node->function);
-        buf_adds(p->out, is_leaf ? ">" : "><summary>");
-        add_function(p->out, node->function);
-        add_node_figures(p, node, share);
-        buf_adds(p->out, is_leaf ? "\n" : "</summary>\n");
-        add_children(p, node);
-        buf_adds(p->out, is_leaf ? "</div>\n" : "</details>\n");
-}
-
-/* The nodes with the largest shares, callers first; of the others a line says how much.  How deep they nest
- * the kernel's own stacks bound. */
-static int write_tree(Tree *p, CallTree *tree) {
-        const CallNode *root = call_tree_root(tree);
-        int r = call_tree_threshold(&p->min_ns, tree, p->max_nodes);
-
-        if (r < 0)
-                return r;
-        p->all_ns = MAX(root->total_ns, UINT64_C(1));
-        add_children(p, root);
-        return 0;
-}
-
 /* --- the slowest calls ------------------------------------------------------------------------- */
 
 static void add_task(Buf *out, const char *comm, int32_t pid) {
@@ -191,7 +70,7 @@ static void add_slow_summary(const Html *h, const Invocation *v, size_t i) {
                    "<details class=\"slow\" data-duration=\"%" PRIu64 "\" data-start=\"%" PRIu64
                    "\"><summary>%zu. <b>%s</b> ",
                    v->duration_ns, v->start_ns, i + 1, FIGURE_BOUNDS(v->duration_ns, v->most_ns));
-        add_function(out, v->root);
+        html_tree_name(out, v->root);
         buf_adds(out, " <span>");
         add_task(out, v->comm, v->pid);
         if (h->s.info->has_ticks) /* the heat map's clock, which --from and --to take */
@@ -277,7 +156,7 @@ static int write_slowest(const Html *h) {
         for (size_t i = 0; i < h->outliers->n && r >= 0; i++) {
                 const Invocation *usual = outliers_usual(h->outliers, shown.calls[i]);
                 const Invocation *v = h->outliers->slowest[i];
-                Tree tree = { .out = h->s.out, .class = "step", .max_nodes = N_SLOW_TREE_MAX };
+                HtmlTree tree = { .out = h->s.out, .class = "step", .max_nodes = N_SLOW_TREE_MAX };
 
                 add_slow_summary(h, v, i);
                 buf_printf(h->s.out, "<button class=\"show\" data-call=\"%zu\">Timeline</button>\n",
@@ -287,7 +166,7 @@ static int write_slowest(const Html *h) {
                                    "<button class=\"show\" data-call=\"%zu\">Timeline of a usual "
                                    "one</button>\n",
                                    number_of(&shown, usual));
-                r = add_differences(h, v) ?: write_tree(&tree, v->tree);
+                r = add_differences(h, v) ?: html_tree_write(&tree, v->tree);
                 buf_adds(h->s.out, "</details>\n");
         }
         return r;
@@ -586,32 +465,27 @@ static void add_bar(Buf *out, unsigned width, double share) {
                    width, width * share);
 }
 
-static void add_layer(const Html *h, const char *name, size_t n_name, uint64_t self_ns,
-                      const BreakdownRow *row) {
-        double share =
-                (double) self_ns / (double) MAX(call_tree_root(h->s.tree)->total_ns, UINT64_C(1));
+static void add_layer(const Html *h, const BreakdownRow *row) {
+        const CallNode *all = call_tree_root(h->s.tree);
+        double share = (double) row->self_ns / (double) MAX(all->total_ns, UINT64_C(1));
         Buf *out = h->s.out;
 
-        buf_printf(out, "<tr data-self=\"%" PRIu64 "\"><td>", self_ns);
-        escape_xml(out, name, n_name);
-        if (row && !unhooked_is_none(row->n_unhooked))
+        buf_printf(out, "<tr data-self=\"%" PRIu64 "\"><td>", row->self_ns);
+        escape_xml(out, row->name, row->n_name);
+        if (!unhooked_is_none(row->n_unhooked))
                 buf_printf(out, " <span class=\"hint\">(%s)</span>",
                            UNHOOKED_NOTE(row->n_unhooked));
-        buf_printf(out, "</td><td class=\"n\">%s</td><td class=\"n\">%.1f %%</td><td class=\"n\">",
-                   FIGURE_ROUND(self_ns), 100 * share);
-        if (row)
-                buf_printf(out, "%s</td><td class=\"n\">%s", FIGURE_ROUND(row->total_ns),
-                           FORMAT_COUNT(row->n));
-        else
-                buf_adds(out, "</td><td>");
-        buf_adds(out, "</td>");
+        buf_printf(out,
+                   "</td><td class=\"n\">%s</td><td class=\"n\">%.1f %%</td><td class=\"n\">%s</td>"
+                   "<td class=\"n\">%s</td>",
+                   FIGURE_ROUND(row->self_ns), 100 * share,
+                   row->n_outer > 0 ? FIGURE_ROUND(row->total_ns) : "", FORMAT_COUNT(row->n));
         add_bar(out, 200, share);
 }
 
 /* Own times add up to that of all outermost calls. */
 static void add_layers(const Html *h) {
-        static const char rest[] = "others";
-        uint64_t rest_ns = 0;
+        BreakdownRow rest = { .name = "others", .n_name = 6 };
         const BreakdownRow *const *rows;
         size_t n;
 
@@ -621,18 +495,18 @@ static void add_layers(const Html *h) {
         begin_section(
                 h->s.out, "layers", "By layer of the kernel",
                 "Functions are counted by where their source is. Self: what they took without "
-                "what they called; all of it adds up to the time of the outermost calls. Total: "
-                "with it.");
+                "what they called; all of it adds up to the time of the outermost calls. "
+                "Total: with it.");
         buf_adds(h->s.out, "<table><tr><th>Layer</th><th class=\"n\">Self</th><th></th><th "
-                           "class=\"n\">Total</th><th class=\"n\">Calls</th>"
-                           "<th></th></tr>\n");
-        for (size_t i = 0; i < n; i++)
+                           "class=\"n\">Total</th><th class=\"n\">Calls</th><th></th></tr>\n");
+        for (size_t i = 0; i < n; i++) {
                 if (i < N_LAYERS_MAX)
-                        add_layer(h, rows[i]->name, rows[i]->n_name, rows[i]->self_ns, rows[i]);
-                else
-                        rest_ns += rows[i]->self_ns;
+                        add_layer(h, rows[i]);
+                rest.self_ns += i < N_LAYERS_MAX ? 0 : rows[i]->self_ns;
+                rest.n += i < N_LAYERS_MAX ? 0 : rows[i]->n;
+        }
         if (n > N_LAYERS_MAX)
-                add_layer(h, rest, sizeof(rest) - 1, rest_ns, NULL);
+                add_layer(h, &rest);
         buf_adds(h->s.out, "</table>\n");
         end_section(h->s.out);
 }
@@ -648,39 +522,11 @@ static int add_flame(Html *h) {
         return r;
 }
 
-/* What is beside the tree: a script shows it of the call that is chosen.  0 or -errno. */
-static int add_source(const Html *h) {
-        const ExportInfo *info = h->s.info;
-        Buf *out = h->s.out;
-        ExcerptsCount n;
-        int r;
-
-        buf_adds(out, "<aside id=\"source\" tabindex=\"0\" aria-label=\"Source\"></aside>\n</div>\n"
-                      "<script type=\"application/json\" id=\"excerpts\">");
-        r = excerpts_write(info->excerpts, out, &n);
-        buf_printf(out,
-                   "</script>\n<p class=\"hint\" id=\"source-of\">The source is of Linux %s, the "
-                   "recording of %s.",
-                   excerpts_version(info->excerpts), info->kernel ?: "a kernel that nobody named");
-        if (n.n_without > 0)
-                buf_printf(out, " %zu of %zu files %s not there.", n.n_without, n.n_files,
-                           n.n_without == 1 ? "is" : "are");
-        if (n.n_other > 0)
-                buf_printf(out,
-                           " %zu place%s not fit: a function is not named where it was defined, or "
-                           "a file ends before the line.",
-                           n.n_other, n.n_other == 1 ? " does" : "s do");
-        if (n.n_left_out > 0)
-                buf_printf(out, " %zu place%s left out: the page has room for %s of source.",
-                           n.n_left_out, n.n_left_out == 1 ? " is" : "s are",
-                           FORMAT_BYTES(EXCERPTS_BYTES_MAX));
-        buf_adds(out, "</p>\n");
-        return r;
-}
-
 static int add_tree(Html *h) {
         const ExportInfo *source = h->s.info->excerpts ? h->s.info : NULL;
-        Tree tree = { .out = h->s.out, .class = "node", .max_nodes = N_TREE_MAX, .source = source };
+        HtmlTree tree = {
+                .out = h->s.out, .class = "node", .max_nodes = N_TREE_MAX, .source = source
+        };
         int r;
 
         begin_section(h->s.out, "calls-tree", "The tree of all calls",
@@ -690,10 +536,10 @@ static int add_tree(Html *h) {
                                "through it.");
         buf_adds(h->s.out,
                  source ? "<div id=\"walk\">\n<div id=\"tree\">\n" : "<div id=\"tree\">\n");
-        r = write_tree(&tree, h->s.tree);
+        r = html_tree_write(&tree, h->s.tree);
         buf_adds(h->s.out, "</div>\n");
         if (r >= 0 && source)
-                r = add_source(h);
+                r = html_tree_write_source(&tree);
         if (call_tree_n_nodes(h->s.tree) > N_TREE_MAX)
                 buf_printf(h->s.out,
                            "<p class=\"hint\" id=\"left-out\">Of %s places in the tree those are "

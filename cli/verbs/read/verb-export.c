@@ -20,7 +20,6 @@
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
-#include "export/excerpts.h"
 #include "export/exporter.h"
 #include "meta/config.h"
 

@@ -19,7 +19,6 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "calls/function.h"
 
 #define EXCERPTS_FILE_MAX ((size_t) 4 << 20)
 #define EXCERPTS_BYTES_MAX ((size_t) 400 << 10)
@@ -34,10 +33,10 @@ int excerpts_new(Excerpts **ret, const char *dir);
 const char *excerpts_version(const Excerpts *e);
 /* Whether a kernel of that release may have been built of it: "6.12.117+deb12-amd64", "6.1.0-56-amd64". */
 bool excerpts_fit(const Excerpts *e, const char *release);
-/* Asks for what is around a line.  @defined: the function that is defined there; NULL: none is known to be.
- * @ret_file: the file's index.  0 or -ENOMEM. */
-int excerpts_add(Excerpts *e, const char *file, uint32_t line, const Function *defined,
-                 size_t *ret_file);
+/* Asks for what is around a line.  @defined: the name, not ended, of the function that is defined there; NULL: none is
+ * known to be.  Both texts are borrowed.  @ret_file: the file's index.  0 or -ENOMEM. */
+int excerpts_add(Excerpts *e, const char *file, uint32_t line, const char *defined,
+                 size_t n_defined, size_t *ret_file);
 
 typedef struct ExcerptsCount {
         size_t n_files, n_without; /* of them, those that have no text */

@@ -8,12 +8,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "analyze/role.h"
 #include "base/array.h"
+#include "base/hash.h"
 #include "base/io.h"
-#include "base/unit.h"
 #include "encode/escape.h"
-#include "export/excerpts.h"
+#include "encode/excerpts.h"
 
 #define LINES_BEFORE 4U
 #define LINES_AFTER 3U
@@ -24,7 +23,8 @@
 typedef struct Wanted {
         size_t file;
         uint32_t line;
-        const Function *defined;
+        const char *defined;
+        size_t n_defined;
 } Wanted;
 
 struct Excerpts {
@@ -101,8 +101,8 @@ bool excerpts_fit(const Excerpts *e, const char *release) {
 
 /* --- what is asked for ------------------------------------------------------------------------ */
 
-int excerpts_add(Excerpts *e, const char *file, uint32_t line, const Function *defined,
-                 size_t *ret_file) {
+int excerpts_add(Excerpts *e, const char *file, uint32_t line, const char *defined,
+                 size_t n_defined, size_t *ret_file) {
         uint64_t key = hash_bytes(HASH_BYTES_FIRST, file, strlen(file));
         const HashSlot *slot;
 
@@ -113,8 +113,9 @@ int excerpts_add(Excerpts *e, const char *file, uint32_t line, const Function *d
         if (*ret_file == e->n_files &&
             (!ARRAY_ADD(e->files, e->n_files, file) || hash_add(&e->by_name, key, e->n_files) < 0))
                 return -ENOMEM;
-        return ARRAY_ADD(e->wanted, e->n_wanted, (Wanted){ *ret_file, line, defined }) ? 0
-                                                                                       : -ENOMEM;
+        return ARRAY_ADD(e->wanted, e->n_wanted, (Wanted){ *ret_file, line, defined, n_defined })
+                       ? 0
+                       : -ENOMEM;
 }
 
 static int compare_wanted(const void *a, const void *b) {
@@ -164,14 +165,11 @@ static void add_line(Buf *out, const char *s, size_t n) {
         out->error = out->error ?: plain.error;
 }
 
-/* Whether what is left of its name without the compiler's and the system calls' additions is in a text.  Macros that make
- * functions put underscores before a name. */
-static bool has_name(const char *s, const char *end, const Function *f) {
-        Alike a = alike_of(f);
-
-        for (; a.n_name > 1 && *a.name == '_'; a.name++)
-                a.n_name--;
-        return memmem(s, (size_t) (end - s), a.name, a.n_name);
+/* Macros that make functions put underscores before a name. */
+static bool has_name(const char *s, const char *end, const char *name, size_t n) {
+        for (; n > 1 && *name == '_'; name++)
+                n--;
+        return memmem(s, (size_t) (end - s), name, n);
 }
 
 /* A file while its lines are written, those with the lowest numbers first. */
@@ -203,7 +201,7 @@ static void check_definitions(Reader *r, const Wanted *w, size_t n) {
                 const char *from = skip_lines(r->at, r->end, first - r->line);
                 const char *to = skip_lines(from, r->end, w[i].line + DEFINITION_NEAR - first + 1);
 
-                if (!w[i].defined || has_name(from, to, w[i].defined))
+                if (!w[i].defined || has_name(from, to, w[i].defined, w[i].n_defined))
                         continue;
                 buf_printf(&r->other, "%s%" PRIu32, r->other.n_data > 0 ? "," : "", w[i].line);
                 r->count->n_other++;
