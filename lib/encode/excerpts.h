@@ -21,7 +21,7 @@
 #include "base/buf.h"
 
 #define EXCERPTS_FILE_MAX ((size_t) 4 << 20)
-#define EXCERPTS_BYTES_MAX ((size_t) 400 << 10)
+#define EXCERPTS_BYTES_MAX ((size_t) 300 << 10)
 
 typedef struct Excerpts Excerpts;
 

@@ -289,6 +289,7 @@ eval document.querySelectorAll('#source .lack').length
 eval [...document.querySelectorAll('#layers tr[data-self]')].reduce((n, r) => n + +r.dataset.self, 0)
 END
 exits 'a page with the source' 0 browse "$work/source.html"
+ok 'has less than two megabytes' test "$(stat -c %s "$work/source.html")" -lt 2000000
 is 'begins with the longest tree' "$(answer 1)" '["udp_sendmsg"]'
 is 'and the lines that it calls from' "$(answer 2)" true
 is 'and no others' "$(answer 3)" true
