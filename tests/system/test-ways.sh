@@ -197,7 +197,7 @@ exits 'as a table' 0 of top --by=dir --vmlinux="$data/$it.lines"
 says 'of directories' '^ *54\.8 ms +51\.1% .* net/ipv4$' "$out"
 
 compare() { # OPTION...
-        ftracectl diff --store "$data" $it $it --vmlinux="$data/$it.lines" "$@"
+        ftracectl diff --store "$data" "$it" "$it" --vmlinux="$data/$it.lines" "$@"
 }
 exits 'two recordings are compared by layer' 0 compare --by=layer --json
 ok 'which is what the schema says' python3 "$top_srcdir/tests/check-tables.py" "$top_srcdir/cli/tables.schema.json" diff "$out"
