@@ -78,8 +78,8 @@ __ftracectl_options() { # VERB
         fetch) echo '-o --output= --hosts= --ended --compress= --buffer= --cpus= --from= --to=' ;;
         lines) echo "$filter --vmlinux= -a --all -o --output= --keep-going -j --json" ;;
         metrics) echo '-o --output= -j --json' ;;
-        diff) echo "$filter --fail-over= --limit= --keep-going -j --json" ;;
-        export) echo "$filter --lines --vmlinux= --format= -o --output= --keep-going" ;;
+        diff) echo "$filter --by= --vmlinux= --fail-over= --limit= --keep-going -j --json" ;;
+        export) echo "$filter --lines --vmlinux= --source= --format= -o --output= --keep-going" ;;
         vacuum) echo '-n --max-size= --time= --limit= --dry-run --config-root= -j --json' ;;
         profile) echo '--config-root= -j --json' ;;
         verify) echo '--deep --buffer= --nth-trace= -j --json' ;;
@@ -118,7 +118,7 @@ _ftracectl() {
                 --name | --profile | --depth | --notrace | --pid | --event | --duration | --max-size | --segment-size | --buffer | --buffer-size | --lean | --set | \
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --format | \
                         --color | --task | --where | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
-                        --columns | --fail-over | --option | --output | --against | --vmlinux | --socket | --store | --time | --limit | \
+                        --columns | --fail-over | --option | --output | --against | --vmlinux | --source | --socket | --store | --time | --limit | \
                         --config-root | --compress | --calendar | --at | --in | --host | --hosts | -H | \
                         -n | -p | -o | -O)
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
@@ -132,7 +132,7 @@ _ftracectl() {
         done
 
         case $previous in
-        --store | --config-root) __ftracectl_offer_files "$cur" -d; return ;;
+        --store | --config-root | --source) __ftracectl_offer_files "$cur" -d; return ;;
         --socket | -o | --output | --hosts | --vmlinux) __ftracectl_offer_files "$cur" -f; return ;;
         --compress) COMPREPLY=($(compgen -W 'zstd none' -- "$cur")); return ;;
         -H | --host) __ftracectl_offer_files "$cur" -A hostname; return ;;

@@ -139,7 +139,7 @@ static const Verb verbs[] = {
           "that the difference is the sum of, and whether it may be chance.  With --fail-over the\n"
           "exit status is 0, 8 (slower), 125 (cannot be told) or 129 (wrong usage), as \"git\n"
           "bisect run\" wants it.\n",
-          OPTIONS_DIFF | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 2, 2,
+          OPTIONS_DIFF | OPTIONS_LINES | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 2, 2,
           verb_diff },
         { "verify", "SOURCE [OPTIONS]", "check that a recording is complete and undamaged",
           "Of a text: counts lines of each kind, and reports those that do not fit.  The exit\n"

@@ -148,9 +148,9 @@ static const Option options[] = {
           "\"indent\" or \"none\"|export: see above" },
         { "option",        'O', OPTIONS_DRAW,   OPTION_WORDS,    AT(render), "OPTION",
           "switch a column of the kernel's drawing on or, with \"no\" in front, off: funcgraph-cpu, funcgraph-proc, funcgraph-abstime, funcgraph-duration, funcgraph-overhead, funcgraph-overrun, funcgraph-irqs, funcgraph-tail, funcgraph-args, funcgraph-retval, funcgraph-retval-hex; may be repeated" },
-        { "by",             0,  OPTIONS_TOP,    OPTION_TEXT,     AT(by), "WHAT",
+        { "by",             0,  OPTIONS_TOP | OPTIONS_DIFF, OPTION_TEXT, AT(by), "WHAT",
           "what a row is: function (default), module, task, cpu, root, caller, or of the source file, dir or layer "
-          "(\"TCP\", \"block\")|follow: print where the time goes instead of the calls, by function, module, task, cpu "
+          "(\"TCP\", \"block\")|diff: compare what calls take in each file, dir or layer of the source|follow: print where the time goes instead of the calls, by function, module, task, cpu "
           "or root" },
         { "limit",         'n', OPTIONS_LIMIT | OPTIONS_VACUUM, OPTION_NUMBER, AT(limit), "N",
           "at most N rows, or \"all\"|slow: the N slowest calls|list: the N newest sessions|vacuum: keep N sessions "
@@ -203,6 +203,8 @@ static const Option options[] = {
         { "vmlinux",        0,  OPTIONS_LINES,  OPTION_TEXT,     AT(analysis.vmlinux), "FILE",
           "the kernel's vmlinux with debug information, or a lines file (default: the store's, /usr/lib/debug, or what "
           "DEBUGINFOD_URLS names)" },
+        { "source",         0,  OPTIONS_EXPORT, OPTION_TEXT,     AT(analysis.source), "DIR",
+          "html with --lines: also show the source of each call, from an unpacked source of the kernel" },
         { "against",        0,  OPTIONS_WHY,    OPTION_TEXT,     AT(against), "SOURCE",
           "compare with the calls of another recording" },
         { "buffer",         0,  OPTIONS_FILTER | OPTIONS_FETCH | OPTIONS_VERIFY | OPTIONS_BUFFER, OPTION_TEXT, AT(buffer), "NAME",

@@ -132,6 +132,7 @@ typedef struct AnalysisOptions {
         const char *sort;    /* top */
         const char *columns; /* top; NULL: not said */
         const char *vmlinux; /* NULL: not said */
+        const char *source;  /* export: a directory; NULL: not said */
         bool lines;
         const char *where;      /* calls: a condition (cli/views/views.h); NULL: all */
         uint64_t min_ppm;       /* tree: of all; UINT64_MAX: not said */

@@ -243,12 +243,22 @@ int top_view_init(TopView *ret, const AnalysisOptions *a, Breakdown *b, Breakdow
         return 0;
 }
 
-/* A BreakdownPlace. */
-static const char *place_of(void *userdata, const Function *f, size_t *ret_n) {
-        const TopPlaces *p = userdata;
-        LineFrame frame = {};
-        const char *file = lines_definition(p->lines, f, &frame) ? frame.file : NULL;
+int top_places_add(TopPlaces *p, Reading *reading) {
+        int status = reading_lines(reading);
 
+        p->lines[p->n_lines++] = reading->lines.lines;
+        return status;
+}
+
+const char *top_places_find(void *places, const Function *f, size_t *ret_n) {
+        const TopPlaces *p = places;
+        const char *file = NULL;
+
+        for (size_t i = 0; i < p->n_lines && !file; i++) {
+                LineFrame frame = {};
+
+                file = lines_definition(p->lines[i], f, &frame) ? frame.file : NULL;
+        }
         if (p->by == BREAKDOWN_BY_LAYER)
                 return lines_layer(file, ret_n);
         if (file && p->by == BREAKDOWN_BY_DIR)
@@ -256,18 +266,6 @@ static const char *place_of(void *userdata, const Function *f, size_t *ret_n) {
         file = file ?: "(unknown)";
         *ret_n = strlen(file);
         return file;
-}
-
-int top_view_places(TopPlaces *ret, Breakdown *b, BreakdownBy by, Reading *reading) {
-        int status;
-
-        *ret = (TopPlaces){ .by = by };
-        if (by < BREAKDOWN_BY_FILE)
-                return STATUS_OK;
-        breakdown_set_place(b, place_of, ret);
-        status = reading_lines(reading);
-        ret->lines = reading->lines.lines;
-        return status;
 }
 
 void top_view_done(TopView *v) {
@@ -284,6 +282,10 @@ static const char *const names[] = {
         [BREAKDOWN_BY_FILE] = "FILE",         [BREAKDOWN_BY_DIR] = "DIRECTORY",
         [BREAKDOWN_BY_LAYER] = "LAYER",
 };
+
+const char *top_view_title(BreakdownBy by) {
+        return names[by];
+}
 
 static void tell_text(Row r, const char *key, const char *s, size_t n) {
         if (!r.is_text)

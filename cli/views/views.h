@@ -68,12 +68,17 @@ typedef struct TopView {
 
 /* Where the source of functions is, by which they are added up. */
 typedef struct TopPlaces {
-        Lines *lines;
-        BreakdownBy by;
+        BreakdownBy by; /* to be set before: FILE, DIR, LAYER */
+        Lines *lines[2];
+        size_t n_lines;
 } TopPlaces;
 
-/* Before the first call; @ret must stay where it is.  An exit status. */
-int top_view_places(TopPlaces *ret, Breakdown *b, BreakdownBy by, Reading *reading);
+/* Functions are of a recording from now on, or also of this one; an exit status. */
+int top_places_add(TopPlaces *p, Reading *reading);
+/* A BreakdownPlace. */
+const char *top_places_find(void *places, const Function *f, size_t *ret_n);
+/* "LAYER": what a column of names is called. */
+const char *top_view_title(BreakdownBy by);
 /* --by, --sort and --columns, if they are any.  An exit status. */
 int top_view_check(const Options *o, BreakdownBy *ret_by);
 /* @a: top_view_check() returned STATUS_OK; @total_ns: what all took.  0 or -ENOMEM. */
@@ -175,6 +180,8 @@ void why_sides_done(WhySides *s);
 
 /* A row for each cause, at most @limit, and in the text the sum; unless @is_all none of next to nothing. */
 void why_view_tell_causes(const Why *w, Table *t, size_t limit, bool is_all);
+/* The same of areas, whose column is @title. */
+void why_view_tell_areas(const Why *w, Table *t, const char *title, size_t limit);
 /* The sentence, the causes, and what goes with them.  @limit: 0: not said.  0 or -errno. */
 int why_view_add(Buf *out, const Why *w, uint64_t limit, bool legend);
 json_t *why_view_json(const Why *w, const WaitsRow *between, const Idle *idle, uint64_t limit);

@@ -119,6 +119,14 @@ static void tell_number(Row r, const char *title, const char *key, double n) {
         row_cell(r, title, "%.2f", n);
 }
 
+static void tell_p(Row r, const char *title, double p) {
+        row_real(r, "p", p);
+        if (isnan(p))
+                row_cell(r, title, " ");
+        else
+                row_cell(r, title, p <= 0.001 ? "<=0.001" : "%.3f", p);
+}
+
 /* Columns are named for the cohorts, those of two recordings for what came when. */
 static void tell_cause(Row r, const Why *w, const WhyCause *c) {
         static const char *const kinds[] = { [WHY_RUNNING] = "running",
@@ -149,11 +157,7 @@ static void tell_cause(Row r, const Why *w, const WhyCause *c) {
         row_mean(r, usual, "usual_ns", c->usual_ns);
         tell_number(r, "1?>CALLS", "slow_calls", c->slow_n);
         tell_number(r, usual, "usual_calls", c->usual_n);
-        row_real(r, "p", c->p);
-        if (isnan(c->p))
-                row_cell(r, p, " ");
-        else
-                row_cell(r, p, c->p <= 0.001 ? "<=0.001" : "%.3f", c->p);
+        tell_p(r, p, c->p);
         if (!r.is_text) {
                 row_json(r, "waker", waker_json(c));
                 row_real(r, "queued_share", c->queued_share);
@@ -162,6 +166,19 @@ static void tell_cause(Row r, const Why *w, const WhyCause *c) {
         }
         why_describe_cause(&text, w, c);
         row_cell(r, "2CAUSE", "%.*s", (int) text.n_data, text.data);
+}
+
+static void tell_area(Row r, const Why *w, const WhyArea *a, const char *title) {
+        _cleanup_free_ char *name = strndup(a->name, a->n_name);
+
+        row_mean(r, ">BEFORE", "before_ns", a->usual_ns);
+        row_mean(r, ">NOW", "now_ns", a->slow_ns);
+        row_change(r, ">CHANGE", "change_ns", a->slow_ns - a->usual_ns);
+        tell_p(r, w->is_enough ? ">P" : NULL, a->p);
+        if (r.is_text)
+                row_cell(r, title, "%s", NAME_QUOTED(name ?: ""));
+        else
+                row_json(r, "place", terminal_json_text(a->name, a->n_name));
 }
 
 static _printf_(4, 5) void tell_sum(Table *t, const Why *w, double ns, const char *format, ...) {
@@ -190,6 +207,32 @@ void why_view_tell_causes(const Why *w, Table *t, size_t limit, bool is_all) {
         if (n < w->n_causes)
                 tell_sum(t, w, rest_ns, "%zu others", w->n_causes - n);
         tell_sum(t, w, w->difference_ns, "all of the difference");
+}
+
+void why_view_tell_areas(const Why *w, Table *t, const char *title, size_t limit) {
+        WhyArea rest = { .name = "others", .p = NAN }, all = { .name = "all", .p = NAN };
+        size_t n = 0;
+
+        rest.n_name = strlen(rest.name);
+        all.n_name = strlen(all.name);
+        for (size_t i = 0; i < w->n_areas; i++) {
+                const WhyArea *a = &w->areas[i];
+
+                if (a->slow_ns == 0 && a->usual_ns == 0)
+                        continue;
+                if (n++ < limit)
+                        tell_area(table_row(t), w, a, title);
+                else {
+                        rest.slow_ns += a->slow_ns;
+                        rest.usual_ns += a->usual_ns;
+                }
+                all.slow_ns += a->slow_ns;
+                all.usual_ns += a->usual_ns;
+        }
+        if (n > limit && !t->list)
+                tell_area(table_rest(t), w, &rest, title);
+        if (n > 0 && !t->list)
+                tell_area(table_rest(t), w, &all, title);
 }
 
 /* --- what goes with them ---------------------------------------------------------------------- */
@@ -354,18 +397,20 @@ void why_view_between(Buf *out, const Why *w, const WaitsRow *between) {
 
 json_t *why_view_json(const Why *w, const WaitsRow *between, const Idle *idle, uint64_t said) {
         size_t limit = said > 0 ? (size_t) said : SIZE_MAX;
-        _cleanup_table_ Table causes, factors, values;
+        _cleanup_table_ Table causes, factors, values, areas;
         _cleanup_buf_ Buf sentence = BUF_INIT;
         Row r = row_of_json();
 
         table_begin(&causes, JSON_AUTO);
         table_begin(&factors, JSON_AUTO);
         table_begin(&values, JSON_AUTO);
+        table_begin(&areas, JSON_AUTO);
         why_view_tell_causes(w, &causes, limit, true);
         for (size_t i = 0; i < MIN(w->n_factors, limit); i++)
                 tell_factor(table_row(&factors), &w->factors[i]);
         for (size_t i = 0; i < MIN(w->n_values, limit); i++)
                 tell_value(table_row(&values), &w->values[i]);
+        why_view_tell_areas(w, &areas, NULL, limit);
         why_sentence(&sentence, w);
 
         row_function(r, NULL, w->root->function);
@@ -392,5 +437,6 @@ json_t *why_view_json(const Why *w, const WaitsRow *between, const Idle *idle, u
         row_json(r, "causes", TAKE_PTR(causes.list));
         row_json(r, "factors", TAKE_PTR(factors.list));
         row_json(r, "values", TAKE_PTR(values.list));
+        row_json(r, "areas", TAKE_PTR(areas.list));
         return r.json;
 }

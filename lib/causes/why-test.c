@@ -11,7 +11,11 @@
  *
  *      running, waiting   own time - n * (own time of all / n of all)
  *      calls              n - n of the caller * (n of all / n of the caller of all)
+ *
+ * Areas are things of a table of their own.
  */
+
+#include <math.h>
 
 #include "base/array.h"
 #include "causes/chance.h"
@@ -30,8 +34,9 @@ typedef struct Test {
         size_t per_unit; /* calls */
         WhyMean *pool;   /* what all calls of both cohorts have */
         WhyConditions conditions;
-        WhyMean *unit; /* what the unit that is filled has */
-        float *wholes; /* of the anatomy's calls, their durations or ranks */
+        WhyMean *unit;   /* what the unit that is filled has */
+        float *wholes;   /* of the anatomy's calls, their durations or ranks */
+        uint32_t *areas; /* of each node */
 } Test;
 
 static const AnatomyCall *call_at(const Test *t, size_t i) {
@@ -75,6 +80,16 @@ static void fill_conditions(Test *t, float *row, size_t first, size_t n) {
                         row[v->found[k]] += v->met[k] - (float) v->rates[v->found[k]];
         for (size_t k = 0; k < v->n; k++)
                 row[k] /= (float) n;
+}
+
+static void fill_areas(Test *t, float *row, size_t first, size_t n) {
+        for (size_t i = 0; i < n; i++) {
+                AnatomyParts p = anatomy_parts(t->a, call_at(t, first + i));
+
+                while (anatomy_next(&p))
+                        row[t->areas[p.part.node]] +=
+                                (float) (p.part.run_ns + p.part.wait_ns) / (float) n;
+        }
 }
 
 typedef struct Table {
@@ -175,29 +190,34 @@ static int test_conditions(Test *t, const Cohorts *c) {
         return r < 0 ? r : why_conditions_choose(&t->conditions, t->w, t->a, c);
 }
 
+/* The calls of both cohorts, which the caller frees, as one list; NULL without memory.  Stretches of both are as long,
+ * so that they vary alike. */
+static size_t *list_calls(Test *t, const Cohorts *c) {
+        size_t *calls = calloc(c->n_slow + c->n_usual + 1, sizeof(*calls));
+
+        if (!calls)
+                return NULL;
+        memcpy(calls, c->slow, c->n_slow * sizeof(*calls));
+        memcpy(calls + c->n_slow, c->usual, c->n_usual * sizeof(*calls));
+        t->calls = calls;
+        t->n_calls = c->n_slow + c->n_usual;
+        t->n_slow = c->n_slow;
+        t->per_unit = cohorts_are_stretches(t->w->spec.by)
+                              ? (MIN(c->n_slow, c->n_usual) + STRETCHES - 1) / STRETCHES
+                              : 1;
+        return calls;
+}
+
 int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
-        _cleanup_free_ size_t *calls = calloc(c->n_slow + c->n_usual + 1, sizeof(*calls));
         _cleanup_free_ WhyMean *pool = calloc(a->n_nodes + 1, sizeof(*pool));
         _cleanup_free_ WhyMean *unit = calloc(a->n_nodes + 1, sizeof(*unit));
         _cleanup_free_ float *wholes = calloc(a->n_calls + 1, sizeof(*wholes));
-        Test t = { .w = w,
-                   .a = a,
-                   .calls = calls,
-                   .n_calls = c->n_slow + c->n_usual,
-                   .n_slow = c->n_slow,
-                   .pool = pool,
-                   .unit = unit,
-                   .wholes = wholes };
+        Test t = { .w = w, .a = a, .pool = pool, .unit = unit, .wholes = wholes };
+        _cleanup_free_ size_t *calls = list_calls(&t, c);
         int r;
 
         if (!calls || !pool || !unit || !wholes)
                 return -ENOMEM;
-        memcpy(calls, c->slow, c->n_slow * sizeof(*calls));
-        memcpy(calls + c->n_slow, c->usual, c->n_usual * sizeof(*calls));
-        /* Stretches of both cohorts are as long, so that they vary alike. */
-        t.per_unit = cohorts_are_stretches(w->spec.by)
-                             ? (MIN(c->n_slow, c->n_usual) + STRETCHES - 1) / STRETCHES
-                             : 1;
         for (size_t i = 0; i < t.n_calls; i++)
                 why_add_call(pool, a, call_at(&t, i));
         r = test_whole(&t, c) ?: test_causes(&t);
@@ -207,5 +227,77 @@ int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
         if (r >= 0 && t.conditions.n > 0)
                 r = test_conditions(&t, c);
         why_conditions_done(&t.conditions);
+        return r;
+}
+
+/* --- areas ------------------------------------------------------------------------------------ */
+
+static int list_areas(Why *w, const Anatomy *a, uint32_t *of, BreakdownPlace place,
+                      void *userdata) {
+        for (size_t i = 1; i < a->n_nodes; i++) {
+                size_t n, k = 0;
+                const char *name = place(userdata, a->nodes[i]->function, &n);
+
+                while (k < w->n_areas &&
+                       (w->areas[k].n_name != n || memcmp(w->areas[k].name, name, n) != 0))
+                        k++;
+                if (k == w->n_areas &&
+                    !ARRAY_ADD(w->areas, w->n_areas, (WhyArea){ name, n, 0, 0, NAN }))
+                        return -ENOMEM;
+                of[i] = (uint32_t) k;
+        }
+        return 0;
+}
+
+static int compare_areas(const void *a, const void *b) {
+        const WhyArea *x = a, *y = b;
+
+        return CMP(fabs(y->slow_ns - y->usual_ns), fabs(x->slow_ns - x->usual_ns))
+                       ?: CMP(y->slow_ns, x->slow_ns);
+}
+
+static int test_areas(Test *t) {
+        size_t n = t->w->n_areas;
+        Table table = { n, MIN((size_t) UNITS_MAX, WORK_MAX / (n + 1)), fill_areas };
+        _cleanup_free_ double *p = calloc(n + 1, sizeof(*p));
+        int r = p ? test_table(t, &table, p) : -ENOMEM;
+
+        for (size_t k = 0; k < n && r >= 0; k++)
+                t->w->areas[k].p = p[k];
+        return r;
+}
+
+int why_add_areas(Why *w, const Anatomy *a, const CohortsRoot *root, BreakdownPlace place,
+                  void *userdata) {
+        _cleanup_free_ uint32_t *of = calloc(a->n_nodes + 1, sizeof(*of));
+        Test t = { .w = w, .a = a, .areas = of };
+        _cleanup_free_ size_t *calls = NULL;
+        _cleanup_cohorts_ Cohorts c = {};
+        CohortsSpec spec = w->spec;
+        int r;
+
+        if (!of)
+                return -ENOMEM;
+        r = cohorts_choose(&c, a, root, &spec) ?: list_areas(w, a, of, place, userdata);
+        if (r < 0)
+                return r;
+        calls = list_calls(&t, &c);
+        if (!calls)
+                return -ENOMEM;
+        for (size_t i = 0; i < t.n_calls; i++) {
+                AnatomyParts p = anatomy_parts(a, call_at(&t, i));
+                bool is_slow = i < t.n_slow;
+
+                while (anatomy_next(&p)) {
+                        WhyArea *area = &w->areas[of[p.part.node]];
+
+                        *(is_slow ? &area->slow_ns : &area->usual_ns) +=
+                                (double) (p.part.run_ns + p.part.wait_ns) /
+                                (double) (is_slow ? c.n_slow : c.n_usual);
+                }
+        }
+        if (w->is_enough)
+                r = test_areas(&t);
+        SORT(w->areas, w->n_areas, compare_areas);
         return r;
 }

@@ -404,6 +404,7 @@ Why *why_free(Why *w) {
         free(w->causes);
         free(w->factors);
         free(w->values);
+        free(w->areas);
         call_tree_free(w->paths);
         return mfree(w);
 }

@@ -33,6 +33,7 @@
  * each.  Of a window, or of two recordings, one burst is one event: of two halves it is in one by chance.
  */
 
+#include "analyze/breakdown.h"
 #include "causes/anatomy.h"
 
 /*
@@ -149,6 +150,13 @@ typedef struct WhyValue {
         double p;
 } WhyValue;
 
+/* What functions that are counted together take themselves in a mean call; those of a cohort add up to its mean. */
+typedef struct WhyArea {
+        const char *name; /* as the BreakdownPlace has it */
+        size_t n_name;
+        double slow_ns, usual_ns, p; /* p: NAN, if there are too few calls */
+} WhyArea;
+
 typedef struct Why {
         const CallNode *root;
         CohortsSpec spec;
@@ -167,6 +175,8 @@ typedef struct Why {
         WhyValue *
                 values; /* the best of each variable, the best first; only with a p of at most WHY_P_MAX */
         size_t n_values;
+        WhyArea *areas; /* NULL: nobody asked for them; else those that changed most first */
+        size_t n_areas;
         CallTree *paths; /* of two calls, the nodes' */
 
         /* What is named; each NULL if there is none that stands out: */
@@ -187,6 +197,9 @@ typedef struct Why {
 
 /* @a: borrowed for its life.  0 or -ENOMEM. */
 int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsSpec *spec);
+/* The same difference by where functions are, as @place says.  @a and @root: those of @w.  0 or -ENOMEM. */
+int why_add_areas(Why *w, const Anatomy *a, const CohortsRoot *root, BreakdownPlace place,
+                  void *userdata);
 /* What one call has that another one of the same root has not, of their finished trees: causes alone, without p.
  * 0 or -ENOMEM. */
 int why_new_of_two(Why **ret, CallTree *slow, CallTree *usual);

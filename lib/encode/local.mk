@@ -4,6 +4,8 @@ noinst_LIBRARIES += %D%/libencode.a
 %C%_libencode_a_SOURCES = \
 	%D%/escape.c \
 	%D%/escape.h \
+	%D%/excerpts.c \
+	%D%/excerpts.h \
 	%D%/parquet-encode.c \
 	%D%/parquet-encode.h \
 	%D%/parquet-texts.c \
@@ -11,5 +13,7 @@ noinst_LIBRARIES += %D%/libencode.a
 	%D%/parquet.h \
 	%D%/protobuf.c \
 	%D%/protobuf.h \
+	%D%/spill.c \
+	%D%/spill.h \
 	%D%/tsv.c
 encode_libs = %D%/libencode.a $(base_libs)

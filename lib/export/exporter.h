@@ -20,6 +20,7 @@
 #include "analyze/pairing.h"
 #include "base/buf.h"
 #include "calls/step.h"
+#include "encode/excerpts.h"
 #include "meta/meta.h"
 
 /* What is known of the recording as a whole; all texts may be NULL but the first. */
@@ -46,6 +47,10 @@ struct ExportInfo {
         PairingWays find_ways;
         bool (*define)(void *ways, const Function *f, const char **ret_file, uint32_t *ret_line);
         void *ways;
+        const char *(*layer)(const char *file,
+                             size_t *ret_n); /* what a file belongs to; NULL likewise */
+        Excerpts *
+                excerpts; /* of the source itself, where there are ways; NULL: nobody asked for it */
         const char *
                 loss; /* of the whole recording, as its account says: "nothing lost"; NULL: it has none */
         bool is_complete;
@@ -76,6 +81,7 @@ typedef struct Exporter {
         bool compares;     /* takes info->before */
         bool takes_many;   /* recordings, one after the other: init() and end_source() of each */
         bool tells_why;    /* takes info->sentence */
+        bool shows_source; /* takes info->excerpts */
         bool has_others;   /* takes info->open, and can be partitioned */
         uint64_t viewer_bytes;     /* what its viewers can take; 0: no matter */
         const char *viewer_advice; /* what to do about more: half a sentence */

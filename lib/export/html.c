@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 
+#include "analyze/breakdown.h"
 #include "analyze/heat-map.h"
 #include "analyze/overhead.h"
 #include "analyze/quantiles.h"
@@ -21,6 +22,7 @@
 #include "export/exporter.h"
 #include "export/flame.h"
 #include "export/heat.h"
+#include "export/html-tree.h"
 #include "export/intern.h"
 #include "export/scripts.h"
 
@@ -31,14 +33,15 @@
 #define N_TREE_MAX 1800
 #define N_SLOW_TREE_MAX 80
 #define N_SPANS_MAX 500
+#define N_LAYERS_MAX 40
 #define DIFFERENCES_SHOWN 5
-#define OPEN_PERMILLE 200 /* what is unfolded from the beginning */
 
 typedef struct Html {
         ExportState s;
         Floor *floor;
         HeatMap *heat;
         Outliers *outliers;
+        Breakdown *layers; /* NULL: there are no lines */
         uint64_t n_calls, n_cut, n_outermost, n_own_work;
 } Html;
 
@@ -49,91 +52,6 @@ static int html_call(void *p, const Call *call) {
         h->n_cut += call->is_cut;
         h->n_outermost += call->is_root;
         h->n_own_work += call->is_root && call->in_own_work;
-        return 0;
-}
-
-/* --- trees ------------------------------------------------------------------------------------ */
-
-/*
- * A call tree, to be unfolded: a node is a <details>, or a <div> if it calls nothing
- *
- *      <details class="CLASS" data-n data-total data-self>   calls, [ns], [ns]
- *        <summary><code>NAME</code> <b>12.3 %</b> total ..., self ..., 4 calls</summary>
- */
-typedef struct Tree {
-        Buf *out;
-        const char *class;
-        size_t max_nodes;
-        uint64_t all_ns, min_ns; /* write_tree()'s own */
-} Tree;
-
-static void add_function(Buf *out, const Function *f) {
-        buf_adds(out, "<code>");
-        escape_xml(out, f->label, f->n_label);
-        buf_adds(out, "</code>");
-}
-
-static void add_node_figures(const Tree *p, const CallNode *node, double share) {
-        const char *more = UNHOOKED_TEXT(node->n_unhooked);
-
-        if (call_node_is_uncounted(node)) {
-                buf_printf(p->out, " <b>%.1f %%</b> total %s", 100 * share,
-                           FIGURE_ROUND(node->total_ns));
-                return;
-        }
-        buf_printf(p->out, " <b>%.1f %%</b> total %s, self%s %s", 100 * share,
-                   FIGURE_ROUND(node->total_ns), more, FIGURE_ROUND(node->self_ns));
-        if (node->blocked_ns > 0)
-                buf_printf(p->out, ", waited %s%s %s", *more ? "in it" : "itself", more,
-                           FIGURE_ROUND(node->blocked_ns));
-        buf_printf(p->out, ", %s call%s%s%s", FORMAT_COUNT(node->n), node->n == 1 ? "" : "s",
-                   node->is_irq ? " (interrupt)" : "", node->n_cut > 0 ? " (cut)" : "");
-}
-
-static void add_node(const Tree *p, const CallNode *node);
-
-static void add_children(const Tree *p, const CallNode *node) {
-        uint64_t n = 0, ns = 0; /* of the smaller ones */
-
-        for (const CallNode *c = node->children; c; c = c->next)
-                if (c->share_ns >= p->min_ns)
-                        add_node(p, c);
-                else {
-                        n += c->n;
-                        ns += c->total_ns;
-                }
-        if (n > 0)
-                buf_printf(p->out, "<div class=\"%s-rest\">%s smaller call%s, %s</div>\n", p->class,
-                           FORMAT_COUNT(n), n == 1 ? "" : "s", FIGURE_ROUND(ns));
-}
-
-static void add_node(const Tree *p, const CallNode *node) {
-        double share = (double) node->total_ns / (double) p->all_ns;
-        bool is_leaf = !node->children;
-
-        buf_printf(p->out,
-                   "<%s class=\"%s\" style=\"--p:%.0f%%\"%s data-n=\"%" PRIu64
-                   "\" data-total=\"%" PRIu64 "\" data-self=\"%" PRIu64 "\">%s",
-                   is_leaf ? "div" : "details", p->class, MIN(100 * share, 100.0),
-                   !is_leaf && share * 1000 >= OPEN_PERMILLE ? " open" : "", node->n,
-                   node->total_ns, node->self_ns, is_leaf ? "" : "<summary>");
-        add_function(p->out, node->function);
-        add_node_figures(p, node, share);
-        buf_adds(p->out, is_leaf ? "\n" : "</summary>\n");
-        add_children(p, node);
-        buf_adds(p->out, is_leaf ? "</div>\n" : "</details>\n");
-}
-
-/* The nodes with the largest shares, callers first; of the others a line says how much.  How deep they nest
- * the kernel's own stacks bound. */
-static int write_tree(Tree *p, CallTree *tree) {
-        const CallNode *root = call_tree_root(tree);
-        int r = call_tree_threshold(&p->min_ns, tree, p->max_nodes);
-
-        if (r < 0)
-                return r;
-        p->all_ns = MAX(root->total_ns, UINT64_C(1));
-        add_children(p, root);
         return 0;
 }
 
@@ -152,7 +70,7 @@ static void add_slow_summary(const Html *h, const Invocation *v, size_t i) {
                    "<details class=\"slow\" data-duration=\"%" PRIu64 "\" data-start=\"%" PRIu64
                    "\"><summary>%zu. <b>%s</b> ",
                    v->duration_ns, v->start_ns, i + 1, FIGURE_BOUNDS(v->duration_ns, v->most_ns));
-        add_function(out, v->root);
+        html_tree_name(out, v->root);
         buf_adds(out, " <span>");
         add_task(out, v->comm, v->pid);
         if (h->s.info->has_ticks) /* the heat map's clock, which --from and --to take */
@@ -238,7 +156,7 @@ static int write_slowest(const Html *h) {
         for (size_t i = 0; i < h->outliers->n && r >= 0; i++) {
                 const Invocation *usual = outliers_usual(h->outliers, shown.calls[i]);
                 const Invocation *v = h->outliers->slowest[i];
-                Tree tree = { .out = h->s.out, .class = "step", .max_nodes = N_SLOW_TREE_MAX };
+                HtmlTree tree = { .out = h->s.out, .class = "step", .max_nodes = N_SLOW_TREE_MAX };
 
                 add_slow_summary(h, v, i);
                 buf_printf(h->s.out, "<button class=\"show\" data-call=\"%zu\">Timeline</button>\n",
@@ -248,7 +166,7 @@ static int write_slowest(const Html *h) {
                                    "<button class=\"show\" data-call=\"%zu\">Timeline of a usual "
                                    "one</button>\n",
                                    number_of(&shown, usual));
-                r = add_differences(h, v) ?: write_tree(&tree, v->tree);
+                r = add_differences(h, v) ?: html_tree_write(&tree, v->tree);
                 buf_adds(h->s.out, "</details>\n");
         }
         return r;
@@ -386,6 +304,22 @@ static void add_sentence(Buf *out, const char *sentence) {
         buf_adds(out, "</p>\n");
 }
 
+/* "16", "sched:sched_switch, sched:sched_waking"; NULL without memory.  The caller frees. */
+static char *option_text(json_t *value) {
+        _cleanup_strv_ Strv words = {};
+        json_t *item;
+        size_t i;
+
+        if (json_is_string(value))
+                return strdup(json_string_value(value));
+        if (!json_is_array(value))
+                return json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        json_array_foreach (value, i, item)
+                if (strv_add(&words, json_string_value(item) ?: "...") < 0)
+                        return NULL;
+        return strv_join(&words, ", ");
+}
+
 /* The roots, and what of the request is not as it is by default: "depth 12, ring". */
 static void add_request(Buf *out, const SessionMeta *m) {
         /* The roots, and what ftraced.conf sets. */
@@ -409,8 +343,7 @@ static void add_request(Buf *out, const SessionMeta *m) {
                 (void) snprintf(word, sizeof(word), " %s ", key);
                 if (strstr(not_asked, word) || json_equal(value, json_object_get(usual, key)))
                         continue;
-                is = json_is_string(value) ? strdup(json_string_value(value))
-                                           : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+                is = option_text(value);
                 buf_printf(&text, "%s%s%s%s", text.n_data > 0 ? ", " : "", key,
                            json_is_true(value) ? "" : " ", json_is_true(value) ? "" : is ?: "");
         }
@@ -516,6 +449,68 @@ static int add_heat(Html *h) {
         return r;
 }
 
+/* A BreakdownPlace. */
+static const char *layer_of(void *userdata, const Function *f, size_t *ret_n) {
+        const ExportInfo *info = userdata;
+        const char *file;
+        uint32_t line;
+
+        return info->layer(info->define(info->ways, f, &file, &line) ? file : NULL, ret_n);
+}
+
+static void add_bar(Buf *out, unsigned width, double share) {
+        buf_printf(out,
+                   "<td><svg width=\"%u\" height=\"12\"><rect width=\"%.1f\" height=\"12\" "
+                   "fill=\"var(--h5)\"/></svg></td></tr>\n",
+                   width, width * share);
+}
+
+static void add_layer(const Html *h, const BreakdownRow *row) {
+        const CallNode *all = call_tree_root(h->s.tree);
+        double share = (double) row->self_ns / (double) MAX(all->total_ns, UINT64_C(1));
+        Buf *out = h->s.out;
+
+        buf_printf(out, "<tr data-self=\"%" PRIu64 "\"><td>", row->self_ns);
+        escape_xml(out, row->name, row->n_name);
+        if (!unhooked_is_none(row->n_unhooked))
+                buf_printf(out, " <span class=\"hint\">(%s)</span>",
+                           UNHOOKED_NOTE(row->n_unhooked));
+        buf_printf(out,
+                   "</td><td class=\"n\">%s</td><td class=\"n\">%.1f %%</td><td class=\"n\">%s</td>"
+                   "<td class=\"n\">%s</td>",
+                   FIGURE_ROUND(row->self_ns), 100 * share,
+                   row->n_outer > 0 ? FIGURE_ROUND(row->total_ns) : "", FORMAT_COUNT(row->n));
+        add_bar(out, 200, share);
+}
+
+/* Own times add up to that of all outermost calls. */
+static void add_layers(const Html *h) {
+        BreakdownRow rest = { .name = "others", .n_name = 6 };
+        const BreakdownRow *const *rows;
+        size_t n;
+
+        if (!h->layers)
+                return;
+        rows = breakdown_rows(h->layers, &n);
+        begin_section(
+                h->s.out, "layers", "By layer of the kernel",
+                "Functions are counted by where their source is. Self: what they took without "
+                "what they called; all of it adds up to the time of the outermost calls. "
+                "Total: with it.");
+        buf_adds(h->s.out, "<table><tr><th>Layer</th><th class=\"n\">Self</th><th></th><th "
+                           "class=\"n\">Total</th><th class=\"n\">Calls</th><th></th></tr>\n");
+        for (size_t i = 0; i < n; i++) {
+                if (i < N_LAYERS_MAX)
+                        add_layer(h, rows[i]);
+                rest.self_ns += i < N_LAYERS_MAX ? 0 : rows[i]->self_ns;
+                rest.n += i < N_LAYERS_MAX ? 0 : rows[i]->n;
+        }
+        if (n > N_LAYERS_MAX)
+                add_layer(h, &rest);
+        buf_adds(h->s.out, "</table>\n");
+        end_section(h->s.out);
+}
+
 static int add_flame(Html *h) {
         int r;
 
@@ -528,14 +523,23 @@ static int add_flame(Html *h) {
 }
 
 static int add_tree(Html *h) {
-        Tree tree = { .out = h->s.out, .class = "node", .max_nodes = N_TREE_MAX };
+        const ExportInfo *source = h->s.info->excerpts ? h->s.info : NULL;
+        HtmlTree tree = {
+                .out = h->s.out, .class = "node", .max_nodes = N_TREE_MAX, .source = source
+        };
         int r;
 
         begin_section(h->s.out, "calls-tree", "The tree of all calls",
-                      "What each function called, the longest first. Arrow keys go through it.");
-        buf_adds(h->s.out, "<div id=\"tree\">\n");
-        r = write_tree(&tree, h->s.tree);
+                      source ? "What each function called, the longest first, and beside it the "
+                               "source of the one that is chosen, by arrow keys or a click."
+                             : "What each function called, the longest first. Arrow keys go "
+                               "through it.");
+        buf_adds(h->s.out,
+                 source ? "<div id=\"walk\">\n<div id=\"tree\">\n" : "<div id=\"tree\">\n");
+        r = html_tree_write(&tree, h->s.tree);
         buf_adds(h->s.out, "</div>\n");
+        if (r >= 0 && source)
+                r = html_tree_write_source(&tree);
         if (call_tree_n_nodes(h->s.tree) > N_TREE_MAX)
                 buf_printf(h->s.out,
                            "<p class=\"hint\" id=\"left-out\">Of %s places in the tree those are "
@@ -564,13 +568,11 @@ static void add_histogram(Html *h) {
                    FIGURE_ROUND(quantiles_at(s, 500)), FIGURE_ROUND(quantiles_at(s, 990)),
                    FIGURE_ROUND(s->max));
         for (size_t i = 0; i < n; i++) {
-                buf_printf(out,
-                           "<tr><td>%s</td><td>to %s</td><td class=\"n\">%" PRIu64
-                           "</td><td><svg width=\"400\" height=\"12\"><rect width=\"%.1f\" "
-                           "height=\"12\" fill=\"var(--h5)\"/></svg></td></tr>\n",
+                buf_printf(out, "<tr><td>%s</td><td>to %s</td><td class=\"n\">%" PRIu64 "</td>",
                            FIGURE_ROUND(ranges[i].from_ns),
                            ranges[i].to_ns == UINT64_MAX ? "..." : FIGURE_ROUND(ranges[i].to_ns),
-                           ranges[i].n, 400 * (double) ranges[i].n / (double) most);
+                           ranges[i].n);
+                add_bar(out, 400, (double) ranges[i].n / (double) most);
         }
         buf_adds(out, "</table></details>\n");
 }
@@ -621,13 +623,15 @@ static void add_head(Html *h) {
         buf_printf(out, "</title>\n<style>%s%s</style>\n</head>\n<body>\n<header><strong>",
                    theme_css, page_css);
         add_text(out, h->s.info->title);
-        buf_adds(out, "</strong>\n<a href=\"#when\">When</a> <a href=\"#flame\">Flame graph</a> "
-                      "<a href=\"#calls-tree\">Tree</a> <a href=\"#slow\">Slowest</a> "
+        buf_adds(out, "</strong>\n<a href=\"#when\">When</a> <a href=\"#flame\">Flame graph</a> ");
+        buf_adds(out, h->layers ? "<a href=\"#layers\">Layers</a> " : "");
+        buf_adds(out, "<a href=\"#calls-tree\">Tree</a> <a href=\"#slow\">Slowest</a> "
                       "<a href=\"#time\">Timeline</a>\n<span class=\"space\"></span>\n"
                       "<span id=\"found\" class=\"hint\" aria-live=\"polite\"></span>\n"
                       "<label><kbd>/</kbd> <input id=\"search\" type=\"search\" "
                       "placeholder=\"Search functions\" aria-label=\"Search functions\"></label>\n"
-                      "<button id=\"theme\">Theme: auto</button></header>\n<main>\n");
+                      "<button id=\"theme\">Theme: auto</button></header>\n");
+        buf_adds(out, h->s.info->excerpts ? "<main class=\"wide\">\n" : "<main>\n");
 }
 
 static int html_end(void *p) {
@@ -644,6 +648,7 @@ static int html_end(void *p) {
         add_histogram(h);
         if (r >= 0)
                 r = add_flame(h);
+        add_layers(h);
         if (r >= 0)
                 r = add_tree(h);
         if (r >= 0)
@@ -658,6 +663,7 @@ static void html_done(void *p) {
 
         floor_free(h->floor);
         heat_map_free(h->heat);
+        breakdown_free(h->layers);
         outliers_free(h->outliers);
 }
 
@@ -669,6 +675,12 @@ static int html_init(void *p, Pairing *pairing) {
 
         if (r < 0)
                 return r;
+        if (h->s.info->layer) {
+                r = breakdown_new(&h->layers, BREAKDOWN_BY_LAYER, pairing);
+                if (r < 0)
+                        return r;
+                breakdown_set_place(h->layers, layer_of, (void *) h->s.info);
+        }
         h->outliers->idle.is_wanted = !h->s.info->roots_are_named;
         outliers_keep_spans(h->outliers, pairing, N_SPANS_MAX);
         return 0;
@@ -677,6 +689,7 @@ static int html_init(void *p, Pairing *pairing) {
 const Exporter exporter_html = {
         .name = "html",
         .tells_why = true,
+        .shows_source = true,
         .summary = "one page: when it was slow, flame graph, tree, the slowest calls, a timeline",
         .n_bytes = sizeof(Html),
         .has_tree = true,

@@ -9,6 +9,8 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/folded.c \
 	%D%/heat.c \
 	%D%/heat.h \
+	%D%/html-tree.c \
+	%D%/html-tree.h \
 	%D%/html.c \
 	%D%/intern.h \
 	%D%/parquet-beside.c \
@@ -18,8 +20,6 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/perfetto.c \
 	%D%/pprof.c \
 	%D%/scripts.h \
-	%D%/spill.c \
-	%D%/spill.h \
 	%D%/table.c
 nodist_%C%_libexport_a_SOURCES = %D%/scripts.c
 script_files = %D%/flame.css %D%/flame.js %D%/heat.css %D%/heat.js \

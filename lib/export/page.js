@@ -98,6 +98,126 @@ document.querySelectorAll('#tree, #slowest').forEach(function (tree) {
   });
 });
 
+// --- the source beside the tree ---
+const panel = $('source');
+if (panel) {
+  const files = JSON.parse($('excerpts').textContent), before = 3, behind = 2;
+  let chosen = null, shown = null; // what is inlined has its place in that of its function
+  files.forEach(function (f) {
+    f.lines = {};
+    for (let i = 0; f.parts && i < f.parts.length; i += 2)
+      f.parts[i + 1].split('\n').slice(0, -1).forEach(function (s, k) { f.lines[f.parts[i] + k] = s; });
+  });
+  const bare = function (node) { return node.querySelector('code').textContent.replace(/ \([^()]*\)$/, ''); };
+  const above = function (node) { return node.parentElement.closest('#tree .node'); };
+  const place = function (node, what) {
+    const words = (node.dataset[what] || '').split(':');
+    return words[1] ? { file: files[words[0]], line: +words[1] } : null;
+  };
+  const add = function (box, tag, name, text) {
+    const e = box.appendChild(document.createElement(tag));
+    e.className = name;
+    e.textContent = text;
+    return e;
+  };
+  const choose = function (box, node, text) {
+    add(box, 'button', '', text).addEventListener('click', function () {
+      for (let up = above(node); up; up = above(up)) up.open = true;
+      head(node).focus();
+    });
+  };
+  // Why the text of a place in a function is not shown.
+  const lacks = function (at, owner) {
+    const f = at.file, def = place(owner, 'def'), where = f.name + ':' + at.line;
+    return f.problem ? f.name + ' ' + f.problem + '.' :
+      def && def.file === f && f.other.includes(def.line) ? f.name + ' does not name ' + bare(owner) + ' near line ' + def.line +
+        ', where it was defined: this may be another version.' :
+      at.line > f.n ? f.name + ' has only ' + f.n + ' lines, and not ' + at.line + ': it is another version.' :
+      at.line in f.lines ? '' : where + ' is left out: the page has no room for it.';
+  };
+  // What was called from the line above: a button, or what is inlined there.
+  const called = function (box, node, owner, steps) {
+    const figures = ' ' + node.querySelector('b').textContent + ', ' + time(+node.dataset.total);
+    if (!node.dataset.in) {
+      const row = add(box, 'div', 'call', '');
+      choose(row, node, '\u2192 ' + (place(node, 'at') ? bare(node) : node.querySelector('code').textContent));
+      row.append(figures);
+      return;
+    }
+    const part = add(box, 'details', 'call', '');
+    add(part, 'summary', '', node.dataset.in + ' ' + bare(node) + figures);
+    if (node === chosen) shown = part;
+    part.open = steps || node.contains(chosen) || 10 * node.dataset.total >= +owner.dataset.total;
+    lines(part, node, steps);
+  };
+  // The lines of a function that matter, and below each what it calls; @steps: only the way to one of its calls.
+  const lines = function (box, owner, steps) {
+    const marks = steps ? [] : [place(owner, 'def')].filter(Boolean), said = new Set(), rest = [];
+    (steps ? steps.slice(0, 1) : [...owner.querySelectorAll(':scope > .node')]).forEach(function (node) {
+      const at = place(node, 'at');
+      if (at) marks.push({ file: at.file, line: at.line, node: node });
+      else rest.push(node);
+    });
+    const good = marks.filter(function (m) {
+      const why = lacks(m, owner);
+      if (!why) return true;
+      if (!said.has(why)) add(box, 'p', 'lack', why);
+      said.add(why);
+      if (m.node) rest.push(m.node);
+      return false;
+    }).sort(function (a, b) { return files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line; });
+    let file = null, last = 0, code = null;
+    good.forEach(function (m, i) {
+      const next = good[i + 1];
+      const first = m.node ? m.line - before : m.line - 1;
+      if (m.file !== file) {
+        add(box, 'p', 'file', m.file.name);
+        code = add(box, 'div', 'code', '');
+        last = 0;
+      } else if (first > last + 1) add(code, 'div', 'gap', '\u22ee');
+      file = m.file;
+      const end = next && next.file === file ? Math.min(m.line + behind, Math.max(next.line - 1, m.line)) : m.line + behind;
+      for (let n = Math.max(first, last + 1); n <= end; n++) {
+        if (!(n in file.lines)) continue;
+        const row = add(code, 'div', n === m.line && m.node ? 'line at' : 'line', file.lines[n]);
+        row.dataset.n = n;
+        last = n;
+        if (n !== m.line) continue;
+        for (const same of good.slice(i)) if (same.line === n && same.file === file && same.node) called(code, same.node, owner, steps && steps.slice(1));
+      }
+      last = Math.max(last, m.line);
+    });
+    if (rest.length > 0 && !steps) add(box, 'p', 'hint', 'Not from one known line:');
+    rest.forEach(function (node) { called(box, node, owner, steps && steps.slice(1)); });
+  };
+  const show = function (node) {
+    if (!node || node === chosen) return;
+    if (chosen) chosen.classList.remove('here');
+    chosen = node;
+    node.classList.add('here');
+    while (node.dataset.in && above(node)) node = above(node);
+    panel.textContent = '';
+    shown = null;
+    const way = [], steps = [node], path = add(panel, 'nav', '', '');
+    let caller = above(node);
+    for (let up = node; up; up = above(up)) if (!up.dataset.in) way.unshift(up);
+    way.forEach(function (n) { choose(path, n, bare(n)); });
+    for (; caller && caller.dataset.in; caller = above(caller)) steps.unshift(caller);
+    if (caller) {
+      add(panel, 'h3', '', bare(caller) + ' calls ' + bare(node));
+      lines(panel, caller, steps);
+    }
+    add(panel, 'h3', '', bare(node));
+    add(panel, 'p', 'hint', head(node).textContent.slice(node.querySelector('code').textContent.length));
+    lines(panel, node);
+    panel.scrollTop = shown ? shown.offsetTop - 40 : 0;
+  };
+  ['click', 'focusin'].forEach(function (what) {
+    $('tree').addEventListener(what, function (event) { show(event.target.closest('.node')); });
+  });
+  show(document.querySelector('#tree .node'));
+}
+
 // --- the timeline of one call ---
 const calls = JSON.parse($('data').textContent), W = 1180, H = 17, AXIS = 22, svgns = 'http://www.w3.org/2000/svg';
 const select = $('which'), told = $('told');

@@ -4,8 +4,8 @@
 /* What the rows of calls (parquet-calls.c) go into, and what goes into files beside them. */
 
 #include "encode/parquet.h"
+#include "encode/spill.h"
 #include "export/exporter.h"
-#include "export/spill.h"
 
 /* --- parts ------------------------------------------------------------------------------------ */
 

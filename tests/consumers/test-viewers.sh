@@ -51,8 +51,8 @@ done
 
 # shellcheck disable=SC2016 # a script's backticks
 printf '%s\n' ' 0)               |  x() {' \
-        ' 0)   0.100 us    |    </script><script>document.write`got`</script>();' \
-        ' 0)   0.200 us    |    <img/src/onerror>();' \
+        ' 0)   0.100 us    |    a</script><script>document.write`got`</script>();' \
+        ' 0)   0.200 us    |    a<img/src/onerror>();' \
         ' 0)   1.000 us    |  }' >"$work/evil.txt"
 for format in html flame; do
         file=$work/evil.${format/flame/svg}
@@ -239,14 +239,75 @@ END
 exits 'a slow call is compared with a usual one' 0 browse "$work/waits.html"
 usual=$(ftracectl slow --quiet --json "$data/text/udp-client-server.stap.txt" 2>/dev/null | jq '.[0].usual_ns')
 is 'whose timeline is shown' "$(answer 2)" "$usual"
-ok 'by its name' grep -q 'x64_sys_recvfrom, 929' <(answer 1)
+answer 1 >"$work/title"
+says 'by its name' "$(ftracectl slow --quiet --json "$data/text/udp-client-server.stap.txt" 2>/dev/null | jq -r '.[0] | "\(.function), \(.usual_ns / 1000 | floor)"')" "$work/title"
 
 echo 'wait document.documentElement.dataset.ready' >"$work/commands"
 exits 'hostile names are nothing to complain of' 0 browse "$work/evil.html"
 
+# --- the source beside the tree ------------------------------------------------------------------
+
+# A source that has each function where the kernel had it, and else the names and numbers of lines.
+cat >"$work/make-source.py" <<'END'
+import json, pathlib, re, sys
+page, source = pathlib.Path(sys.argv[1]).read_text(), pathlib.Path(sys.argv[2])
+names = [f["name"] for f in json.loads(re.search(r'id="excerpts">(.*?)</script>', page, re.S)[1])]
+defined = re.findall(r'data-def="([0-9]+):([0-9]+)"[^>]*>(?:<summary>)?<code>([^ .<]+)', page)
+functions = {(names[int(i)], int(line)): re.sub("^(__x64_sys_|_*)", "", name) for i, line, name in defined}
+for name in names[:-1]:
+    (source / name).parent.mkdir(parents=True, exist_ok=True)
+    (source / name).write_text("".join(f"\t{name}:{n} {functions.get((name, n), '')}\n" for n in range(1, 9000)))
+END
+with_source() {
+        ftracectl export --quiet $recording --format=html --lines --vmlinux="$data/$recording.lines" --source="$work/linux" -o "$work/source.html"
+}
+mkdir "$work/linux"
+printf 'VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 117\n' >"$work/linux/Makefile"
+with_source
+python3 "$work/make-source.py" "$work/source.html" "$work/linux"
+with_source
+cat >"$work/commands" <<'END'
+wait document.documentElement.dataset.ready
+eval [...document.querySelectorAll('#source h3')].map(h => h.textContent)
+eval [...document.querySelectorAll('#source .at')].map(e => e.textContent.trim()).includes('net/ipv4/udp.c:1332')
+eval document.querySelectorAll('#source .line').length < 80
+click #source .call button
+eval [...document.querySelectorAll('#source h3')].map(h => h.textContent.replace(/^udp_sendmsg calls /, ''))
+eval document.querySelector('.here') === document.activeElement.closest('.node')
+eval document.querySelector('.here').dataset.at.split(':')[1] === document.querySelector('#source .at').dataset.n
+key ArrowUp
+eval document.querySelector('.here') === document.activeElement.closest('.node')
+eval [...document.querySelectorAll('#tree .node')].find(n => n.dataset.in && n.querySelector('code').textContent.startsWith('dst_output ')).id = 'inlined'
+click #inlined > summary
+eval [...document.querySelectorAll('#source details.call[open] > summary')].map(s => s.textContent.split(' ')[1])
+click #source details.call > summary
+eval [...document.querySelectorAll('#source details.call[open] > summary')].filter(s => s.checkVisibility()).length
+eval [...document.querySelectorAll('#source nav button')].map(b => b.textContent)
+click #source nav button
+eval document.querySelector('.here code').textContent
+eval document.querySelectorAll('#source .lack').length
+eval [...document.querySelectorAll('#layers tr[data-self]')].reduce((n, r) => n + +r.dataset.self, 0)
+END
+exits 'a page with the source' 0 browse "$work/source.html"
+ok 'has less than two megabytes' test "$(stat -c %s "$work/source.html")" -lt 2000000
+is 'begins with the longest tree' "$(answer 1)" '["udp_sendmsg"]'
+is 'and the lines that it calls from' "$(answer 2)" true
+is 'and no others' "$(answer 3)" true
+is 'a button leads to what is called' "$(jq 'unique | length' <<<"$(answer 4)")" 1
+is 'in the tree, too' "$(answer 5)" true
+is 'with the line that calls it' "$(answer 6)" true
+is 'arrow keys choose' "$(answer 7)" true
+is 'what is inlined unfolds in its function' "$(answer 9)" '["ip_local_out", "dst_output"]'
+is 'and folds' "$(answer 10)" 0
+is 'below its callers' "$(answer 11)" '["udp_sendmsg", "udp_send_skb", "ip_send_skb"]'
+is 'to which one returns' "$(answer 12)" '"udp_sendmsg"'
+is 'nothing lacks there' "$(answer 13)" 0
+is 'layers add up to the whole' "$(answer 14)" "$(jq 'map(.self_ns) | add' "$work/top.json")"
+
 printf ' 0)               |  x() {\n 0)   0.100 us    |    %0300d();\n 0)   1.000 us    |  }\n' 7 >"$work/long.txt"
 ftracectl export --quiet "$work/long.txt" --format=html -o "$work/long.html"
-for file in page.html long.html; do
+ftracectl export --quiet udp-pairs-6.12 --format=html -o "$work/pairs.html"
+for file in page.html long.html pairs.html source.html; do
         cat >"$work/commands" <<'END'
 wait document.documentElement.dataset.ready
 size 390 844

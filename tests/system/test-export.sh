@@ -359,7 +359,7 @@ ok "a page of 10,000 roots takes no 2.5 KiB for each more than one of 10 (${took
 # The head of the page says what somebody asks who was not there, and figures are those of "list" and "show".
 ftracectl export --store "$top_srcdir/tests/data" udp-pairs-6.12 --format=html -o "$work/head.html" 2>"$err"
 sed -n '/id="facts"/,/<\/div>/p' "$work/head.html" >"$out"
-for row in 'Host</th><td>ftraced-vm' 'Recorded</th><td>2026-11-2' 'Roots</th><td>udp_recvmsg, udp_sendmsg' 'Options</th><td>lean off, events' \
+for row in 'Host</th><td>ftraced-vm' 'Recorded</th><td>2026-11-2' 'Roots</th><td>udp_recvmsg, udp_sendmsg' 'Options</th><td>lean off, events sched:sched_switch, sched:sched_waking<' \
         'Length</th><td>1\.6 s' 'Page made by</th><td>ftraced' '>nothing lost<'; do
         says "the page has $row" "$row" "$out"
 done

@@ -130,6 +130,57 @@ else
         skip_one 'pprof is read by others' 'go is not installed'
 fi
 
+# --- the page with the source -------------------------------------------------------------------
+
+src=$work/linux
+mkdir -p "$src"/net/ipv4 "$src"/net/core "$src"/include/linux "$src/mm"
+printf 'VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 117\n' >"$src/Makefile"
+excerpts() { # FILE: of the page
+        sed -n '/id="excerpts">/,/<\/script>/p' "$1" | sed 's/.*id="excerpts">//; s/<\/script>.*//'
+}
+page() { # OPTION...
+        with_lines export --format=html -o "$work/source.html" "$@"
+}
+numbered() { # LINES FILE: each has its name and number
+        seq "$1" | sed "s|.*|${2//&/}:&|" >"$src/$2"
+}
+numbered 4000 net/ipv4/udp.c
+numbered 300 net/core/dst.c
+exits 'the page takes a source' 0 page --source="$src"
+excerpts "$work/source.html" >"$work/excerpts"
+definition=$(grep -oE '^<details class="node"[^>]*><summary><code>udp_sendmsg</code>' "$work/source.html" | grep -oE 'data-def="[0-9]+:[0-9]+' | cut -d: -f2)
+file_of() { # NAME: what is said of it
+        jq -c ".[] | select(.name == \"$1\") | $2" "$work/excerpts"
+}
+is 'the lines around a call are in it' \
+        "$(file_of net/ipv4/udp.c '[.parts | range(0; length; 2) as $i | .[$i] as $n | .[$i + 1] | split("\n")[:-1] | to_entries[] | [.key + $n, .value]] | map(select(.[0] == 1332))')" \
+        '[[1332,"net/ipv4/udp.c:1332"]]'
+is 'and no others' "$(file_of net/ipv4/udp.c '[.parts[] | strings | split("\n") | length - 1] | add < 400')" true
+says 'the call tells which they are' 'class="node"[^>]* data-at="[0-9]+:1332"[^>]*><summary><code>ip_make_skb' "$work/source.html"
+says 'what is inlined is no call' ' data-in="inlined"><summary><code>ip_local_out \(inlined' "$work/source.html"
+is 'a function that is not where it should be is told' "$(file_of net/ipv4/udp.c ".other | contains([$definition])")" true
+is 'and what is behind the end' "$(file_of net/core/dst.c .n)" 300
+is 'and what is not there' "$(file_of net/ipv4/route.c .problem)" '"is not in the source"'
+says 'which is summed up' 'The source is of Linux 6\.12\.117, the recording of 6\.12\.117\+deb12-amd64\. [0-9]+ of [0-9]+ files are not there\. [0-9]+ places do not fit: .*</p>' "$work/source.html"
+sed -i "${definition}s/.*/int udp_sendmsg(struct sock *sk) { return \"<\/script>\"; }/" "$src/net/ipv4/udp.c"
+exits 'where it is that function' 0 page --source="$src" -q
+excerpts "$work/source.html" >"$work/excerpts"
+is 'nothing is told' "$(file_of net/ipv4/udp.c ".other | contains([$definition])")" false
+says 'and its text is no script' 'int udp_sendmsg\(struct sock \*sk\) \{ return \\"\\u003c/script' "$work/excerpts"
+says 'a page without a source has none' '<main>$' "$work/it.html"
+ok 'nor lines of it' not grep -qE 'id="excerpts"|data-at=' "$work/it.html"
+sed -i 's/117/95/' "$src/Makefile"
+exits 'another version is read' 0 page --source="$src"
+says 'and told' 'linux has Linux 6\.12\.95, and .* was recorded on 6\.12\.117\+deb12-amd64: lines may be others\.'
+exits 'a source without lines is refused' 2 of export --format=html --source="$src"
+one_sentence 'in one sentence'
+exits 'and for other formats' 2 with_lines export --format=flame --source="$src"
+one_sentence 'in one sentence'
+exits 'and what is none' 3 page --source="$src/net"
+one_sentence 'in one sentence'
+exits 'or not there' 1 page --source="$src/nowhere"
+one_sentence 'in one sentence'
+
 # --- by place -----------------------------------------------------------------------------------
 
 all=$(of top -q --json | jq 'map(.self_ns) | add')
@@ -138,9 +189,44 @@ for by in file dir layer; do
         ok 'is what the schema says' python3 "$top_srcdir/tests/check-tables.py" "$top_srcdir/cli/tables.schema.json" top "$out"
         is 'and adds up' "$(jq 'map(.self_ns) | add' "$out")" "$all"
 done
+layers=$(grep -oE '<tr data-self="[0-9]+"><td>[^<]*' "$work/it.html" | sed 's/.*self="//; s/"><td>/ /' | sort)
+is 'the page has the layers' "$layers" "$(jq -r '.[] | "\(.self_ns) \(.place)"' "$out" | sort)"
+ok 'and without lines it has none' not grep -q 'id="layers"' "$work/plain.html"
 says 'a layer has a name' '"place": ?"UDP"' "$out"
 exits 'as a table' 0 of top --by=dir --vmlinux="$data/$it.lines"
 says 'of directories' '^ *54\.8 ms +51\.1% .* net/ipv4$' "$out"
+
+compare() { # OPTION...
+        ftracectl diff --store "$data" "$it" "$it" --vmlinux="$data/$it.lines" "$@"
+}
+exits 'two recordings are compared by layer' 0 compare --by=layer --json
+ok 'which is what the schema says' python3 "$top_srcdir/tests/check-tables.py" "$top_srcdir/cli/tables.schema.json" diff "$out"
+is 'layers add up to a mean call' \
+        "$(jq -c '.[] | [(.areas | map(.before_ns) | add | round), (.areas | map(.now_ns) | add | round)]' "$out")" \
+        "$(jq -c '.[] | [(.usual_ns | round), (.slow_ns | round)]' "$out")"
+is 'none changes between one and the same' "$(jq -c '[.[].areas[].change_ns] | unique' "$out")" '[0]'
+exits 'as a table' 0 compare --by=layer
+says 'with a row for each' '^ +[0-9.]+ [mu]s +[0-9.]+ [mu]s +\+0\.000 us +UDP$' "$out"
+says 'and the sum' ' all$' "$out"
+udp_calls() { # US: of ip_make_skb, a part of udp_sendmsg
+        local i
+
+        for ((i = 0; i < 30; i++)); do
+                printf ' 0)    client-16    |               |  udp_sendmsg() {\n'
+                printf ' 0)    client-16    |   %d.%d00 us    |    ip_make_skb();\n' "$1" $((i * 7 % 10))
+                printf ' 0)    client-16    |   %d.%d00 us    |  }\n' $(($1 + 2)) $((i * 7 % 10))
+        done
+}
+udp_calls 1 >"$work/before.txt"
+udp_calls 6 >"$work/now.txt"
+exits 'what is slower in one layer' 0 ftracectl diff "$work/before.txt" "$work/now.txt" --by=layer --vmlinux="$data/$it.lines"
+says 'is found there' '^ *1\.45 us +6\.45 us +\+5\.00 us +<=0\.001 +IP$' "$out"
+says 'and not in another' '^ *2\.00 us +2\.00 us +\+0\.000 us +1\.000 +UDP$' "$out"
+says 'first' '^ *BEFORE +NOW +CHANGE +P +LAYER$' "$out"
+exits 'functions are what diff compares anyhow' 2 compare --by=function
+one_sentence 'in one sentence'
+exits 'lines are of no use to it' 2 compare
+one_sentence 'in one sentence'
 
 # --- what cannot be -----------------------------------------------------------------------------
 

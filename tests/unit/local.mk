@@ -100,7 +100,8 @@ unit_programs += %D%/lib-analyze
 %C%_lib_analyze_LDADD = $(unit_libs) $(import_libs) $(analyze_libs) -lm $(CHECK_LIBS)
 
 unit_programs += %D%/lib-encode
-%C%_lib_encode_SOURCES = %D%/test-escape.c %D%/test-parquet-encode.c %D%/test-parquet-texts.c
+%C%_lib_encode_SOURCES = %D%/test-escape.c %D%/test-excerpts.c %D%/test-parquet-encode.c %D%/test-parquet-texts.c \
+	%D%/test-spill.c
 %C%_lib_encode_CFLAGS = $(unit_cflags)
 %C%_lib_encode_LDADD = $(unit_libs) $(encode_libs) $(CHECK_LIBS)
 
@@ -111,7 +112,7 @@ unit_programs += %D%/lib-causes
 %C%_lib_causes_LDADD = $(unit_libs) $(causes_libs) -lm $(CHECK_LIBS)
 
 unit_programs += %D%/lib-export
-%C%_lib_export_SOURCES = %D%/test-exporter.c %D%/test-spill.c
+%C%_lib_export_SOURCES = %D%/test-exporter.c
 %C%_lib_export_CFLAGS = $(unit_cflags)
 %C%_lib_export_LDADD = $(unit_libs) $(export_libs) -lm $(CHECK_LIBS)
 

@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "export/spill.h"
+#include "encode/spill.h"
 #include "unit.h"
 
 static void fill(Spill *s, size_t from, size_t to) {

@@ -7,15 +7,18 @@
 
 #include <math.h>
 
+#include "base/name.h"
 #include "base/unit.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
 #define N_ROOTS_SAID 3
+#define AREAS_SHOWN 20
 #define CALLS_MIN (COHORTS_CALLS_MIN / 2) /* in each recording, for a verdict */
 
 typedef struct Changes {
-        Why **roots; /* the greatest changes of all their calls first */
+        TopPlaces places; /* by which roots have areas; by FUNCTION: by none */
+        Why **roots;      /* the greatest changes of all their calls first */
         size_t n;
 } Changes;
 
@@ -81,6 +84,12 @@ static int find_changes(Changes *ret, const Options *o, const WhySides *s) {
                 if (r != STATUS_OK)
                         return r;
                 ret->n++;
+                if (ret->places.by == BREAKDOWN_BY_FUNCTION)
+                        continue;
+                r = why_add_areas(ret->roots[ret->n - 1], s->anatomy, &roots[i], top_places_find,
+                                  &ret->places);
+                if (r < 0)
+                        return counting_status(r);
         }
         qsort(ret->roots, ret->n, sizeof(*ret->roots), compare_changes);
         return ret->n > 0 ? STATUS_OK : no_common_root(o, roots, n);
@@ -109,6 +118,15 @@ static void add_median(Buf *out, const Why *w) {
                 buf_printf(out, w->p <= 0.001 ? ", p <= 0.001" : ", p = %.3f", w->p);
 }
 
+static int add_areas(Buf *out, const Options *o, const Why *w, BreakdownBy by) {
+        _cleanup_table_ Table t = {};
+
+        table_begin(&t, JSON_OFF);
+        why_view_tell_areas(w, &t, top_view_title(by),
+                            o->limit > 0 ? (size_t) o->limit : AREAS_SHOWN);
+        return table_print(&t, out, !o->no_legend);
+}
+
 static int print(const Options *o, const Changes *c, const WhySides *s) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
@@ -134,7 +152,9 @@ static int print(const Options *o, const Changes *c, const WhySides *s) {
                 add_median(&out, c->roots[i]);
                 buf_adds(&out, "\n");
                 terminal_fold(&out, from, SIZE_MAX);
-                r = why_view_add(&out, c->roots[i], o->limit, !o->no_legend);
+                r = c->places.by != BREAKDOWN_BY_FUNCTION
+                            ? add_areas(&out, o, c->roots[i], c->places.by)
+                            : why_view_add(&out, c->roots[i], o->limit, !o->no_legend);
         }
         return stdout_paged(&pager, &out, r);
 }
@@ -189,10 +209,31 @@ static int judge(const Options *o, const Changes *c) {
         return failed(worst ? STATUS_SLOWER : STATUS_UNTOLD, "%.*s.", (int) out.n_data, out.data);
 }
 
+/* Those of the source; without --by FUNCTION.  An exit status. */
+static int find_by(const Options *o, BreakdownBy *ret) {
+        int by = o->by ? breakdown_by_from_name(o->by) : BREAKDOWN_BY_FUNCTION;
+
+        *ret = (BreakdownBy) by;
+        if (o->by && by < BREAKDOWN_BY_FILE)
+                return failed(STATUS_USAGE, "--by: \"%s\" is not one of file, dir, layer.",
+                              NAME_QUOTED(o->by));
+        if (!o->by && o->analysis.vmlinux)
+                return failed(STATUS_USAGE, "--vmlinux is for --by=file, dir or layer.");
+        return STATUS_OK;
+}
+
+static int find_lines(TopPlaces *p, WhySides *s) {
+        if (p->by == BREAKDOWN_BY_FUNCTION)
+                return STATUS_OK;
+        return top_places_add(p, &s->before.reading) ?: top_places_add(p, &s->now.reading);
+}
+
 static int compare(const Options *o) {
         _cleanup_why_sides_ WhySides s = {};
         _cleanup_(changes_done) Changes c = {};
-        int status = why_sides_read(&s, o, o->words.items[0], o->words.items[1])
+        int status = find_by(o, &c.places.by)
+                             ?: why_sides_read(&s, o, o->words.items[0], o->words.items[1])
+                             ?: find_lines(&c.places, &s)
                              ?: find_changes(&c, o, &s)
                              ?: print(o, &c, &s)
                              ?: why_sides_end(&s);

@@ -45,6 +45,7 @@ typedef struct Exporting {
         Buf out;           /* the file's */
         Counting counting; /* what is compared with */
         CallTree *before;
+        Excerpts *excerpts;
         Export *export;
         Strv recordings; /* of which there are rows: host and name */
         Part parts[2];   /* the one that is read, and the one before */
@@ -64,6 +65,7 @@ static void part_done(Part *p) {
 
 static void exporting_done(Exporting *e) {
         export_free(e->export);
+        excerpts_free(e->excerpts);
         for (size_t i = 0; i < ELEMENTSOF(e->parts); i++)
                 part_done(&e->parts[i]);
         call_tree_free(e->before);
@@ -114,6 +116,22 @@ static int failure(const Exporting *e, int r) {
                               e->o->words.items[e->o->words.n - 1], x->name, x->viewer_advice);
         return failed_errno(r, "Failed to write %s: %m",
                             e->files.failed ?: e->path ?: "standard output");
+}
+
+/* An exit status. */
+static int open_source(Exporting *e, const char *dir) {
+        int r;
+
+        if (!e->o->analysis.lines || !e->exporter->shows_source)
+                return failed(STATUS_USAGE, "--source needs --lines and --format=html.");
+        r = excerpts_new(&e->excerpts, dir);
+        if (r == EXCERPTS_E_NONE)
+                return failed(STATUS_NOT_FOUND,
+                              "%s is no source of Linux: it has no Makefile with a VERSION; unpack "
+                              "the kernel's source and name that directory.",
+                              NAME_QUOTED(dir));
+        return r < 0 ? failed_errno(r, "Failed to open the source %s: %m", NAME_QUOTED(dir))
+                     : STATUS_OK;
 }
 
 /* --- what is known of a recording ------------------------------------------------------------- */
@@ -198,6 +216,8 @@ static int describe(Part *p, const Exporting *e, const char *word) {
                 p->info.find_ways = ways_find;
                 p->info.define = ways_define;
                 p->info.ways = p->reading.lines.ways;
+                p->info.layer = lines_layer;
+                p->info.excerpts = e->excerpts;
         }
         if (!m) {
                 p->info.is_timeless = !text_trace_layout(p->reading.text.trace)->has_times;
@@ -208,6 +228,10 @@ static int describe(Part *p, const Exporting *e, const char *word) {
                 p->info.is_complete = summary_is_complete(m);
                 p->info.length_ns = session_meta_length_ns(m);
         }
+        if (p->info.excerpts && !excerpts_fit(e->excerpts, m->kernel ?: ""))
+                log_warning("%s has Linux %s, and %s was recorded on %s: lines may be others.",
+                            NAME_QUOTED(e->o->analysis.source), excerpts_version(e->excerpts),
+                            NAME_QUOTED(word), NAME_QUOTED(m->kernel ?: "an unknown kernel"));
         p->info.host = m->host;
         p->info.kernel = m->kernel;
         p->info.has_ticks = summary_has_ticks(m);
@@ -411,7 +435,9 @@ int verb_export(const Options *o) {
                         "--format=%s takes %s; many can be exported as parquet or tsv, and two be "
                         "compared as flame, or by \"ftracectl diff\".",
                         x->name, x->compares ? "one recording, or two" : "one recording");
-        if (!x->takes_many && o->words.n > 1)
+        if (o->analysis.source)
+                status = open_source(&e, o->analysis.source);
+        if (status == STATUS_OK && !x->takes_many && o->words.n > 1)
                 status = read_before(&e);
         return status ?: export(&e);
 }

@@ -10,17 +10,21 @@ int verb_top(const Options *o) {
         _cleanup_(breakdown_freep) Breakdown *breakdown = NULL;
         _cleanup_top_view_ TopView v = {};
         _cleanup_table_ Table t = {};
-        TopPlaces places;
+        TopPlaces places = {};
         BreakdownBy by;
         size_t n;
         int status = top_view_check(o, &by), r;
 
         if (status != STATUS_OK)
                 return status;
+        places.by = by;
         r = counting_init(&counting, true) ?: breakdown_new(&breakdown, by, counting.pairing);
+        if (r >= 0 && by >= BREAKDOWN_BY_FILE)
+                breakdown_set_place(breakdown, top_places_find, &places);
         status = counting_status(r)
                          ?: counting_open(&counting, o, o->words.items[0])
-                         ?: top_view_places(&places, breakdown, by, &counting.reading)
+                         ?: (by >= BREAKDOWN_BY_FILE ? top_places_add(&places, &counting.reading)
+                                                     : STATUS_OK)
                          ?: counting_run(&counting);
         if (status != STATUS_OK)
                 return status;

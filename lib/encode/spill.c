@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "export/spill.h"
+#include "encode/spill.h"
 
 static void *grow_memory(Spill *s, size_t n) {
         void *p = realloc(s->data, n);
