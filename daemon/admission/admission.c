@@ -16,7 +16,6 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "base/user.h"
 #include "daemon/admission/admission.h"
 #include "daemon/symbols/kernel-symbols.h"
 #include "daemon/tracefs/control.h"

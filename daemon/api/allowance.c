@@ -13,7 +13,6 @@
 #include "base/array.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "base/user.h"
 #include "daemon/api/api.h"
 #include "meta/event-choice.h"
 #include "meta/trigger.h"

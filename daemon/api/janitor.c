@@ -10,7 +10,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/unit.h"
-#include "base/user.h"
+#include "base/name.h"
 #include "daemon/api/api.h"
 
 #define SLICE_NS (10 * NSEC_PER_MSEC)

@@ -7,7 +7,6 @@
 
 #include "base/io.h"
 #include "base/name.h"
-#include "base/user.h"
 #include "daemon/api/api.h"
 #include "retention/removed.h"
 

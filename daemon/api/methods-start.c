@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "base/user.h"
 #include "daemon/admission/admission.h"
 #include "daemon/api/api.h"
 #include "daemon/tracefs/plan.h"

@@ -7,7 +7,7 @@
  */
 
 #include "base/io.h"
-#include "base/user.h"
+#include "base/name.h"
 #include "daemon/api/api.h"
 #include "daemon/watch/watch.h"
 

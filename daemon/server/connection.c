@@ -23,7 +23,7 @@
 #include <sys/epoll.h>
 
 #include "base/log.h"
-#include "base/user.h"
+#include "base/name.h"
 #include "daemon/server/server-private.h"
 #include "meta/spec.h"
 

@@ -7,7 +7,6 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "base/user.h"
 #include "daemon/server/server-private.h"
 #include "wire/interface.h"
 

@@ -21,7 +21,5 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/origin.c \
 	%D%/origin.h \
 	%D%/unit.c \
-	%D%/unit.h \
-	%D%/user.c \
-	%D%/user.h
+	%D%/unit.h
 base_libs = %D%/libbase.a

@@ -2,11 +2,14 @@
 
 /* Allow lists only: a character that nobody thought of is a refused one. */
 
+#include <pwd.h>
+
 #include "base/buf.h"
 #include "base/name.h"
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
+#define USERS_MAX 4096
 
 bool session_name_is_valid(const char *s) {
         size_t n = strnlen(s, SESSION_NAME_MAX + 1);
@@ -215,4 +218,17 @@ const char *typo_nearest(const char *word, const char *const *words, size_t n) {
                 }
         }
         return like;
+}
+
+const char *format_user(char ret[USER_TEXT_MAX], uid_t uid) {
+        _cleanup_fclose_ FILE *f = fopen("/etc/passwd", "re");
+        const struct passwd *user;
+
+        (void) snprintf(ret, USER_TEXT_MAX, "uid %u", (unsigned) uid);
+        for (size_t n = 0; f && n < USERS_MAX && (user = fgetpwent(f)); n++)
+                if (user->pw_uid == uid && strlen(user->pw_name) < USER_TEXT_MAX) {
+                        (void) strcpy(ret, user->pw_name);
+                        break;
+                }
+        return ret;
 }

@@ -9,6 +9,8 @@
  * is not expressly allowed is refused.
  */
 
+#include <sys/types.h>
+
 #include "base/array.h"
 
 #define SESSION_NAME_MAX 63   /* bytes */
@@ -76,3 +78,10 @@ size_t typo_limit(const char *word);
 /* The one of @n words that may have been meant by @word: the nearest, or the shortest of which it is the beginning,
  * three letters at least; NULL: none. */
 const char *typo_nearest(const char *word, const char *const *words, size_t n);
+
+#define USER_TEXT_MAX 48 /* with the 0 byte; useradd(8): names have 32 bytes at most */
+
+/* Into @ret, which is returned: "alice", or "uid 1000" of who is not among the first 4,096 of /etc/passwd: who asks a
+ * directory over a network waits for it. */
+const char *format_user(char ret[USER_TEXT_MAX], uid_t uid);
+#define FORMAT_USER(uid) format_user((char[USER_TEXT_MAX]){}, (uid))

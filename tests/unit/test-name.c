@@ -121,3 +121,8 @@ TEST(a_typing_error_counts_once) {
         ck_assert_uint_eq(typo_distance("Function", "Functions", 3), 1);
         ck_assert_uint_eq(typo_distance("xyz", "Functions", 3), 4);
 }
+
+TEST(users_are_told_by_name_and_who_has_none_by_number) {
+        ck_assert_str_eq(FORMAT_USER(0), "root");
+        ck_assert_str_eq(FORMAT_USER(3999999999), "uid 3999999999");
+}

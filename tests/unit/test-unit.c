@@ -4,7 +4,6 @@
 
 #include "base/cleanup.h"
 #include "base/unit.h"
-#include "base/user.h"
 #include "unit.h"
 
 TEST(quantities_are_read_with_their_units_and_nonsense_is_refused) {
@@ -172,9 +171,4 @@ TEST(a_moment_has_the_digits_that_are_asked_for_and_is_never_later) {
         ck_assert_str_eq(FIGURE_MOMENT(1234000000001, 9), "1234.000000001");
         ck_assert_str_eq(FIGURE_MOMENT(1999999999, 0), "1");
         ck_assert_str_eq(FIGURE_MOMENT(UINT64_MAX, 9), "18446744073.709551615");
-}
-
-TEST(users_are_told_by_name_and_who_has_none_by_number) {
-        ck_assert_str_eq(FORMAT_USER(0), "root");
-        ck_assert_str_eq(FORMAT_USER(3999999999), "uid 3999999999");
 }
