@@ -66,8 +66,9 @@ static void reach_done(Reach *w) {
 static void block(Reach *w, const LineSites *s) {
         const Pair *p = pair_of(s);
 
-        for (uint32_t i = 0; s->answer == LINES_DIRECT && i < p->n_calls; i++)
-                if (!p->calls[i].is_through)
+        for (uint32_t i = 0; i < p->n_calls; i++)
+                if (!p->calls[i].is_through &&
+                    !node_is_indirect(&p->caller->nodes[p->calls[i].node]))
                         w->marks[p->calls[i].node] |= NODE_BLOCKED;
 }
 

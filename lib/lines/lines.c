@@ -415,12 +415,12 @@ static int find_sites(Lines *l, Pair *p, const Function *caller, const Function 
             (l->recording.meta && l->recording.meta->spec.hooked.n > 0))
                 return 0;
         hop = (Hop){ .object = from->object, .symbol = from->symbol, .caller = p->caller };
-        p->sites.answer = LINES_DIRECT;
         r = add_calls(l, p, &hop, to);
-        if (r >= 0 && p->sites.n_sites == 0) {
+        p->sites.answer = p->sites.n_sites > 0 ? LINES_DIRECT : LINES_INDIRECT;
+        if (r >= 0 && object_is_pointed(to->object, to->symbol))
                 r = add_calls(l, p, &hop, NULL);
-                p->sites.answer = p->sites.n_sites > 0 ? LINES_INDIRECT : LINES_NONE;
-        }
+        if (p->sites.n_sites == 0)
+                p->sites.answer = LINES_NONE;
         p->sites.sites = p->items;
         return r;
 }

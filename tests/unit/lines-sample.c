@@ -136,6 +136,17 @@ KEPT void by_thunk(void) {
         sink++;
 }
 
+/* Called by a pointer, or not. */
+void deep(void);
+#line 200 "net/ipv4/pointed.c"
+Pointer pointed[] = { other, deep };
+KEPT void beside(Pointer f) {
+        f();
+        other();
+        leaf(6);
+        sink++;
+}
+
 #line 150 "init/main.c"
 KEPT void start_kernel(void) {
         outer(1);
