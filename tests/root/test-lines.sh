@@ -75,7 +75,7 @@ for call in sorted(json.load(open(calls_file)), key=lambda c: (c["start_ns"], -c
     start, name = call["start_ns"], call["function"].split(" ")[0]
     while stack and stack[-1][0] <= start:
         stack.pop()
-    while witnesses[name] and witnesses[name][0][0] <= start + 1000:
+    while witnesses[name] and witnesses[name][0][0] <= start + 500: # it is rounded to us
         pending[name].append(witnesses[name].pop(0))
     seen_ns, returns = pending[name].pop() if pending[name] else (0, 0)
     above = stack[-1][1] if stack else 0
@@ -101,6 +101,7 @@ for call, said, address in compared:
     if ("/" + os.path.normpath(is_at)).endswith("/" + said[2]):
         seen["is true" + (", of those by a pointer" if said[1] else "")] += 1
     else:
+        # Or a tail call of what is not traced, whose caller it returns to.
         wrong["%s in %s: %s said, %s is" % (call["function"], call["caller"], said[0], is_at)] += 1
 for what, n in sorted(seen.items()):
     print("# %d %s" % (n, what))
