@@ -19,8 +19,8 @@ typedef struct Reach {
 } Reach;
 
 enum {
-        WAY_SEEN = 1 << 0,
-        WAY_BLOCKED = 1 << 1, /* what it calls was recorded */
+        NODE_SEEN = 1 << 0,
+        NODE_BLOCKED = 1 << 1, /* what it calls was recorded */
 };
 
 static const Pair *pair_of(const LineSites *s) {
@@ -66,15 +66,16 @@ static void reach_done(Reach *w) {
 static void block(Reach *w, const LineSites *s) {
         const Pair *p = pair_of(s);
 
-        for (uint32_t i = 0; s->answer == LINES_DIRECT && i < p->n_calls; i++)
-                if (!p->calls[i].is_through)
-                        w->marks[p->calls[i].node] |= WAY_BLOCKED;
+        for (uint32_t i = 0; i < p->n_calls; i++)
+                if (!p->calls[i].is_through &&
+                    !node_is_indirect(&p->caller->nodes[p->calls[i].node]))
+                        w->marks[p->calls[i].node] |= NODE_BLOCKED;
 }
 
 static void push(Reach *w, uint32_t *n, uint32_t node) {
-        if (w->marks[node] & WAY_SEEN)
+        if (w->marks[node] & NODE_SEEN)
                 return;
-        w->marks[node] |= WAY_SEEN;
+        w->marks[node] |= NODE_SEEN;
         if (node < w->caller->n_nodes) /* it is not the end */
                 w->stack[(*n)++] = node;
 }
@@ -85,7 +86,7 @@ static void reach(Reach *w, uint32_t from, bool may_stay) {
         uint32_t n = 0;
 
         for (uint32_t i = 0; i <= c->n_nodes; i++)
-                w->marks[i] &= (uint8_t) ~WAY_SEEN;
+                w->marks[i] &= (uint8_t) ~NODE_SEEN;
         for (uint32_t k = c->begins[from]; k < c->begins[from + 1]; k++)
                 push(w, &n, c->nexts[k]);
         if (may_stay)
@@ -93,7 +94,7 @@ static void reach(Reach *w, uint32_t from, bool may_stay) {
         while (n > 0) {
                 uint32_t node = w->stack[--n];
 
-                if (w->marks[node] & WAY_BLOCKED)
+                if (w->marks[node] & NODE_BLOCKED)
                         continue;
                 for (uint32_t k = c->begins[node]; k < c->begins[node + 1]; k++)
                         push(w, &n, c->nexts[k]);
@@ -107,9 +108,9 @@ static uint64_t reach_next(Reach *w, uint32_t from, bool may_stay, const LineSit
 
         reach(w, from, may_stay);
         if (!to)
-                return w->marks[w->caller->n_nodes] & WAY_SEEN ? 1 : 0;
+                return w->marks[w->caller->n_nodes] & NODE_SEEN ? 1 : 0;
         for (uint32_t i = 0; i < p->n_calls; i++)
-                if (w->marks[p->calls[i].node] & WAY_SEEN)
+                if (w->marks[p->calls[i].node] & NODE_SEEN)
                         found |= UINT64_C(1) << i;
         return found;
 }

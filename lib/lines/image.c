@@ -255,6 +255,7 @@ int image_open(Image **ret, int fd, const char *path, const char *root, const ch
         i->code = header.e_machine == EM_AARCH64 ? CODE_ARM64 : CODE_X86_64;
         i->machine = header.e_machine == EM_AARCH64 ? "aarch64" : "x86_64";
         i->is_relocatable = header.e_type == ET_REL;
+        i->is_fixed = header.e_type == ET_EXEC && i->code == CODE_X86_64;
         *ret_problem = "has no debug information";
         i->dwarf = dwfl_module_getdwarf(m, &bias);
         if (!i->dwarf)
@@ -344,6 +345,40 @@ uint64_t image_key_target(const Image *i, uint64_t at) {
         return k < i->n_keys && i->keys[k].at == at ? i->keys[k].target : 0;
 }
 
+/* The address that is in @s at @at: in data that word; in code "mov $ADDRESS" and "lea ADDRESS(%rip)". */
+static uint64_t pointer_at(const Section *s, size_t at) {
+        const uint8_t *p = s->data + at;
+        int64_t n;
+
+        if (!s->is_code)
+                return load_u64(p, needs_swap(false));
+        n = (int32_t) load_u32(p, needs_swap(false));
+        return (uint64_t) n + (at >= 2 && p[-2] == 0x8d && (p[-1] & 0xc7) == 0x05
+                                       ? s->address + at + sizeof(uint32_t)
+                                       : 0);
+}
+
+void image_find_pointed(const Image *i, const CodeSymbols *s, uint8_t *marks, uint8_t mark) {
+        for (size_t k = 0; k < s->n && !i->is_fixed; k++)
+                marks[k] |= mark;
+        for (size_t k = 0; k < i->n_sections && i->is_fixed && s->n > 0; k++) {
+                const Section *in = &i->sections[k];
+                size_t n_word = in->is_code ? sizeof(uint32_t) : sizeof(uint64_t);
+
+                for (size_t at = 0; at + n_word <= in->n_bytes; at += in->is_code ? 1 : n_word) {
+                        uint64_t is = pointer_at(in, at);
+
+                        if (is < s->items[0].address || is > s->items[s->n - 1].address ||
+                            (in->address + at >= i->traced.begin &&
+                             in->address + at < i->traced.end))
+                                continue;
+                        for (size_t n = code_symbols_at(s, is);
+                             n < s->n && s->items[n].address == is; n++)
+                                marks[n] |= mark;
+                }
+        }
+}
+
 int image_symbols(Image *i, CodeSymbols *ret) {
         uint64_t keys_begin = 0, keys_end = 0, start_kernel = 0;
         Table t;
@@ -362,6 +397,10 @@ int image_symbols(Image *i, CodeSymbols *ret) {
                         keys_begin = s.address;
                 else if (streq(s.name, "__stop___jump_table"))
                         keys_end = s.address;
+                else if (streq(s.name, "__start_mcount_loc"))
+                        i->traced.begin = s.address;
+                else if (streq(s.name, "__stop_mcount_loc"))
+                        i->traced.end = s.address;
                 else if (streq(s.name, "start_kernel"))
                         start_kernel = s.address;
                 if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC &&
@@ -430,6 +469,9 @@ bool image_relocated(const Image *i, uint64_t at, uint64_t *ret, const char **re
 
 uint64_t image_key_target(const Image *i, uint64_t at) {
         return 0;
+}
+
+void image_find_pointed(const Image *i, const CodeSymbols *s, uint8_t *marks, uint8_t mark) {
 }
 
 int image_frames(Image *i, const CodeSymbol *symbol, LinesNode *node) {

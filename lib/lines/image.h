@@ -52,12 +52,14 @@ struct Image {
         Dwarf *dwarf; /* the dwfl's */
         CodeMachine code;
         const char *machine;
-        bool is_relocatable;
+        bool is_relocatable; /* a module */
+        bool is_fixed;       /* all addresses are in it as they were linked */
         char *build_id, *root;
         Section *sections;
         size_t n_sections;
         Relocation *relocations;
         size_t n_relocations;
+        CodeRange traced; /* a table of what can be traced: these are no pointers */
         Key *keys;
         size_t n_keys;
         Unit **units;

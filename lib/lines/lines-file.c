@@ -267,8 +267,8 @@ bool lines_file_definition(const LinesFile *f, int object, uint32_t symbol, Line
         return true;
 }
 
-bool lines_file_is_traced(const LinesFile *f, int object, uint32_t symbol) {
-        return f->objects[object].more[symbol].flags & FILE_IS_TRACED;
+uint8_t lines_file_flags(const LinesFile *f, int object, uint32_t symbol) {
+        return f->objects[object].more[symbol].flags;
 }
 
 static int read_frames(Reader *r, LinesNode *node) {

@@ -107,6 +107,8 @@ const uint8_t *image_bytes(const Image *i, uint64_t address, size_t *ret_n);
 bool image_relocated(const Image *i, uint64_t at, uint64_t *ret, const char **ret_name);
 /* Where the static key at that address jumps to; 0: there is none. */
 uint64_t image_key_target(const Image *i, uint64_t at);
+/* Marks each symbol whose address the image has otherwise than to call it; all, if it does not tell. */
+void image_find_pointed(const Image *i, const CodeSymbols *s, uint8_t *marks, uint8_t mark);
 /* Fills in the frames of @node, of the function at @symbol.  0 or -ENOMEM. */
 int image_frames(Image *i, const CodeSymbol *symbol, LinesNode *node);
 bool image_definition(Image *i, const CodeSymbol *symbol, LineFrame *ret);
@@ -123,7 +125,7 @@ bool walk_is_traced(const Image *i, const CodeSymbols *symbols, uint32_t symbol)
 /*
  * Lines file: what some functions call, from which lines, without the program that it was made of
  *
- *      magic      "ftlines", 1
+ *      magic      "ftlines", 2
  *      body       zstd; numbers are LEB128, signed ones as zigzag
  *        n        strings:   bytes, and a NUL
  *        string   machine, release
@@ -138,13 +140,14 @@ bool walk_is_traced(const Image *i, const CodeSymbols *symbols, uint32_t symbol)
  *
  * What is of another version is refused.  Everything is checked when it is read: the file may be a stranger's.
  */
-#define LINES_FILE_MAGIC "ftlines\1"
+#define LINES_FILE_MAGIC "ftlines\2"
 #define LINES_FILE_MAGIC_BYTES (sizeof(LINES_FILE_MAGIC) - 1)
 
 enum { /* of a symbol */
        FILE_IS_TRACED = 1 << 0,
        FILE_HAS_DEFINITION = 1 << 1,
        FILE_HAS_CALLS = 1 << 2,
+       FILE_IS_POINTED = 1 << 3,
 };
 
 enum { /* of a call */
@@ -188,7 +191,7 @@ int lines_file_symbols(const LinesFile *f, int object, CodeSymbols *ret);
 /* *@ret NULL: it has no calls of that one.  0, -EBADMSG, -ENOMEM. */
 int lines_file_caller(const LinesFile *f, int object, uint32_t symbol, LinesCaller **ret);
 bool lines_file_definition(const LinesFile *f, int object, uint32_t symbol, LineFrame *ret);
-bool lines_file_is_traced(const LinesFile *f, int object, uint32_t symbol);
+uint8_t lines_file_flags(const LinesFile *f, int object, uint32_t symbol); /* FILE_* */
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
@@ -205,6 +208,7 @@ typedef struct LinesObject {
         uint8_t *marks;        /* of each, OBJECT_* */
         uint64_t shift;        /* from where it is linked to where it was, as recorded */
         bool is_shifted;       /* that is known */
+        bool has_pointed;      /* the image was asked */
 } LinesObject;
 
 enum {
@@ -213,6 +217,7 @@ enum {
         OBJECT_IS_TRACED = 1 << 2,
         OBJECT_IS_WANTED = 1 << 3,   /* in a file */
         OBJECT_IS_LEFT_OUT = 1 << 4, /* not hooked, in this recording */
+        OBJECT_IS_POINTED = 1 << 5,
 };
 
 /* The files of modules below a directory, once one was looked for. */
@@ -239,6 +244,8 @@ DEFINE_CLEANUP(LinesObject *, object_free);
 int object_caller(LinesObject *o, uint32_t symbol, LinesCaller **ret);
 int object_frames(LinesObject *o, uint32_t symbol, LinesNode *node);
 bool object_is_traced(LinesObject *o, uint32_t symbol);
+/* Whether a pointer may have its address. */
+bool object_is_pointed(LinesObject *o, uint32_t symbol);
 bool object_definition(LinesObject *o, uint32_t symbol, LineFrame *ret);
 
 /*
@@ -262,7 +269,7 @@ typedef struct Pair {
         LineSites sites; /* what is handed out */
         LinesCaller *caller;
         LineSite *items;
-        PairCall *calls; /* by address */
+        PairCall *calls;
         uint32_t n_calls;
         uint32_t n_hidden; /* functions that were looked into */
         const void *of[2]; /* caller, callee */

@@ -197,6 +197,7 @@ static int add_object(Writer *w, LinesObject *o, bool is_whole) {
                 address = s->address;
                 buf_add_varint(&w->head, s->n_bytes);
                 buf_add_varint(&w->head, (object_is_traced(o, i) ? FILE_IS_TRACED : 0U) |
+                                                 (object_is_pointed(o, i) ? FILE_IS_POINTED : 0U) |
                                                  (has_definition ? FILE_HAS_DEFINITION : 0U) |
                                                  (c ? FILE_HAS_CALLS : 0U));
                 if (has_definition) {

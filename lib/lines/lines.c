@@ -315,29 +315,29 @@ static uint32_t find_site(const Pair *p, const LineSite *like) {
 }
 
 /* A function on the way from the caller to the callee: the caller, or what no recording shows. */
-typedef struct Way {
-        const struct Way *before; /* what calls it; NULL: it is the caller */
+typedef struct Hop {
+        const struct Hop *before; /* what calls it; NULL: it is the caller */
         LinesNode *node;          /* where that does */
         LinesObject *object;
         uint32_t symbol;
         LinesCaller *caller; /* its calls */
         uint32_t first;      /* which of the caller's calls led here */
         unsigned depth;
-} Way;
+} Hop;
 
-/* Adds the call at @node of the function at the end of @way, the caller's node @first. */
-static int add_call(Pair *p, const Way *way, LinesNode *node, uint32_t first) {
+/* Adds the call at @node of @hop, the caller's node @first. */
+static int add_call(Pair *p, const Hop *hop, LinesNode *node, uint32_t first) {
         _cleanup_free_ LineFrame *frames = NULL;
         LineSite site = { .is_jump = p->caller->nodes[first].is_jump,
                           .is_static = node->is_static };
         size_t n_sites = p->sites.n_sites, n_calls = p->n_calls;
         uint32_t at;
-        int r = object_frames(way->object, way->symbol, node);
+        int r = object_frames(hop->object, hop->symbol, node);
 
         site.n_frames = node->n_frames;
-        for (const Way *w = way; w->before && r >= 0; w = w->before) {
-                r = object_frames(w->before->object, w->before->symbol, w->node);
-                site.n_frames += w->node->n_frames;
+        for (const Hop *h = hop; h->before && r >= 0; h = h->before) {
+                r = object_frames(h->before->object, h->before->symbol, h->node);
+                site.n_frames += h->node->n_frames;
         }
         if (r < 0)
                 return r;
@@ -345,14 +345,14 @@ static int add_call(Pair *p, const Way *way, LinesNode *node, uint32_t first) {
         if (!frames)
                 return -ENOMEM;
         at = site.n_frames;
-        for (const Way *w = way; w; node = w->node, w = w->before) {
+        for (const Hop *h = hop; h; node = h->node, h = h->before) {
                 at -= node->n_frames;
                 memcpy(frames + at, node->frames, node->n_frames * sizeof(*frames));
-                if (w->before && node->n_frames > 0)
+                if (h->before && node->n_frames > 0)
                         frames[at].is_untraced = true;
         }
         at = find_site(p, &site);
-        if (!ARRAY_ADD(p->calls, n_calls, (PairCall){ first, at, way->before }) ||
+        if (!ARRAY_ADD(p->calls, n_calls, (PairCall){ first, at, hop->before }) ||
             (at == n_sites && !ARRAY_ADD(p->items, n_sites, site)))
                 return -ENOMEM;
         if (n_sites > p->sites.n_sites)
@@ -362,22 +362,22 @@ static int add_call(Pair *p, const Way *way, LinesNode *node, uint32_t first) {
         return 0;
 }
 
-/* Those that call @callee, or, if it is NULL, a pointer or a static call, at the end of @way and behind. */
-static int add_calls(Lines *l, Pair *p, const Way *way, const Known *callee) {
+/* Those that call @callee, or, if it is NULL, a pointer or a static call, from @hop on. */
+static int add_calls(Lines *l, Pair *p, const Hop *hop, const Known *callee) {
         int r = 0;
 
-        for (uint32_t n = 0; n < way->caller->n_nodes && p->n_calls < CALLS_MAX && r >= 0; n++) {
-                LinesNode *node = &way->caller->nodes[n];
-                Way next = { .before = way,
+        for (uint32_t n = 0; n < hop->caller->n_nodes && p->n_calls < CALLS_MAX && r >= 0; n++) {
+                LinesNode *node = &hop->caller->nodes[n];
+                Hop next = { .before = hop,
                              .node = node,
-                             .first = way->before ? way->first : n,
-                             .depth = way->depth + 1 };
-                const Way *same = way;
+                             .first = hop->before ? hop->first : n,
+                             .depth = hop->depth + 1 };
+                const Hop *same = hop;
 
-                if (callee ? node_calls(way->object, node, callee) : node_is_indirect(node))
-                        r = add_call(p, way, node, next.first);
-                else if (way->depth < HIDDEN_DEPTH_MAX && p->n_hidden < HIDDEN_MAX &&
-                         node_is_hidden(l, way->object, node, &next.object, &next.symbol)) {
+                if (callee ? node_calls(hop->object, node, callee) : node_is_indirect(node))
+                        r = add_call(p, hop, node, next.first);
+                else if (hop->depth < HIDDEN_DEPTH_MAX && p->n_hidden < HIDDEN_MAX &&
+                         node_is_hidden(l, hop->object, node, &next.object, &next.symbol)) {
                         while (same && (same->object != next.object || same->symbol != next.symbol))
                                 same = same->before;
                         if (same)
@@ -394,7 +394,7 @@ static int add_calls(Lines *l, Pair *p, const Way *way, const Known *callee) {
 
 static int find_sites(Lines *l, Pair *p, const Function *caller, const Function *callee) {
         const Known *from = known_of(l, caller), *to = known_of(l, callee);
-        Way way;
+        Hop hop;
         int r;
 
         if (!from || !to)
@@ -414,13 +414,13 @@ static int find_sites(Lines *l, Pair *p, const Function *caller, const Function 
         if (caller->n_unhooked == UNHOOKED_UNKNOWN ||
             (l->recording.meta && l->recording.meta->spec.hooked.n > 0))
                 return 0;
-        way = (Way){ .object = from->object, .symbol = from->symbol, .caller = p->caller };
-        p->sites.answer = LINES_DIRECT;
-        r = add_calls(l, p, &way, to);
-        if (r >= 0 && p->sites.n_sites == 0) {
-                r = add_calls(l, p, &way, NULL);
-                p->sites.answer = p->sites.n_sites > 0 ? LINES_INDIRECT : LINES_NONE;
-        }
+        hop = (Hop){ .object = from->object, .symbol = from->symbol, .caller = p->caller };
+        r = add_calls(l, p, &hop, to);
+        p->sites.answer = p->sites.n_sites > 0 ? LINES_DIRECT : LINES_INDIRECT;
+        if (r >= 0 && object_is_pointed(to->object, to->symbol))
+                r = add_calls(l, p, &hop, NULL);
+        if (p->sites.n_sites == 0)
+                p->sites.answer = LINES_NONE;
         p->sites.sites = p->items;
         return r;
 }

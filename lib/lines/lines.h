@@ -89,23 +89,23 @@ typedef struct LineFrame {
 } LineFrame;
 
 typedef struct LineSite {
-        bool is_jump;   /* a tail call: the caller was left by it */
-        bool is_static; /* a static call, which the kernel patches at run time */
+        bool is_jump;            /* a tail call: the caller was left by it */
+        bool is_static;          /* a static call, which the kernel patches at run time */
         uint32_t n_frames;       /* at least 1: the caller's own */
         const LineFrame *frames; /* outermost first */
 } LineSite;
 
 typedef enum LinesAnswer {
         LINES_UNKNOWN, /* one of the two is not known, or there is no such code, or what the caller calls unhooked */
-        LINES_DIRECT,   /* sites that call it, one or more */
-        LINES_INDIRECT, /* none does; the sites are those that call by a pointer, or static calls */
-        LINES_NONE,     /* none does, and no pointer is called */
+        LINES_DIRECT, /* sites that call it, one or more, and as LINES_INDIRECT */
+        LINES_INDIRECT, /* none does; sites that call by a pointer, or static calls, and a pointer may have it */
+        LINES_NONE,      /* none of both */
         LINES_INTERRUPT, /* nothing calls it: it is an interrupt's (role_of()) */
 } LinesAnswer;
 
 typedef struct LineSites {
         LinesAnswer answer;
-        uint32_t n_sites; /* by their addresses; what compilers made several of is one */
+        uint32_t n_sites; /* what compilers made several of is one */
         const LineSite *sites;
 } LineSites;
 

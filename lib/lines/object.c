@@ -32,11 +32,19 @@ bool object_is_traced(LinesObject *o, uint32_t symbol) {
 
         if (!(*mark & OBJECT_HAS_TRACED)) {
                 bool is = o->image ? walk_is_traced(o->image, &o->symbols, symbol)
-                                   : lines_file_is_traced(o->file, o->in_file, symbol);
+                                   : lines_file_flags(o->file, o->in_file, symbol) & FILE_IS_TRACED;
 
                 *mark |= OBJECT_HAS_TRACED | (is ? OBJECT_IS_TRACED : 0);
         }
         return *mark & OBJECT_IS_TRACED;
+}
+
+bool object_is_pointed(LinesObject *o, uint32_t symbol) {
+        if (!o->image)
+                return lines_file_flags(o->file, o->in_file, symbol) & FILE_IS_POINTED;
+        if (!TAKE(o->has_pointed, true))
+                image_find_pointed(o->image, &o->symbols, o->marks, OBJECT_IS_POINTED);
+        return o->marks[symbol] & OBJECT_IS_POINTED;
 }
 
 bool object_definition(LinesObject *o, uint32_t symbol, LineFrame *ret) {

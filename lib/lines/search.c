@@ -28,7 +28,7 @@ typedef struct Search {
         Lines *l;
         LinesObject *o;
         const char *wanted; /* the build ID; NULL: not known */
-        Buf problems;       /* what was there and could not be taken */
+        Strv problems;      /* what was there and could not be taken */
 } Search;
 
 static const char *wanted_id(const Lines *l, const char *module) {
@@ -38,32 +38,18 @@ static const char *wanted_id(const Lines *l, const char *module) {
         return NULL;
 }
 
-static void add_problem(Search *s, const char *format, ...) _printf_(2, 3);
-static void add_problem(Search *s, const char *format, ...) {
-        _cleanup_free_ char *text = NULL;
-        va_list ap;
-
-        va_start(ap, format);
-        if (vasprintf(&text, format, ap) < 0)
-                text = NULL;
-        va_end(ap);
-        if (s->problems.n_data > 0)
-                buf_adds(&s->problems, "; ");
-        buf_adds(&s->problems, text ?: "");
-}
-
 /* Takes what was opened, if it is the one that is wanted: 0, or LINES_E_NONE. */
 static int accept(Search *s, const char *path, const char *build_id, const char *machine) {
         const char *recorded = s->l->recording.machine;
 
-        if (s->wanted && build_id && !streq(s->wanted, build_id)) {
-                add_problem(s, "%s has the build ID %s, and not %s", path, build_id, s->wanted);
-                return LINES_E_NONE;
-        }
-        if (recorded && machine && !streq(recorded, machine)) {
-                add_problem(s, "%s is of %s, and the recording of %s", path, machine, recorded);
-                return LINES_E_NONE;
-        }
+        if (s->wanted && build_id && !streq(s->wanted, build_id))
+                return strv_addf(&s->problems, "%s has the build ID %s, and not %s", path, build_id,
+                                 s->wanted)
+                               ?: LINES_E_NONE;
+        if (recorded && machine && !streq(recorded, machine))
+                return strv_addf(&s->problems, "%s is of %s, and the recording of %s", path,
+                                 machine, recorded)
+                               ?: LINES_E_NONE;
         s->o->origin = strdup(path);
         s->o->build_id = build_id;
         return s->o->origin ? 0 : -ENOMEM;
@@ -75,16 +61,13 @@ static int take_from_file(Search *s, const char *path) {
         const char *release = s->l->recording.release;
         int at = lines_file_find(f, s->o->module), r;
 
-        if (at < 0) {
-                add_problem(s, "is not in %s", path);
-                return LINES_E_NONE;
-        }
+        if (at < 0)
+                return strv_addf(&s->problems, "is not in %s", path) ?: LINES_E_NONE;
         if (release && !(s->wanted && lines_file_build_id(f, at)) && *lines_file_release(f) &&
-            !streq(release, lines_file_release(f))) {
-                add_problem(s, "%s is of %s, and the recording of %s", path, lines_file_release(f),
-                            release);
-                return LINES_E_NONE;
-        }
+            !streq(release, lines_file_release(f)))
+                return strv_addf(&s->problems, "%s is of %s, and the recording of %s", path,
+                                 lines_file_release(f), release)
+                               ?: LINES_E_NONE;
         r = accept(s, path, lines_file_build_id(f, at), lines_file_machine(f));
         if (r != 0)
                 return r;
@@ -103,11 +86,10 @@ static int take_lines_file(Search *s, int fd, const char *path) {
         if (r < 0)
                 return r;
         r = lines_file_open(&f, data, n, &problem);
-        if (r != 0) {
-                if (r > 0)
-                        add_problem(s, "%s %s", path, problem);
+        if (r > 0)
+                r = strv_addf(&s->problems, "%s %s", path, problem) ?: r;
+        if (r != 0)
                 return r;
-        }
         (void) lines_file_free(s->l->file);
         s->l->file = f;
         r = take_from_file(s, path);
@@ -133,53 +115,34 @@ static int take_fd(Search *s, int fd, const char *path) {
         r = image_open(&i, TAKE_FD(file), path,
                        kernel && kernel->image ? image_root(kernel->image) : NULL, &problem);
         if (r > 0)
-                add_problem(s, "%s %s", path, problem);
+                r = strv_addf(&s->problems, "%s %s", path, problem) ?: r;
         if (r == 0)
                 r = accept(s, path, image_build_id(i), image_machine(i));
         if (r == 0)
                 r = image_symbols(i, &s->o->symbols);
         if (r == 0 && s->o->symbols.n == 0) {
                 s->o->origin = mfree(s->o->origin);
-                add_problem(s, "%s has no code", path);
-                return LINES_E_NONE;
+                return strv_addf(&s->problems, "%s has no code", path) ?: LINES_E_NONE;
         }
         if (r == 0)
                 s->o->image = TAKE_PTR(i);
         return r;
 }
 
-/* The same of a file, which need not be there. */
+/* The same of a file, which need not be there unless it is named. */
 static int take_path(Search *s, int dir_fd, const char *path, bool is_named) {
         struct stat st;
         int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
-        if (fd < 0) {
-                if (is_named || (errno != ENOENT && errno != ENOTDIR))
-                        add_problem(s, "%s: %s", path, strerror(errno));
+        if (fd < 0 && !is_named && (errno == ENOENT || errno == ENOTDIR))
                 return LINES_E_NONE;
-        }
+        if (fd < 0)
+                return strv_addf(&s->problems, "%s: %s", path, strerror(errno)) ?: LINES_E_NONE;
         if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
                 safe_close(fd);
-                add_problem(s, "%s is no regular file", path);
-                return LINES_E_NONE;
+                return strv_addf(&s->problems, "%s is no regular file", path) ?: LINES_E_NONE;
         }
         return take_fd(s, fd, path);
-}
-
-static int take_pathf(Search *s, int dir_fd, const char *format, ...) _printf_(3, 4);
-static int take_pathf(Search *s, int dir_fd, const char *format, ...) {
-        _cleanup_free_ char *path = NULL;
-        va_list ap;
-        int r;
-
-        va_start(ap, format);
-        r = vasprintf(&path, format, ap);
-        va_end(ap);
-        if (r < 0) {
-                path = NULL; /* it is not defined then */
-                return -ENOMEM;
-        }
-        return take_path(s, dir_fd, path, false);
 }
 
 /* --- modules ---------------------------------------------------------------------------------- */
@@ -224,22 +187,12 @@ static int list_modules(Strv *paths, int dir_fd, const char *path, unsigned dept
         return added;
 }
 
-/* Looks for the module's file below the directory that @files are of: it is listed for the first module, for there may
+/* Looks for the module's file below @path, which @files are of: it is listed for the first module, for there may
  * be thousands of directories, and many modules that are nowhere. */
-static int take_belowf(Search *s, LinesModules *files, const char *format, ...) _printf_(3, 4);
-static int take_belowf(Search *s, LinesModules *files, const char *format, ...) {
-        _cleanup_free_ char *path = NULL;
+static int take_below(Search *s, LinesModules *files, const char *path) {
         unsigned n_left = MODULE_DIRECTORIES_MAX;
-        va_list ap;
-        int r;
+        int r = 0;
 
-        va_start(ap, format);
-        r = vasprintf(&path, format, ap);
-        va_end(ap);
-        if (r < 0) {
-                path = NULL; /* it is not defined then */
-                return -ENOMEM;
-        }
         if (!files->is_listed)
                 r = list_modules(&files->paths, dir_open(AT_FDCWD, path), path, 0, &n_left);
         if (r < 0)
@@ -257,6 +210,7 @@ static int take_beside(Search *s) {
         _cleanup_free_ char *path = realpath(s->l->place.vmlinux, NULL);
         char *name = path ? strrchr(path, '/') : NULL; /* it is absolute */
         const char *release = s->l->recording.release;
+        _cleanup_strv_ Strv packaged = {};
         int r = LINES_E_NONE;
 
         if (!name)
@@ -264,8 +218,9 @@ static int take_beside(Search *s) {
         *name++ = '\0';
         release = release ?: startswith(name, "vmlinux-"); /* a text does not tell */
         if (release)
-                r = take_belowf(s, &s->l->modules[0], "%s/../lib/modules/%s", path, release);
-        return r == LINES_E_NONE ? take_belowf(s, &s->l->modules[1], "%s", path) : r;
+                r = strv_addf(&packaged, "%s/../lib/modules/%s", path, release)
+                            ?: take_below(s, &s->l->modules[0], packaged.items[0]);
+        return r == LINES_E_NONE ? take_below(s, &s->l->modules[1], path) : r;
 }
 
 /* --- the usual places ------------------------------------------------------------------------- */
@@ -274,20 +229,21 @@ static int take_beside(Search *s) {
 static int take_installed(Search *s) {
         const char *release = s->l->recording.release, *id = s->wanted;
         const char *debug = getenv("FTRACED_DEBUG_DIRECTORY") ?: DEBUG_DIRECTORY;
-        int r = LINES_E_NONE;
+        _cleanup_strv_ Strv paths = {}, modules = {};
+        int r = 0;
 
-        if (release && strchr(release, '/'))
-                release = NULL;
-        if (s->o->module) {
-                if (release)
-                        r = take_belowf(s, &s->l->modules[0], "%s/lib/modules/%s", debug, release);
-        } else if (release) {
-                r = take_pathf(s, AT_FDCWD, "%s/boot/vmlinux-%s", debug, release);
-                if (r == LINES_E_NONE)
-                        r = take_pathf(s, AT_FDCWD, "%s/lib/modules/%s/vmlinux", debug, release);
-        }
-        if (r == LINES_E_NONE && id && strlen(id) > 2)
-                r = take_pathf(s, AT_FDCWD, "%s/.build-id/%.2s/%s.debug", debug, id, id + 2);
+        if (release && !strchr(release, '/'))
+                r = s->o->module ? strv_addf(&modules, "%s/lib/modules/%s", debug, release)
+                                 : strv_addf(&paths, "%s/boot/vmlinux-%s", debug, release)
+                                           ?: strv_addf(&paths, "%s/lib/modules/%s/vmlinux", debug,
+                                                        release);
+        if (r >= 0 && id && strlen(id) > 2)
+                r = strv_addf(&paths, "%s/.build-id/%.2s/%s.debug", debug, id, id + 2);
+        if (r >= 0)
+                r = modules.n > 0 ? take_below(s, &s->l->modules[0], modules.items[0])
+                                  : LINES_E_NONE;
+        for (size_t i = 0; i < paths.n && r == LINES_E_NONE; i++)
+                r = take_path(s, AT_FDCWD, paths.items[i], false);
         return r;
 }
 
@@ -347,11 +303,11 @@ static int take_fetched(Search *s) {
 
         if (!s->wanted || !s->l->place.progress || !urls || !*urls)
                 return LINES_E_NONE;
-        if (!debuginfod_load(&d)) {
-                add_problem(s, "%s, by which a debuginfod is asked, cannot be loaded",
-                            DEBUGINFOD_SONAME);
-                return LINES_E_NONE;
-        }
+        if (!debuginfod_load(&d))
+                return strv_addf(&s->problems,
+                                 "%s, by which a debuginfod is asked, cannot be loaded",
+                                 DEBUGINFOD_SONAME)
+                               ?: LINES_E_NONE;
         c = d.begin();
         if (!c)
                 return -ENOMEM;
@@ -360,10 +316,10 @@ static int take_fetched(Search *s) {
         /* 0 bytes: it is a string of hexadecimal digits. */
         fd = d.find(c, (const unsigned char *) s->wanted, 0, &path);
         d.end(c);
-        if (fd < 0) {
-                add_problem(s, "%s has no build ID %s: %s", urls, s->wanted, strerror(-fd));
-                return LINES_E_NONE;
-        }
+        if (fd < 0)
+                return strv_addf(&s->problems, "%s has no build ID %s: %s", urls, s->wanted,
+                                 strerror(-fd))
+                               ?: LINES_E_NONE;
         return take_fd(s, fd, path);
 }
 #else
@@ -371,10 +327,9 @@ static int take_fetched(Search *s) {
         const char *urls = getenv("DEBUGINFOD_URLS");
 
         if (s->wanted && s->l->place.progress && urls && *urls)
-                add_problem(
-                        s,
-                        "no debuginfod is asked: this ftracectl was built without libdebuginfod");
-        return LINES_E_NONE;
+                return strv_addf(&s->problems, "no debuginfod is asked: this ftracectl was built "
+                                               "without libdebuginfod")
+                               ?: LINES_E_NONE;
 }
 #endif
 
@@ -392,8 +347,9 @@ static int describe(Search *s, char **ret) {
         if (s->wanted)
                 buf_printf(&out, " (build ID %s)", s->wanted);
         buf_adds(&out, " has no lines: ");
-        if (s->problems.n_data > 0) {
-                buf_add(&out, s->problems.data, s->problems.n_data);
+        if (s->problems.n > 0) {
+                for (size_t i = 0; i < s->problems.n; i++)
+                        buf_printf(&out, "%s%s", i > 0 ? "; " : "", s->problems.items[i]);
                 if (s->l->place.vmlinux && !s->o->module)
                         return buf_take_string(&out, ret);
                 buf_adds(&out, "; ");
@@ -411,7 +367,8 @@ static int describe(Search *s, char **ret) {
 }
 
 int search_object(Lines *l, LinesObject *o, char **ret_problem) {
-        Search s = { .l = l, .o = o, .wanted = wanted_id(l, o->module), .problems = BUF_INIT };
+        Search s = { .l = l, .o = o, .wanted = wanted_id(l, o->module) };
+        _cleanup_strv_ Strv kept = {};
         int r = LINES_E_NONE;
 
         if (o->module && l->file)
@@ -421,8 +378,8 @@ int search_object(Lines *l, LinesObject *o, char **ret_problem) {
         else {
                 if (!o->module && s.wanted && !strchr(s.wanted, '/') &&
                     l->recording.symbols_fd >= 0)
-                        r = take_pathf(&s, l->recording.symbols_fd, "%s" LINES_FILE_SUFFIX,
-                                       s.wanted);
+                        r = strv_addf(&kept, "%s" LINES_FILE_SUFFIX, s.wanted)
+                                    ?: take_path(&s, l->recording.symbols_fd, kept.items[0], false);
                 if (r == LINES_E_NONE)
                         r = take_installed(&s);
                 if (r == LINES_E_NONE)
@@ -430,6 +387,6 @@ int search_object(Lines *l, LinesObject *o, char **ret_problem) {
         }
         if (r == LINES_E_NONE)
                 r = describe(&s, ret_problem) ?: LINES_E_NONE;
-        buf_done(&s.problems);
+        strv_done(&s.problems);
         return r;
 }

@@ -150,10 +150,21 @@ static const struct {
         { "_mcount", IS_NOTHING },         { "__x86_return_skl", IS_RETURN },
 };
 
+/* Which helper has this name; ELEMENTSOF(helpers): none. */
+static size_t find_helper(const char *name) {
+        size_t i = 0;
+
+        while (i < ELEMENTSOF(helpers) && !startswith(name, helpers[i].prefix))
+                i++;
+        return i;
+}
+
 /* What @p calls; false: nothing.  It may become a return. */
 static bool call_of(const Walk *w, Place *p, LinesNode *ret) {
         bool is_jump = p->kind == CODE_JUMP || p->kind == CODE_BRANCH;
+        const CodeSymbol *items = w->symbols->items;
         const char *name = p->name;
+        size_t helper = name ? find_helper(name) : ELEMENTSOF(helpers);
 
         *ret = (LinesNode){ .address = p->address,
                             .target = NO_SYMBOL,
@@ -169,27 +180,29 @@ static bool call_of(const Walk *w, Place *p, LinesNode *ret) {
                 ret->target = function_called(w, p->target);
                 if (ret->target == NO_SYMBOL)
                         return false;
-                name = w->symbols->items[ret->target].name;
+                /* What ends in front of a helper has a name there, too: __softirqentry_text_end. */
+                for (size_t k = ret->target; helper == ELEMENTSOF(helpers) && k < w->symbols->n &&
+                                             items[k].address == items[ret->target].address;
+                     k++)
+                        helper = find_helper(name = items[k].name);
         }
-        for (size_t i = 0; i < ELEMENTSOF(helpers); i++) {
-                if (!startswith(name, helpers[i].prefix))
-                        continue;
-                ret->target = NO_SYMBOL;
-                ret->name = NULL;
-                switch (helpers[i].what) {
-                case IS_STATIC:
-                        ret->is_static = true;
-                        ret->name = name;
-                        return true;
-                case IS_POINTER:
-                        return true;
-                case IS_RETURN:
-                        p->kind = is_jump ? CODE_RETURN : CODE_OTHER;
-                        return false;
-                case IS_NOTHING:
-                        p->kind = CODE_OTHER;
-                        return false;
-                }
+        if (helper == ELEMENTSOF(helpers))
+                return true;
+        ret->target = NO_SYMBOL;
+        ret->name = NULL;
+        switch (helpers[helper].what) {
+        case IS_STATIC:
+                ret->is_static = true;
+                ret->name = name;
+                return true;
+        case IS_POINTER:
+                return true;
+        case IS_RETURN:
+                p->kind = is_jump ? CODE_RETURN : CODE_OTHER;
+                return false;
+        case IS_NOTHING:
+                p->kind = CODE_OTHER;
+                return false;
         }
         return true;
 }

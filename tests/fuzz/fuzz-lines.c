@@ -58,12 +58,16 @@ static void read_elf(const uint8_t *data, size_t n) {
         _cleanup_(image_freep) Image *image = NULL;
         _cleanup_(code_symbols_done) CodeSymbols symbols = {};
         int fd = memfd_create("fuzz", MFD_CLOEXEC);
+        _cleanup_free_ uint8_t *marks = NULL;
         const char *problem;
 
         FUZZ_CHECK(fd >= 0 && write_full(fd, data, n) == 0);
         if (image_open(&image, fd, "fuzz", NULL, &problem) != 0)
                 return;
         FUZZ_CHECK(image_symbols(image, &symbols) == 0);
+        marks = calloc(symbols.n + 1, 1);
+        FUZZ_CHECK(marks);
+        image_find_pointed(image, &symbols, marks, 1);
         for (uint32_t k = 0; k < MIN(symbols.n, (size_t) SYMBOLS_MAX); k++) {
                 _cleanup_(lines_caller_freep) LinesCaller *c = NULL;
                 LineFrame frame;
@@ -86,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                 return 0;
         }
         FUZZ_CHECK(packed);
-        memcpy(packed, "ftlines\1", 8);
+        memcpy(packed, LINES_FILE_MAGIC, 8);
         n = ZSTD_compress(packed + 8, n_room, data, size, 1);
         FUZZ_CHECK(!ZSTD_isError(n));
         read_file(packed, n + 8);

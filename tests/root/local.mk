@@ -24,6 +24,7 @@ root_tests += \
 	%D%/test-lean.sh \
 	%D%/test-lean-live.sh \
 	%D%/test-leftovers.sh \
+	%D%/test-lines.sh \
 	%D%/test-loss.sh \
 	%D%/test-main-job.sh \
 	%D%/test-modules.sh \

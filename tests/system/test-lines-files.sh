@@ -29,7 +29,7 @@ cat >"$work/calls.txt" <<'END'
  0)   0.100 us    |    leaf();
  0)   1.000 us    |  }
  0)               |  by_pointer() {
- 0)   0.100 us    |    leaf();
+ 0)   0.100 us    |    deep();
  0)   1.000 us    |  }
  0)               |  module_caller [sample]() {
  0)   0.100 us    |    module_leaf [sample]();

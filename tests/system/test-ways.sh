@@ -28,7 +28,7 @@ says 'what they are from is said' "Lines are from .*$it\.lines"
 says 'a line stands behind a call' 'ip_make_skb\(\) \{ /\* <-net/ipv4/udp\.c:1332 \*/' "$work/lines"
 says 'what was inlined stands between' \
         'ktime_get_update_offsets_now\(\); /\* <-kernel/time/hrtimer\.c:1861 \[hrtimer_update_base\] kernel/time/hrtimer\.c:644 \*/' "$work/lines"
-says 'a static call is said to be one' 'hrtimer_interrupt\(\) \{ /\* <-static call' "$work/lines"
+says 'a static call is said to be one' 'apparmor_socket_sock_rcv_skb\(\); /\* <-static call: security/security\.c:4857 \*/' "$work/lines"
 ok 'what is an interrupt'\''s has no line' not grep -qE '(irq_enter_rcu|__sysvec_[a-z_]+)\(.*<-' "$work/lines"
 says 'several lines are all said' '/\* <-one of [0-9]+: [a-z/_0-9]+\.c:[0-9]+, :[0-9]+' "$work/lines"
 sed 's, /\* <-[^*]* \*/,,' "$work/lines" >"$work/without"

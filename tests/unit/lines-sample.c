@@ -125,6 +125,28 @@ KEPT void deep(void) {
         sink++;
 }
 
+/* What a compiler calls for a pointer, and the end of what lies in front of it. */
+HIDDEN void __x86_indirect_thunk_array(void) {
+}
+void __softirqentry_text_end(void) __attribute__((alias("__x86_indirect_thunk_array")));
+
+#line 190 "net/ipv4/thunk.c"
+KEPT void by_thunk(void) {
+        __x86_indirect_thunk_array();
+        sink++;
+}
+
+/* Called by a pointer, or not. */
+void deep(void);
+#line 200 "net/ipv4/pointed.c"
+Pointer pointed[] = { other, deep };
+KEPT void beside(Pointer f) {
+        f();
+        other();
+        leaf(6);
+        sink++;
+}
+
 #line 150 "init/main.c"
 KEPT void start_kernel(void) {
         outer(1);

@@ -22,10 +22,10 @@ TEST(what_is_no_lines_file_is_refused_by_name) {
         char path[4096 + 16];
 
         (void) snprintf(path, sizeof(path), "%s/x.lines", s.path);
-        expect_bad(path, "ftlines\2xxxxxxxxxxx", 18,
+        expect_bad(path, "ftlines\3xxxxxxxxxxx", 18,
                    "x.lines is no lines file, or of another version");
-        expect_bad(path, "ftlines\1xxxxxxxxxxx", 18, "x.lines is a damaged lines file");
-        expect_bad(path, "ftlines\1", 8, "x.lines is a damaged lines file");
+        expect_bad(path, "ftlines\2xxxxxxxxxxx", 18, "x.lines is a damaged lines file");
+        expect_bad(path, "ftlines\2", 8, "x.lines is a damaged lines file");
 }
 
 /* The strings "", "f" and more, machine and release. */

@@ -59,6 +59,16 @@ LINES_TEST(later_calls_tell_of_earlier_ones) {
         ORDER(l, a, false, "loop", round, 3, 1, 3, 1, 3);
 }
 
+LINES_TEST(a_pointer_beside_a_call_may_have_been_the_one_unless_the_order_tells) {
+        static const char *const once[] = { "other" }, *const last[] = { "other", "leaf" };
+        static const char *const twice[] = { "other", "other" };
+
+        ORDER(l, a, false, "beside", once, 3);
+        /* Nothing leads to the leaf but past the call. */
+        ORDER(l, a, true, "beside", last, 1, 1);
+        ORDER(l, a, true, "beside", twice, 2, 1);
+}
+
 LINES_TEST(an_order_that_cannot_be_is_not_believed) {
         static const char *const twice[] = { "other", "other" };
 

@@ -93,18 +93,21 @@ kernel_packages() { # KERNEL ARCHITECTURE [PAGE-SIZE]
         depends "$image" '^linux-(binary|modules)-' || true
 }
 
+suite_of() { # KERNEL
+        case ${1%-rt} in
+        5.10) echo bullseye ;;
+        new) echo sid ;;
+        *) echo bookworm ;; # no other has these packages
+        esac
+}
+
 fetch_kernel() ( # DIR KERNEL ARCHITECTURE [PAGE-SIZE]: all or nothing
         dir=$1 kernel=$2
         shift
         work=$(mktemp -d "$cache/fetch.XXXXXX")
         trap 'rm -rf "$work"' EXIT
         echo "vmrun: fetching kernel ${dir##*/}" >&2
-        case ${kernel%-rt} in
-        5.10) suite=bullseye ;;
-        new) suite=sid ;;
-        *) suite=bookworm ;; # no other has these packages
-        esac
-        configure_apt "$2" "$suite"
+        configure_apt "$2" "$(suite_of "$kernel")"
         persist apt-get -q update || die "cannot read the package lists"
         names=$(kernel_packages "$@") ||
                 { add_security && persist apt-get -q update && names=$(kernel_packages "$@"); } ||
@@ -154,6 +157,25 @@ fetch_headers() ( # DIR RELEASE ARCHITECTURE: all or nothing
         rm -rf "${dir:?}" "$work/root/usr/share"
         grep -rlI --include=Makefile --include=.kernelvariables /usr/src/ "$work/root/usr/src" |
                 xargs sed -i "s,/usr/src/,$dir/usr/src/,"
+        mv "$work/root" "$dir"
+)
+
+# Its debug information, of a kernel that was fetched; without that of its modules, which is most of it.
+fetch_debug() ( # DIR RELEASE ARCHITECTURE KERNEL: all or nothing
+        dir=$1 package=linux-image-$2-dbg
+        work=$(mktemp -d "$cache/fetch.XXXXXX")
+        trap 'rm -rf "$work"' EXIT
+        echo "vmrun: fetching $package" >&2
+        configure_apt "$3" "$(suite_of "$4")"
+        persist apt-get -q update || die "cannot read the package lists"
+        [[ $(apt-cache search --names-only "^${package//[+.]/.}\$") ]] ||
+                { add_security && persist apt-get -q update; } || die "cannot read the package lists"
+        mkdir "$work/root" "$work/debs"
+        cd "$work/debs"
+        persist apt-get -q download "$package" ||
+                die "Debian has no $package any more; remove $cache/$4 to fetch a newer kernel"
+        dpkg-deb --fsys-tarfile ./*.deb | tar -x -C "$work/root" --wildcards '*/vmlinux*'
+        rm -rf "${dir:?}"
         mv "$work/root" "$dir"
 )
 
