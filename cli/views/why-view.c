@@ -325,7 +325,9 @@ static void tell_value(Row r, const WhyValue *v) {
         row_json(r, "path", path_json(v->node));
         row_string(r, NULL, "name", v->name);
         row_string(r, NULL, "relation", relations[v->relation]);
-        row_json(r, "bound", bound_json(v->bound));
+        row_json(r, "bound",
+                 v->callers ? terminal_json_string(startswith(v->callers->text, "callers: "))
+                            : bound_json(v->bound));
         row_real(r, "slow_part", v->slow_part);
         row_real(r, "usual_part", v->usual_part);
         row_real(r, "change_ns", v->change_ns);

@@ -50,6 +50,7 @@ typedef struct Data {
         Hash functions, names; /* the one that others of that name stand for: by pointer, by name */
         Hash wakers, tasks;    /* indices + 1 */
         Hash variables;        /* likewise, by node and name */
+        Hash callers;          /* likewise, by pointer */
         Open *open, *spare;
         Feed *feeds;
 } Data;
@@ -232,6 +233,19 @@ static int note_value(Data *d, Open *to, const CallNode *node, const char *name,
         return 0;
 }
 
+static int note_callers(Data *d, Open *to, const CallNode *node, const Callers *callers) {
+        uint64_t key = hash_key(callers), n = hash_get(&d->callers, key);
+
+        if (n == 0) {
+                n = d->a.n_callers + 1;
+                if (!ARRAY_ADD(d->a.callers, d->a.n_callers, callers) ||
+                    hash_add(&d->callers, key, n) < 0)
+                        return -ENOMEM;
+        }
+        return note_value(d, to, node, "", 0,
+                          (ValueNumber){ .magnitude = VARIABLE_NUMBER_MAX + n - 1 });
+}
+
 static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         Feed *feed = userdata;
         Data *d = feed->data;
@@ -262,6 +276,8 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
                 open->number = ++feed->n_begun;
         }
         r = note_node(d, node);
+        if (_unlikely_(frame->callers != NULL) && !caller && r >= 0)
+                r = note_callers(d, open, node, frame->callers);
         while (_unlikely_(args != NULL) && r >= 0 && arguments_next(&args, &name, &n_name, &value))
                 r = note_value(d, open, node, name, n_name, value);
         return r;
@@ -478,7 +494,9 @@ Anatomy *anatomy_free(Anatomy *a) {
         for (size_t i = 0; i < a->n_variables; i++)
                 free(a->variables[i].name);
         free(a->variables);
+        free(a->callers);
         hash_done(&d->variables);
+        hash_done(&d->callers);
         idle_done(&a->idle);
         free(a->wakers);
         free(a->tasks);

@@ -49,7 +49,7 @@
 
 typedef struct Variable {
         uint32_t node; /* its id */
-        char *name;    /* "ret", or an argument's */
+        char *name; /* "ret", or an argument's; "": a value is VARIABLE_NUMBER_MAX and an index of Anatomy.callers */
 } Variable;
 
 typedef struct VariableValue {
@@ -97,6 +97,8 @@ typedef struct Anatomy {
         VariableValue *values; /* of a call those of one variable side by side */
         Variable *variables;
         size_t n_variables;
+        const Callers **callers; /* of outermost calls */
+        size_t n_callers;
         Waker *wakers;
         size_t n_wakers;
         char (*tasks)[16]; /* names */

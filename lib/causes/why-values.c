@@ -388,6 +388,10 @@ int why_conditions_choose(const WhyConditions *v, Why *w, const Anatomy *a, cons
                 if (i < N_REFINED && x->relation != WHY_EQUAL)
                         r = refine(x, a, c);
                 find_change(x, w, a, c);
+                if (!*x->name) {
+                        x->name = "callers";
+                        x->callers = a->callers[x->bound.magnitude - VARIABLE_NUMBER_MAX];
+                }
         }
         SORT(w->values, w->n_values, compare_values);
         /* The first of those that are as good as the best: what is given to a caller explains what it passes on. */

@@ -51,6 +51,7 @@ typedef struct Shape {
         uint64_t times[ELEMENTSOF(functions)], own_ns[ELEMENTSOF(functions)];
         uint32_t cpu;
         uint64_t len[ELEMENTSOF(functions)], error;
+        const Callers *callers;
 } Shape;
 
 static void step(Fed *f, unsigned source, Step s, const Shape *shape) {
@@ -70,6 +71,9 @@ static uint64_t call(Fed *f, unsigned source, const Shape *shape, size_t which, 
         enter.args = &shape->len[which];
         enter.n_args = 1;
         step(f, source, enter, shape);
+        if (depth == 0 && shape->callers)
+                step(f, source, (Step){ .kind = STEP_OTHER, .pid = 17, .callers = shape->callers },
+                     shape);
         f->now_ns += shape->own_ns[which];
         for (size_t i = 0; which < ELEMENTSOF(callees) && callees[which][i]; i++)
                 for (uint64_t n = 0; n < shape->times[callees[which][i]]; n++)
@@ -500,6 +504,25 @@ FED_TEST(an_error_that_slow_calls_return_is_named_by_its_name) {
 
         ck_assert_ptr_eq(w->cause->node->function, &functions[2]);
         ck_assert(says(w, "; 100 % of them have ret = -105 (ENOBUFS), 0 % of the usual ones."));
+}
+
+static void one_system_call_is_slow(Fed *f, int i, Shape *s) {
+        static char to[] = "callers: do_syscall_64 < __sys_sendto",
+                    msg[] = "callers: do_syscall_64 < __sys_sendmsg";
+        static const Callers sendto = { .root = &functions[0], .text = to },
+                             sendmsg = { .root = &functions[0], .text = msg };
+
+        s->callers = is_slow(i) ? &sendmsg : &sendto;
+        s->own_ns[2] += is_slow(i) ? 20000 : 0;
+}
+
+FED_TEST(who_called_the_slow_ones_is_named) {
+        _cleanup_(why_freep) Why *w =
+                explain_calls(f, 2000, one_system_call_is_slow, COHORTS_BY_SLOWEST);
+
+        ck_assert_ptr_eq(w->cause->node->function, &functions[2]);
+        ck_assert(says(w, "; 100 % of them have the callers: do_syscall_64 < __sys_sendmsg, 0 % of "
+                          "the usual ones."));
 }
 
 static void slow_calls_copy_more(Fed *f, int i, Shape *s) {
