@@ -78,7 +78,7 @@ exits 'the recording is whole' 0 ftracectl verify --json seals
 is 'with all its trees' "$(jq .trees "$out")" 1000
 make_room
 ok 'with room again it is sealed' wait_until 180 segments_are 2 seals
-is 'the journal has said it once' "$(grep -c "Cannot seal segment .*'seals'" "$work/ftraced.log")" 1
+is 'the journal has said it once' "$(grep -c "Cannot seal segment .*\"seals\"" "$work/ftraced.log")" 1
 exits 'and whole' 0 ftracectl verify --deep --json seals
 is 'still with all its trees' "$(jq .trees "$out")" 1000
 

@@ -198,6 +198,6 @@ systemctl daemon-reload
 systemctl stop ftraced.socket ftraced.service
 [[ $n_failed == 0 ]] || {
         journalctl -u ftraced.service -o cat >"$work/journal"
-        { grep "'long'" "$work/journal" && echo ... && tail -n 60 "$work/journal"; } | cut -c1-200 | sed 's/^/# journal: /'
+        { grep '"long"' "$work/journal" && echo ... && tail -n 60 "$work/journal"; } | cut -c1-200 | sed 's/^/# journal: /'
 }
 done_testing

@@ -38,7 +38,7 @@ is_limited() { # NAME LIMIT WORDS: it has ended for that
         is "$1 says which limit" "$(session "$1" .limit)" "$2"
         exits "$1 is shown" 0 ftracectl show "$1"
         says "$1 says why" "^ *State: sealed: .* a second over .*, more than the $3; name fewer" "$out"
-        says "the journal says it too" "$1' costs too much and ends: .*$3" "$work/ftraced.log"
+        says "the journal says it too" "$1\" costs too much and ends: .*$3" "$work/ftraced.log"
 }
 
 printf '%s\nMaxEventRate=10K\nMaxBufferMemory=32M\nMaxHookedFunctions=2\n' "$no_limits" >"$FTRACED_CONFIG"

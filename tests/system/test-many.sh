@@ -40,7 +40,7 @@ varlink() {
 }
 ok 'a daemon starts' start_ftraced --tracefs "$work/tracefs"
 exits 'one that there is not is not found' 3 ftracectl show r00300
-ok 'its neighbour is suggested' grep -q "Did you mean 'r00" "$err"
+ok 'its neighbour is suggested' grep -q "Did you mean \"r00" "$err"
 exits 'a name that is taken is refused' 5 ftracectl start -n r00297 udp_sendmsg
 ok 'it says that it exists' grep -q 'exists' "$err"
 exits 'another one records' 0 ftracectl start -n fresh udp_sendmsg

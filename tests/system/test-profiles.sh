@@ -46,7 +46,7 @@ cp "$work/wrong.conf" "$local"
 exits 'a profile with errors is not used' 2 ftracectl start --profile wrong udp_sendmsg
 says 'the first is said' 'wrong.conf:2: unknown key Funcions='
 exits 'one that is not there neither' 3 ftracectl start --profile udp-sendd
-says 'and the nearest is suggested' "'udp-send'"
+says 'and the nearest is suggested' '"udp-send"'
 rm "$local/wrong.conf"
 
 # --- recording with one -------------------------------------------------------------------------
