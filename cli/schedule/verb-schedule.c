@@ -13,8 +13,11 @@
 #include "cli/terminal/terminal.h"
 
 static int fail(const char *what, const char *name, int r) {
-        log_error_errno(r, "Failed to %s schedule \"%s\": %m", what, name);
-        return r == -EACCES || r == -EPERM ? STATUS_FORBIDDEN : STATUS_FAILED;
+        bool is_forbidden = r == -EACCES || r == -EPERM;
+
+        log_error_errno(r, "Failed to %s schedule \"%s\": %m%s", what, name,
+                        is_forbidden ? "; only root may: repeat with sudo" : "");
+        return is_forbidden ? STATUS_FORBIDDEN : STATUS_FAILED;
 }
 
 static int check_name(const char *name) {

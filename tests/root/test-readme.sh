@@ -34,11 +34,12 @@ nights() {
         done >/dev/null 2>&1
 }
 
-words() { # what is left of a text when it is told again tomorrow; how many roots why has to try, chance decides
+# What is left of a text when it is told again tomorrow: chance decides how many roots why tries, the disk what goes next.
+words() {
         tr '\r' '\n' | sed -E 's/\x1b\[[0-9;?]*[A-Za-z]//g; s/\x1b\][^\x07]*\x07//g
                 s/[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:]+/WHEN/g; s/[0-9a-f]{16,}/ID/g; s/\b(udp_sendmsg)-[0-9a-f]{4}\b/\1-ID/g
                 s/[0-9][0-9,.]* ?(ns|us|ms|s|min|h)\b/TIME/g; s/[0-9][0-9,.]*[KMGT]?B?\b/N/g
-                s/ +/ /g' | grep -vE '^ *$|^N roots were tried' | cut -c1-200
+                s/ +/ /g' | grep -vE '^ *$|^N roots were tried| is removed next, at ' | cut -c1-200
 }
 
 # Of what is printed the first line, of tables none, and all that is no result.
