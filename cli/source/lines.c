@@ -2,7 +2,6 @@
 
 /* Lines of the source for what is read, from wherever they can be had. */
 
-#include "base/unit.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "meta/meta.h"

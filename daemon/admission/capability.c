@@ -22,7 +22,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/io.h"
 #include "daemon/admission/admission.h"
 #include "meta/trigger.h"
 

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/io.h"

@@ -6,7 +6,6 @@
  */
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "daemon/admission/admission.h"
 #include "daemon/tracefs/control.h"

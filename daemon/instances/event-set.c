@@ -8,7 +8,6 @@
 
 #include <sys/utsname.h>
 
-#include "base/io.h"
 #include "base/name.h"
 #include "daemon/instances/instance.h"
 #include "meta/event-choice.h"

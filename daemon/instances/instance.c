@@ -10,8 +10,6 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "base/name.h"
-#include "base/unit.h"
 #include "daemon/instances/instance.h"
 #include "daemon/tracefs/control.h"
 #include "meta/clock.h"

@@ -7,8 +7,6 @@
 
 #include "base/hash.h"
 #include "base/io.h"
-#include "base/log.h"
-#include "base/name.h"
 #include "daemon/admission/admission.h"
 #include "daemon/instances/instance.h"
 #include "meta/event-choice.h"

@@ -6,7 +6,6 @@
  */
 
 #include "base/io.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "daemon/admission/admission.h"
 #include "daemon/lean/lean.h"

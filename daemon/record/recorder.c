@@ -14,7 +14,6 @@
 
 #include "base/array.h"
 #include "base/io.h"
-#include "base/name.h"
 #include "base/unit.h"
 #include "daemon/record/recorder.h"
 

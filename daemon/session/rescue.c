@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/io.h"
@@ -17,7 +16,6 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/process/journal.h"
-#include "daemon/record/reader.h"
 #include "daemon/session/session.h"
 #include "daemon/upkeep/upkeep.h"
 #include "daemon/watch/watch.h"

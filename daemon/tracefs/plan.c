@@ -5,7 +5,6 @@
  * changes, and what lets a plan be printed instead.
  */
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
 

@@ -9,7 +9,6 @@
  * go stay, until a later change finds it gone; the last session's end clears the list in any case.
  */
 
-#include "base/io.h"
 #include "base/log.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"

@@ -3,7 +3,6 @@
 /* A tenth of a CPU more, or a thousand changes of tasks, is another load; half as much of either is less. */
 
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"

@@ -9,7 +9,6 @@
 #include "analyze/held.h"
 #include "analyze/role.h"
 #include "base/array.h"
-#include "calls/stacks.h"
 
 HeldCall *held_begin(Held *h, uint32_t parent, int32_t depth) {
         HeldCall *c;

@@ -8,7 +8,6 @@
 #include <assert.h>
 
 #include "base/array.h"
-#include "base/name.h"
 #include "encode/parquet-encode.h"
 #include "encode/parquet.h"
 

@@ -84,34 +84,47 @@ static inline bool node_is_indirect(const LinesNode *n) {
 
 typedef struct Image Image;
 
-/* Consumes @fd, also on failure; @root: what paths begin with in the kernel's image; NULL: it is found out.  0,
- * LINES_E_NONE and half a sentence, a constant: "has no debug information", -errno. */
+/* image_open() consumes @fd, also on failure; @root: what paths begin with in the kernel's image; NULL: it is found out.
+ * 0, LINES_E_NONE and half a sentence, a constant: "has no debug information", -errno.  Nothing else of an image is
+ * built without elfutils, nor ever called: there is none. */
+#ifdef HAVE_ELFUTILS
+#define OF_IMAGE
 int image_open(Image **ret, int fd, const char *path, const char *root, const char **ret_problem);
-Image *image_free(Image *i);
+#else
+#define OF_IMAGE __attribute__((weak))
+static inline int image_open(Image **ret, int fd, const char *path, const char *root,
+                             const char **ret_problem) {
+        safe_close(fd);
+        *ret_problem = "cannot be read: this ftracectl was built without elfutils (libdw)";
+        return LINES_E_NONE;
+}
+#endif
+OF_IMAGE Image *image_free(Image *i);
 DEFINE_CLEANUP(Image *, image_free);
-const char *image_build_id(const Image *i); /* hexadecimal; NULL: it has none */
-const char *image_machine(const Image *i);  /* as uname(1) has it */
-const char *image_root(const Image *i);
-CodeMachine image_code(const Image *i);
-int image_symbols(Image *i, CodeSymbols *ret); /* 0 or -ENOMEM */
+OF_IMAGE const char *image_build_id(const Image *i); /* hexadecimal; NULL: it has none */
+OF_IMAGE const char *image_machine(const Image *i);  /* as uname(1) has it */
+OF_IMAGE const char *image_root(const Image *i);
+OF_IMAGE CodeMachine image_code(const Image *i);
+OF_IMAGE int image_symbols(Image *i, CodeSymbols *ret); /* 0 or -ENOMEM */
 
 typedef struct CodeRange {
         uint64_t begin, end;
 } CodeRange;
 /* Where the code of @symbol is; the caller frees.  0 or -ENOMEM. */
-int image_ranges(Image *i, const CodeSymbol *symbol, CodeRange **ret, size_t *ret_n);
+OF_IMAGE int image_ranges(Image *i, const CodeSymbol *symbol, CodeRange **ret, size_t *ret_n);
 /* The code there, up to its section's end; NULL: there is none. */
-const uint8_t *image_bytes(const Image *i, uint64_t address, size_t *ret_n);
+OF_IMAGE const uint8_t *image_bytes(const Image *i, uint64_t address, size_t *ret_n);
 /* What a relocation says of the address that an instruction has at @at: false: there is none; else *@ret_name is what is
  * in no section of this file, or NULL and *@ret is where. */
-bool image_relocated(const Image *i, uint64_t at, uint64_t *ret, const char **ret_name);
+OF_IMAGE bool image_relocated(const Image *i, uint64_t at, uint64_t *ret, const char **ret_name);
 /* Where the static key at that address jumps to; 0: there is none. */
-uint64_t image_key_target(const Image *i, uint64_t at);
+OF_IMAGE uint64_t image_key_target(const Image *i, uint64_t at);
 /* Marks each symbol whose address the image has otherwise than to call it; all, if it does not tell. */
-void image_find_pointed(const Image *i, const CodeSymbols *s, uint8_t *marks, uint8_t mark);
+OF_IMAGE void image_find_pointed(const Image *i, const CodeSymbols *s, uint8_t *marks,
+                                 uint8_t mark);
 /* Fills in the frames of @node, of the function at @symbol.  0 or -ENOMEM. */
-int image_frames(Image *i, const CodeSymbol *symbol, LinesNode *node);
-bool image_definition(Image *i, const CodeSymbol *symbol, LineFrame *ret);
+OF_IMAGE int image_frames(Image *i, const CodeSymbol *symbol, LinesNode *node);
+OF_IMAGE bool image_definition(Image *i, const CodeSymbol *symbol, LineFrame *ret);
 
 /* --- walking ---------------------------------------------------------------------------------- */
 

@@ -6,7 +6,6 @@ noinst_LIBRARIES += %D%/liblines.a
 	%D%/code.c \
 	%D%/code.h \
 	%D%/follow.c \
-	%D%/image.c \
 	%D%/layer.c \
 	%D%/lines-file.c \
 	%D%/lines-private.h \
@@ -19,6 +18,6 @@ noinst_LIBRARIES += %D%/liblines.a
 	%D%/ways.c \
 	%D%/ways.h
 if HAVE_ELFUTILS
-%C%_liblines_a_SOURCES += %D%/dwarf.c %D%/image.h
+%C%_liblines_a_SOURCES += %D%/dwarf.c %D%/image.c %D%/image.h
 endif
 lines_libs = %D%/liblines.a $(analyze_libs) $(ELFUTILS_LIBS)

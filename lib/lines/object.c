@@ -60,7 +60,7 @@ LinesObject *object_free(LinesObject *o) {
         free(o->callers);
         free(o->marks);
         code_symbols_done(&o->symbols);
-        (void) image_free(o->image);
+        image_freep(&o->image);
         free(o->origin);
         free(o->module);
         return mfree(o);

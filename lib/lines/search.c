@@ -330,6 +330,7 @@ static int take_fetched(Search *s) {
                 return strv_addf(&s->problems, "no debuginfod is asked: this ftracectl was built "
                                                "without libdebuginfod")
                                ?: LINES_E_NONE;
+        return LINES_E_NONE;
 }
 #endif
 

@@ -4,7 +4,6 @@
  * the page before, of which more would have to be read, and its own. */
 
 #include "meta/clock.h"
-#include "pages/dat-private.h"
 #include "pages/page-source.h"
 #include "store/page.h"
 

@@ -5,7 +5,6 @@
  * wants them reads them from its descriptor.  The file may grow while it is read (segment_refresh()).
  */
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
 

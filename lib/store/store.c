@@ -19,7 +19,6 @@
 #include "base/name.h"
 #include "store/entry.h"
 #include "store/store.h"
-#include "store/symbol-file.h"
 
 #define REMOVED_PREFIX ".removed-"
 #define MADE_PREFIX ".making-"

@@ -12,7 +12,6 @@
 #include <zstd.h>
 
 #include "base/array.h"
-#include "base/io.h"
 #include "store/entry.h"
 #include "store/format.h"
 #include "store/symbol-file.h"

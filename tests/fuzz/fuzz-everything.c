@@ -18,7 +18,6 @@
 #include "analyze/call-tree.h"
 #include "analyze/heat-map.h"
 #include "analyze/overhead.h"
-#include "analyze/quantiles.h"
 #include "calls/census.h"
 #include "calls/playback.h"
 #include "causes/critical-path.h"
@@ -33,7 +32,6 @@
 #include "fuzz-steps.h"
 #include "fuzz-mutate.h"
 #include "import/text-trace.h"
-#include "pages/page-source.h"
 
 #define STEPS_MAX 100000
 #define SMALL_BYTES 1024

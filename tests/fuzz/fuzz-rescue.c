@@ -11,7 +11,6 @@
 #include "fuzz-mutate.h"
 #include "fuzz-scratch.h"
 #include "pages/page-source.h"
-#include "store/page.h"
 
 #define PAGE 4096U
 

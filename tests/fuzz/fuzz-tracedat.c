@@ -10,7 +10,6 @@
 
 #include "cli/files/files.h"
 #include "fuzz-mutate.h"
-#include "pages/dat-private.h"
 
 #define EVENTS_MAX 200000
 #define WINDOW_NS UINT64_C(1000000)

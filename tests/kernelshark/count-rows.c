@@ -4,7 +4,6 @@
  * task and event. */
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <libkshark.h>
 

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "base/io.h"
 #include "base/log.h"
 #include "daemon/tracer/controller.h"
 

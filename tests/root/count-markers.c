@@ -13,7 +13,6 @@
 #include <fcntl.h>
 
 #include "base/cleanup.h"
-#include "base/io.h"
 #include "decode/records.h"
 #include "pages/page-source.h"
 #include "store/page.h"

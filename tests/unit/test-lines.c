@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <fcntl.h>
 #include <sys/mman.h>
 
 #include "base/io.h"

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 
-#include "base/unit.h"
 #include "cli/options/options.h"
 #include "unit.h"
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <fcntl.h>
 #include <pthread.h>
 
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "base/origin.h"
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/buf.h"
-#include "base/name.h"
 #include "meta/profile.h"
 #include "scratch.h"
 

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 
 #include "daemon/record/reader.h"
 #include "scratch.h"

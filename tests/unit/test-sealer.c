@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <signal.h>
-#include <sys/syscall.h>
 
 #include "daemon/upkeep/upkeep.h"
 #include "page-builder.h"

@@ -3,7 +3,6 @@
 /* Children that come into being while somebody closes what acts when it is closed. */
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include "daemon/process/spawn.h"
 #include "scratch.h"

@@ -27,8 +27,10 @@ static char *redraw(TextTrace *t) {
 }
 
 #define RULE " ------------------------------------------\n"
+#define CHANGE(tasks) RULE tasks "\n" RULE "\n"
 #define WIDE "\\x98\\x99\\x9a\\x9b\\x9c\\x9d\\x9e-16140"
 
+/* clang-format off */
 static const char *const texts[] = {
         /* all columns are drawn again */
         "# tracer: function_graph\n"
@@ -76,10 +78,7 @@ static const char *const texts[] = {
         " 0)   cat-1  | 3 us| } /* f() */\n"
         " 0)   cat-1  |   0.1 us  |  g(); // slow\n",
         " 1)   0.100 us    |  a();\n"
-        " ------------------------------------------\n"
-        " 1)  cat-123  =>  bash-9\n"
-        " ------------------------------------------\n"
-        "\n"
+        CHANGE(" 1)  cat-123  =>  bash-9")
         " 1)   0.100 us    |  b();\n",
         /* values and names behind calls are kept */
         " 0)               |  f(sk=0x1, msg=0x2, len=0x40) {\n"
@@ -101,77 +100,64 @@ static const char *const texts[] = {
         " (Overruns: 3)\n",
         /* names that were made plain are kept */
         " 0) " WIDE " |   0.100 us    |  a();\n"
-        " ------------------------------------------\n"
-        " 0) " WIDE " =>  \\x1b[31mab-9 \n"
-        " ------------------------------------------\n"
-        "\n"
+        CHANGE(" 0) " WIDE " =>  \\x1b[31mab-9 ")
         " 0)  \\x1b[31mab-9  |   0.100 us    |  b();\n",
         "     0 \\x98\\x99\\x9a\\x9b\\x9c(16140): -> a\n"
         "     1 \\x98\\x99\\x9a\\x9b\\x9c(16140): <- a\n",
         /* changes of tasks are kept */
         " 1)               |  a() {\n"
         " 0)   0.100 us    |  c();\n"
-        " ------------------------------------------\n"
-        " 1)    cat-123     =>     bash-9    \n"
-        " ------------------------------------------\n"
-        "\n"
+        CHANGE(" 1)    cat-123     =>     bash-9    ")
         " 1)   0.100 us    |  b();\n"
-        " ------------------------------------------\n"
-        " 1)     bash-9     =>    cat-123    \n"
-        " ------------------------------------------\n"
-        "\n"
+        CHANGE(" 1)     bash-9     =>    cat-123    ")
         " 1)   1.000 us    |  }\n",
         /* changes of tasks of unsaid cpus are kept */
         "   cat-123     |               |  a() {\n"
         "   <idle>-0    |   0.100 us    |  c();\n"
-        " ------------------------------------------\n"
-        " 1)    cat-123     =>     bash-9    \n"
-        " ------------------------------------------\n"
-        "\n"
+        CHANGE(" 1)    cat-123     =>     bash-9    ")
         "    bash-9     |               |  b() {\n"
         "   <idle>-0    |   0.100 us    |  c();\n"
-        " ------------------------------------------\n"
-        " 0)    <idle>-0    =>    cat-123    \n"
-        " ------------------------------------------\n"
-        "\n"
+        CHANGE(" 0)    <idle>-0    =>    cat-123    ")
         "   cat-123     |   ==========> |\n"
         "   cat-123     |               |    irq() {\n"
         "    bash-9     |   1.000 us    |  }\n"
-        " ------------------------------------------\n"
-        " 1)     bash-9     =>    <idle>-0   \n"
-        " ------------------------------------------\n"
-        "\n"
+        CHANGE(" 1)     bash-9     =>    <idle>-0   ")
         "   <idle>-0    |               |  /* sched_waking: comm=a */\n"
         "   cat-123     |   0.100 us    |    }\n"
         "   cat-123     |   <========== |\n"
         "   cat-123     |   1.000 us    |  }\n",
         /* changes of tasks are kept without columns */
-        "  0.100 us    |  a();\n" RULE " 1)    <idle>-0    =>   rcu_pre-18  \n" RULE "\n"
+        "  0.100 us    |  a();\n"
+        CHANGE(" 1)    <idle>-0    =>   rcu_pre-18  ")
         "  0.100 us    |  b();\n"
-        "              |  c() {\n" RULE " 0)   rcu_pre-18   =>    <idle>-0   \n" RULE "\n"
+        "              |  c() {\n"
+        CHANGE(" 0)   rcu_pre-18   =>    <idle>-0   ")
         "  0.100 us    |    d();\n"
         "  0.300 us    |  }\n",
         "# tracer: function_graph\n"
         "#\n"
         "#               FUNCTION CALLS\n"
         "#               |   |   |   |\n"
-        "a() {\n" RULE " 1)    <idle>-0    =>   rcu_pre-18  \n" RULE "\n"
+        "a() {\n"
+        CHANGE(" 1)    <idle>-0    =>   rcu_pre-18  ")
         "  b();\n"
         "}\n",
         /* changes of tasks that do not fit are kept */
         /* names that nobody has, twice the same task, none where one is missing, at the * beginning and for another CPU */
-        RULE " 0)     abc-7      =>     def-8    \n" RULE "\n"
-             " 0)    cat-123     |   0.100 us    |  a();\n" RULE
-             " 0)     xyz-3      =>    dog-124    \n" RULE "\n"
-             " 0)    cat-124     |   0.100 us    |  b();\n" RULE
-             " 0)    cat-124     =>    cat-124    \n" RULE "\n"
-             " 0)    cat-124     |   0.100 us    |  c();\n"
-             " 0)    cow-125     |   0.100 us    |  d();\n" RULE
-             " 1)    cow-125     =>    cat-124    \n" RULE "\n"
-             " 0)    cow-125     |   0.100 us    |  e();\n"
-             " 1)    cat-124     |   0.100 us    |  f();\n",
-        " 0)   0.100 us    |  a();\n" RULE " 0)    cat-124     =>    cat-124    \n" RULE "\n"
-        " 0)   0.100 us    |  b();\n" RULE " 0)    cow-125     =>    dog-126    \n" RULE "\n"
+        CHANGE(" 0)     abc-7      =>     def-8    ")
+        " 0)    cat-123     |   0.100 us    |  a();\n"
+        CHANGE(" 0)     xyz-3      =>    dog-124    ")
+        " 0)    cat-124     |   0.100 us    |  b();\n"
+        CHANGE(" 0)    cat-124     =>    cat-124    ")
+        " 0)    cat-124     |   0.100 us    |  c();\n"
+        " 0)    cow-125     |   0.100 us    |  d();\n"
+        CHANGE(" 1)    cow-125     =>    cat-124    ")
+        " 0)    cow-125     |   0.100 us    |  e();\n"
+        " 1)    cat-124     |   0.100 us    |  f();\n",
+        " 0)   0.100 us    |  a();\n"
+        CHANGE(" 0)    cat-124     =>    cat-124    ")
+        " 0)   0.100 us    |  b();\n"
+        CHANGE(" 0)    cow-125     =>    dog-126    ")
         " 0)   0.100 us    |  c();\n",
         " 0)   0.100 us    |  a();\n"
         "------------------------------------------\n"
@@ -180,10 +166,10 @@ static const char *const texts[] = {
         " 0)   0.100 us    |  b();\n",
         /* a task may change its name */
         " 0)     sh-123     |   0.100 us    |  a();\n"
-        " 0)    cat-123     |   0.100 us    |  a();\n" RULE
-        " 0)     sh-123     =>    <idle>-0   \n" RULE "\n"
-        " 0)    <idle>-0    |   0.100 us    |  b();\n" RULE
-        " 0)    <idle>-0    =>    dog-123    \n" RULE "\n"
+        " 0)    cat-123     |   0.100 us    |  a();\n"
+        CHANGE(" 0)     sh-123     =>    <idle>-0   ")
+        " 0)    <idle>-0    |   0.100 us    |  b();\n"
+        CHANGE(" 0)    <idle>-0    =>    dog-123    ")
         " 0)    cow-123     |   0.100 us    |  a();\n",
         /* marks of interrupts are kept where they are */
         " 0)   <========== |\n"
@@ -244,6 +230,7 @@ static const char *const texts[] = {
         "     7 a(1): -> f\n"
         "     0 a(1): -> g\n",
 };
+/* clang-format on */
 
 TEST(lines_are_drawn_again_as_they_were) {
         for (size_t i = 0; i < ELEMENTSOF(texts); i++) {

@@ -3,10 +3,7 @@
 /* What the kernel printed of a buffer, and the recording of the same buffer, are the same steps. */
 
 #include "calls/playback.h"
-#include "decode/records.h"
 #include "scratch.h"
-#include "segment-map.h"
-#include "store/page.h"
 #include "store/store.h"
 #include "text-file.h"
 

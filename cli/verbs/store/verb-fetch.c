@@ -2,7 +2,6 @@
 
 /* A trace.dat holds raw pages, and with them kernel addresses: the new file is for its owner and group only. */
 
-#include "base/io.h"
 #include "cli/files/files.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
