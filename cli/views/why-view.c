@@ -179,6 +179,7 @@ static void tell_area(Row r, const Why *w, const WhyArea *a, const char *title) 
                 row_cell(r, title, "%s", NAME_QUOTED(name ?: ""));
         else
                 row_json(r, "place", terminal_json_text(a->name, a->n_name));
+        row_known_int(r, "not_hooked_below", unhooked_is_number(a->n_unhooked), a->n_unhooked);
 }
 
 static _printf_(4, 5) void tell_sum(Table *t, const Why *w, double ns, const char *format, ...) {

@@ -159,6 +159,9 @@ int call_tree_finish(CallTree *t) {
                         nodes[i]->total_ns = 0;
         }
         for (size_t i = t->nodes.n; i > 0; i--) {
+                /* A caller with calls may have some below it whose own call of it was not recorded. */
+                if (call_node_is_uncounted(nodes[i]))
+                        nodes[i]->total_ns = MAX(nodes[i]->total_ns, nodes[i]->share_ns);
                 nodes[i]->parent->share_ns += nodes[i]->share_ns;
                 nodes[i]->parent->waited_ns += nodes[i]->waited_ns;
                 nodes[i]->parent->n_below += nodes[i]->n_below + nodes[i]->n;

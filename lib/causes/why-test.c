@@ -242,7 +242,7 @@ static int list_areas(Why *w, const Anatomy *a, uint32_t *of, BreakdownPlace pla
                        (w->areas[k].n_name != n || memcmp(w->areas[k].name, name, n) != 0))
                         k++;
                 if (k == w->n_areas &&
-                    !ARRAY_ADD(w->areas, w->n_areas, (WhyArea){ name, n, 0, 0, NAN }))
+                    !ARRAY_ADD(w->areas, w->n_areas, (WhyArea){ name, n, 0, 0, NAN, 0 }))
                         return -ENOMEM;
                 of[i] = (uint32_t) k;
         }
@@ -291,6 +291,8 @@ int why_add_areas(Why *w, const Anatomy *a, const CohortsRoot *root, BreakdownPl
                 while (anatomy_next(&p)) {
                         WhyArea *area = &w->areas[of[p.part.node]];
 
+                        area->n_unhooked =
+                                MAX(area->n_unhooked, a->nodes[p.part.node]->n_unhooked);
                         *(is_slow ? &area->slow_ns : &area->usual_ns) +=
                                 (double) (p.part.run_ns + p.part.wait_ns) /
                                 (double) (is_slow ? c.n_slow : c.n_usual);

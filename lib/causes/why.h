@@ -156,6 +156,7 @@ typedef struct WhyArea {
         const char *name; /* as the BreakdownPlace has it */
         size_t n_name;
         double slow_ns, usual_ns, p; /* p: NAN, if there are too few calls */
+        int32_t n_unhooked;          /* the most below one of them, in either cohort (Unhooked) */
 } WhyArea;
 
 typedef struct Why {

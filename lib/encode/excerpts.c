@@ -17,6 +17,9 @@
 #define LINES_BEFORE 4U
 #define LINES_AFTER 3U
 #define DEFINITION_NEAR 3U
+#define PART_MIN 3 /* letters of a name that tell it */
+#define LOWER "abcdefghijklmnopqrstuvwxyz"
+#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 #define LINE_BYTES_MAX ((size_t) 240) /* what is longer is cut */
 #define MAKEFILE_BYTES_MAX ((size_t) 1 << 20)
 
@@ -79,7 +82,7 @@ int excerpts_new(Excerpts **ret, const char *dir) {
         if (e->dir_fd < 0)
                 return ORIGIN(-errno);
         r = read_below(e->dir_fd, "Makefile", &makefile, NULL, MAKEFILE_BYTES_MAX);
-        if (r == -ENOMEM || r == -ENOSYS)
+        if (r < 0 && r != -ENOENT && r != -EISDIR)
                 return r;
         if (r < 0 || !find_version(e, makefile))
                 return EXCERPTS_E_NONE;
@@ -165,11 +168,35 @@ static void add_line(Buf *out, const char *s, size_t n) {
         out->error = out->error ?: plain.error;
 }
 
-/* Macros that make functions put underscores before a name. */
+/* DEVICE_ATTR_RO(mtu), where mtu_show() is defined; @open: the bracket. */
+static bool is_part_of_name(const char *s, const char *open, const char *end, const char *name,
+                            size_t n) {
+        const char *macro = open, *part = open + 1, *behind = part;
+        size_t k;
+
+        while (macro > s && strchr(UPPER, macro[-1]))
+                macro--;
+        if (macro == open || (macro > s && strchr(LOWER, macro[-1])) ||
+            startswith(macro, "EXPORT_"))
+                return false;
+        while (behind < end && strchr(LOWER UPPER, *behind))
+                behind++;
+        k = (size_t) (behind - part);
+        return k >= PART_MIN && k < n &&
+               ((name[k] == '_' && memcmp(name, part, k) == 0) ||
+                (name[n - k - 1] == '_' && memcmp(name + n - k, part, k) == 0));
+}
+
+/* Macros that make functions put underscores before a name, or are given a part of it. */
 static bool has_name(const char *s, const char *end, const char *name, size_t n) {
+        bool is;
+
         for (; n > 1 && *name == '_'; name++)
                 n--;
-        return memmem(s, (size_t) (end - s), name, n);
+        is = memmem(s, (size_t) (end - s), name, n);
+        for (const char *p = s; !is && (p = memchr(p, '(', (size_t) (end - p))); p++)
+                is = is_part_of_name(s, p, end, name, n);
+        return is;
 }
 
 /* A file while its lines are written, those with the lowest numbers first. */

@@ -27,7 +27,8 @@ typedef struct Excerpts Excerpts;
 
 enum { EXCERPTS_E_NONE = 1 };
 
-/* @dir: an unpacked source.  0; EXCERPTS_E_NONE: it is none, as its Makefile does not tell the version; -errno. */
+/* @dir: an unpacked source.  0; EXCERPTS_E_NONE: it is none, as it has no Makefile that tells a version; -errno, also of
+ * that one: -EXDEV: it lies outside. */
 int excerpts_new(Excerpts **ret, const char *dir);
 /* "6.12.117" */
 const char *excerpts_version(const Excerpts *e);

@@ -86,6 +86,11 @@ ok 'it is what the kernel draws' cmp "$work/all" "$out"
 exits 'of SystemTap' 0 ftracectl report --format=indent --store "$data" udp-pairs-6.12
 says 'it has marks, too' ' -> ip_send_skb /\* 2 not hooked below \*/$' "$out"
 
+exits 'compared by layers' 0 ftracectl diff --store "$data" udp_sendmsg-6.12 udp-pairs-6.12 --by=layer --vmlinux="$top_srcdir/tests/data/udp_sendmsg-6.12.lines"
+says 'it has the time of what is not hooked elsewhere' '^Not all functions were hooked: what these took counts where their callers are\.$' "$out"
+exits 'compared by layers, as JSON' 0 ftracectl diff --store "$data" udp_sendmsg-6.12 udp-pairs-6.12 --by=layer --json --vmlinux="$top_srcdir/tests/data/udp_sendmsg-6.12.lines"
+is 'that is told of those of the callers' "$(jq -c '[.[].areas[] | select(.not_hooked_below > 0).place] | unique' "$out")" '["IP","network core"]'
+
 # Two recordings in which not the same is hooked: what one lacks need not be new.
 edit udp_sendmsg-6.1 '.n_hooked = 129 | .n_known = 130 | .tree_from = "learned"'
 exits 'a difference' 0 ftracectl diff --limit=1000 --store "$data" udp_sendmsg-6.1 udp_sendmsg-6.12

@@ -288,6 +288,27 @@ GROWN_TEST(roots_stand_below_their_callers) {
                                       "child 1 50 50)) root 1 7 7");
 }
 
+/* Of its caller one call was recorded, and the one that it was called by was not: there the tree has the time of both. */
+GROWN_TEST(above_a_caller_with_calls_is_the_time_of_all) {
+        static char text[] = "callers: tick";
+        static const Callers of_module = { .root = &step_module,
+                                           .text = text,
+                                           .n = 1,
+                                           .functions = { &step_irq } },
+                             of_child = { .root = &step_child,
+                                          .text = text,
+                                          .n = 2,
+                                          .functions = { &step_module, &step_irq } };
+
+        FEED(g->pairing, step_enter(&step_module, 0),
+             (Step){ .kind = STEP_OTHER, .pid = 17, .callers = &of_module },
+             step_leave(&step_module, 0, 100));
+        FEED(g->pairing, step_enter(&step_child, 0),
+             (Step){ .kind = STEP_OTHER, .pid = 17, .callers = &of_child },
+             step_leave(&step_child, 0, 50));
+        ck_assert_str_eq(finished(g), "tick 0 150 0(leaf 1 100 100(child 1 50 50))");
+}
+
 GROWN_TEST(a_thousand_levels_are_a_thousand_nodes) {
         const CallNode *node;
         int32_t n = 0;

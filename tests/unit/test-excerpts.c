@@ -160,6 +160,28 @@ SCRATCH_TEST(another_version_is_told_by_names_and_ends) {
         ck_assert_uint_eq(n.n_other, 4);
 }
 
+SCRATCH_TEST(a_macro_may_be_given_a_part_of_the_name) {
+        _cleanup_(excerpts_freep) Excerpts *e = source(s);
+        _cleanup_free_ char *text = NULL;
+
+        scratch_put(s, "show.c", "NETDEVICE_SHOW_RW(mtu, fmt_dec);\n");
+        scratch_put(s, "event.h", "static\nTRACE_EVENT(sys_enter,\n");
+        scratch_put(s, "call.c", "\treturn get(mtu);\n\tgetMTU(mtu);\n");
+        scratch_put(s, "export.c", "EXPORT_SYMBOL(udp);\n");
+        scratch_put(s, "short.c", "X(mt)\nX(mtu");
+        scratch_put(s, "word.c", "X(show)\nX(tu_show)\nX(mtu_sh)\nX()\n(mtu)\n");
+        text = WRITE(e, NULL, { "show.c", 1, "mtu_show" },
+                     { "event.h", 2, "trace_event_raw_event_sys_enter" },
+                     { "call.c", 1, "mtu_show" }, { "export.c", 1, "udp_sendmsg" },
+                     { "short.c", 1, "mt_show" }, { "word.c", 4, "mtu_shows" });
+        ck_assert_ptr_nonnull(strstr(text, "RW(mtu, fmt_dec);\\n\"],\"other\":[]}"));
+        ck_assert_ptr_nonnull(strstr(text, "EVENT(sys_enter,\\n\"],\"other\":[]}"));
+        ck_assert_ptr_nonnull(strstr(text, "getMTU(mtu);\\n\"],\"other\":[1]}"));
+        ck_assert_ptr_nonnull(strstr(text, "(udp);\\n\"],\"other\":[1]}"));
+        ck_assert_ptr_nonnull(strstr(text, "X(mtu\\n\"],\"other\":[1]}"));
+        ck_assert_ptr_nonnull(strstr(text, "(mtu)\\n\"],\"other\":[4]}"));
+}
+
 SCRATCH_TEST(all_of_it_is_bounded) {
         _cleanup_(excerpts_freep) Excerpts *e = source(s);
         _cleanup_buf_ Buf out = BUF_INIT;
@@ -182,6 +204,9 @@ SCRATCH_TEST(a_directory_that_is_no_source_is_refused) {
 
         ck_assert_int_eq(excerpts_new(&e, "/no/such/directory"), -ENOENT);
         ck_assert_int_eq(excerpts_new(&e, s->path), EXCERPTS_E_NONE);
+        ck_assert_int_eq(symlinkat("/proc/version", s->fd, "Makefile"), 0);
+        ck_assert_int_eq(excerpts_new(&e, s->path), -EXDEV);
+        ck_assert_int_eq(unlinkat(s->fd, "Makefile", 0), 0);
         scratch_put(s, "Makefile", "all:\n\tVERSION = 6\n");
         ck_assert_int_eq(excerpts_new(&e, s->path), EXCERPTS_E_NONE);
         ck_assert_ptr_null(e);

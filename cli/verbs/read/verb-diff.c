@@ -120,11 +120,19 @@ static void add_median(Buf *out, const Why *w) {
 
 static int add_areas(Buf *out, const Options *o, const Why *w, BreakdownBy by) {
         _cleanup_table_ Table t = {};
+        bool is_hooked = true;
+        int r;
 
         table_begin(&t, JSON_OFF);
         why_view_tell_areas(w, &t, top_view_title(by),
                             o->limit > 0 ? (size_t) o->limit : AREAS_SHOWN);
-        return table_print(&t, out, !o->no_legend);
+        r = table_print(&t, out, !o->no_legend);
+        for (size_t i = 0; i < w->n_areas; i++)
+                is_hooked = is_hooked && unhooked_is_none(w->areas[i].n_unhooked);
+        if (!is_hooked && !o->no_legend)
+                buf_adds(out, "Not all functions were hooked: what these took counts where their "
+                              "callers are.\n");
+        return r;
 }
 
 static int print(const Options *o, const Changes *c, const WhySides *s) {

@@ -130,7 +130,8 @@ static int open_source(Exporting *e, const char *dir) {
                               "%s is no source of Linux: it has no Makefile with a VERSION; unpack "
                               "the kernel's source and name that directory.",
                               NAME_QUOTED(dir));
-        return r < 0 ? failed_errno(r, "Failed to open the source %s: %m", NAME_QUOTED(dir))
+        return r < 0 ? failed_errno(r, "Failed to open the source %s, or its Makefile: %m",
+                                    NAME_QUOTED(dir))
                      : STATUS_OK;
 }
 
