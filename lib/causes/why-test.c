@@ -232,12 +232,19 @@ int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
 
 /* --- areas ------------------------------------------------------------------------------------ */
 
+/* Those of the root and of what is below it: callers have lower ids. */
 static int list_areas(Why *w, const Anatomy *a, uint32_t *of, BreakdownPlace place,
                       void *userdata) {
+        of[0] = UINT32_MAX;
         for (size_t i = 1; i < a->n_nodes; i++) {
+                const CallNode *node = a->nodes[i];
                 size_t n, k = 0;
-                const char *name = place(userdata, a->nodes[i]->function, &n);
+                const char *name;
 
+                of[i] = UINT32_MAX;
+                if (node != w->root && of[node->parent->id] == UINT32_MAX)
+                        continue;
+                name = place(userdata, node->function, &n);
                 while (k < w->n_areas &&
                        (w->areas[k].n_name != n || memcmp(w->areas[k].name, name, n) != 0))
                         k++;
