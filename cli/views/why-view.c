@@ -327,7 +327,7 @@ static void tell_value(Row r, const WhyValue *v) {
         row_string(r, NULL, "name", v->name);
         row_string(r, NULL, "relation", relations[v->relation]);
         row_json(r, "bound",
-                 v->callers ? terminal_json_string(startswith(v->callers->text, "callers: "))
+                 v->callers ? terminal_json_string(callers_names(v->callers))
                             : bound_json(v->bound));
         row_real(r, "slow_part", v->slow_part);
         row_real(r, "usual_part", v->usual_part);

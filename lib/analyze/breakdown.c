@@ -37,7 +37,7 @@ int breakdown_by_from_name(const char *name) {
 
 /* The same of several roots. */
 static const char *callers_of(const Frame *frame) {
-        return frame->callers ? startswith(frame->callers->text, "callers: ") : UNTOLD;
+        return frame->callers ? callers_names(frame->callers) : UNTOLD;
 }
 
 static void name_row(const Breakdown *p, BreakdownRow *row, const Frame *frame,

@@ -67,6 +67,11 @@ typedef struct Callers {
         const Function *functions[];
 } Callers;
 
+/* The text without "callers: ". */
+static inline const char *callers_names(const Callers *c) {
+        return c->text + strlen("callers: ");
+}
+
 typedef struct Step {
         StepKind kind;
         uint32_t cpu;
