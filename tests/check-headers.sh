@@ -1,4 +1,5 @@
 #!/bin/bash
+# long: each header is compiled by itself; those that are included are by every build
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # A header is complete: it compiles alone, once, and says its licence, as every source file does.

@@ -20,6 +20,8 @@ EXTRA_DIST += %D%/check-tables.py %D%/narrow-dat.py %D%/long-names.py %D%/on-ter
 	%D%/consumers/ask-duckdb.mjs %D%/consumers/ask-chdb.mjs %D%/consumers/make-calls.py %D%/consumers/odd-names.py
 EXTRA_DIST += %D%/README %D%/layers.txt %D%/rooms %D%/rooms.txt %D%/functions.sh %D%/setup.sh %D%/demo %D%/run-all .ci/run
 dist_check_SCRIPTS += $(house_tests)
+# Those that say "# long: WHY" in their first lines are told by `make check`, and not by run-all's short form.
+short_stories = $(filter-out $(shell cd $(top_srcdir) && grep -l '^\# long: ' $(dist_check_SCRIPTS)),$(dist_check_SCRIPTS))
 TESTS += $(house_tests)
 
 include %D%/workload/local.mk

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Touches: function_graph, and crashes the machine again and again; only in a guest that may reboot.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12 new
+# kernels: 6.12
+# long kernels: new
 # needs: reboots
 # boot: reserve_mem=16M:4096:trace trace_instance=boot_mapped^traceoff@trace nokaslr
 #

@@ -1,8 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, probes, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12
-# long kernels: 5.10 6.1 new arm64-6.12
+# long kernels: 6.12 5.10 6.1 new arm64-6.12
 #
 # Who calls a root: for each of its calls the functions that the kernel itself prints of a stack taken there by hand,
 # nothing of what takes the stack, and nothing is left behind.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12
+# long kernels: 6.12
 #
 # follow draws calls while they happen, and Ctrl-C leaves the kernel as it was.
 . "$(dirname "$0")/../functions.sh"

@@ -1,8 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12
-# long kernels: 5.10 6.1 new 6.12-rt new-rt arm64-6.12 arm64-16k-6.12
+# long kernels: 6.12 5.10 6.1 new 6.12-rt new-rt arm64-6.12 arm64-16k-6.12
 #
 # The drawing is the kernel's own: what `report` prints equals, byte for byte, what the kernel's
 # `trace` file printed of the same events before they were drained.

@@ -1,8 +1,7 @@
 #!/bin/bash
 # Touches: nearly all of tracefs, kernel.ftrace_enabled, the clock on the wall, mounts a disk; needs root, function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12
-# long kernels: 6.1
+# long kernels: 6.12 6.1
 #
 # A daemon is killed at a random moment while sessions come and go and something else goes wrong as well: its disk does
 # not write, somebody toggles kernel.ftrace_enabled, sets the clock, damages the ledger, or traces beside it.

@@ -1,8 +1,7 @@
 #!/bin/bash
 # Touches: nearly every control file of tracefs; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12
-# long kernels: 6.1
+# long kernels: 6.12 6.1
 #
 # What somebody left in the tracing files is overridden while a session records, and put back exactly:
 # by stop, by run, and by --restore after the daemon was killed, also without the store, and, where

@@ -1,8 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12
-# long kernels: new
+# long kernels: 6.12 new
 #
 # What the kernel had to overwrite is counted for each CPU, and said wherever the recording is shown.
 . "$(dirname "$0")/../functions.sh"

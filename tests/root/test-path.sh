@@ -1,8 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, events; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12
-# long kernels: 6.1 new
+# long kernels: 6.12 6.1 new
 #
 # Sleeps that are planted along a chain of five tasks are what the path of the last one's read() consists of,
 # and who holds a lock is whom the path of another one's write() goes through.

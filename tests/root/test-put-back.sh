@@ -1,8 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, graph filters and somebody else's tracer; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12
-# long kernels: 6.1
+# long kernels: 6.12 6.1
 #
 # Whatever others do before, during and after sessions, also forced ones and those whose undo failed: in
 # the end tracefs is as if there had been no ftraced.  FTRACED_LONG: in many orders more.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: function_graph; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: new
+# long kernels: new
 #
 # Roots come and go beside sessions that look calls up: the kernel does not fault (every story asks for
 # that at its end), recordings lack nothing but what their gaps say, and lists of processes are as they

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: nearly every control file of tracefs; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12
+# long kernels: 6.12
 #
 # The kernel's own selftests find a clean kernel after ftraced: stopped, or killed and put back.  What
 # they reset while it records is noticed.  They are run where SELFTESTS says where they are (HACKING).

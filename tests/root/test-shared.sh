@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12
+# long kernels: 6.12
 #
 # Sessions that record at the same time have one graph filter and one count of depth between them.
 # Each recording holds the trees of its own roots, whole, and nothing else, and names its neighbours.

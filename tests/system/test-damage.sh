@@ -1,5 +1,6 @@
 #!/bin/bash
 # Touches: nothing; reads copies of the recordings in tests/data.
+# long: hundreds of damaged files; the fuzz targets read their corpora
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Whatever is wrong with a file of a recording, in whatever kind of file: it is said with the file and

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Touches: a fake tracefs, and a store on a small tmpfs in a mount namespace of its own.
+# long: it waits for a disk to fill
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # A ring on a disk that is smaller than the ring drops its oldest, and goes on.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Touches: a fake tracefs and a store, both of its own.
+# long: floods of calls
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Whatever a client does, it costs only itself its connection: another one is answered all the while,

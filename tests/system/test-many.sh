@@ -1,5 +1,6 @@
 #!/bin/bash
 # Touches: a fake tracefs and a store, both of its own.
+# long: hundreds of recordings
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # A daemon in a store with many recordings reads each of them when it begins; what it keeps in memory of them is

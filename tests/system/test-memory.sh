@@ -1,5 +1,6 @@
 #!/bin/bash
 # Touches: nothing; reads texts that it writes.
+# long: a million calls, several times
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Ten times the events take no more memory, even behind a call whose return was lost, but for what has a bound of its own:

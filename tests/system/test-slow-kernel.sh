@@ -1,5 +1,6 @@
 #!/bin/bash
 # Touches: a fake tracefs and a store, both of its own.
+# long: it waits for a kernel that takes its time
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # While the kernel takes its time over arming, disarming and hooking what a trigger begins, the daemon

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Touches: a fake tracefs and a store, both of its own.
+# long: it waits for disks
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # A disk that takes pages and fails to write them: the session is degraded as long as it lasts, what was

@@ -181,14 +181,14 @@ TEST(digits_of_any_number_are_an_address) {
 }
 
 TEST(a_line_without_end_is_searched_once) {
-        enum { N = (8 << 20) / UNIT_EVERY & ~1 };
-        char *text = malloc(N + 1);
+        const size_t n = (8 << 20) / UNIT_EVERY & ~1U;
+        char *text = malloc(n + 1);
         Symbol y;
 
-        for (size_t i = 0; i < N; i += 2)
+        for (size_t i = 0; i < n; i += 2)
                 memcpy(text + i, "x ", 2);
-        text[N] = 0;
-        _cleanup_(symbols_freep) Symbols *s = MADE(Symbols, symbols_new, text, N);
+        text[n] = 0;
+        _cleanup_(symbols_freep) Symbols *s = MADE(Symbols, symbols_new, text, n);
 
         ck_assert(!symbols_find_name(s, "x", &y)); /* or it takes hours */
 }

@@ -283,7 +283,7 @@ TEST(a_slow_cpu_is_named_before_what_takes_most_of_the_time_anyway) {
 TEST(two_recordings_of_the_same_differ_by_chance) {
         unsigned n_named = 0;
 
-        for (uint64_t seed = 1; seed <= 60; seed++) {
+        for (uint64_t seed = 1; seed <= 60; seed += UNIT_EVERY) {
                 _cleanup_fed_ Fed f = fed();
                 _cleanup_(why_freep) Why *w = NULL;
 
@@ -426,7 +426,7 @@ static void all_vary(Fed *f, int i, Shape *s) {
 TEST(parts_that_vary_by_themselves_are_no_single_cause) {
         unsigned n_named = 0;
 
-        for (uint64_t seed = 1; seed <= 40; seed++) {
+        for (uint64_t seed = 1; seed <= 40; seed += UNIT_EVERY) {
                 _cleanup_fed_ Fed f = fed();
                 _cleanup_(why_freep) Why *w = NULL;
 
@@ -581,7 +581,7 @@ FED_TEST(calls_that_all_take_the_same_are_not_compared_with_nothing) {
 
 /* Whatever calls are like, and however they are chosen. */
 TEST(causes_always_add_up) {
-        for (uint64_t seed = 1; seed <= 40; seed++) {
+        for (uint64_t seed = 1; seed <= 40; seed += UNIT_EVERY) {
                 _cleanup_fed_ Fed f = fed();
                 _cleanup_(why_freep) Why *w = NULL;
                 CohortsSpec spec = { .by = seed % 5 };

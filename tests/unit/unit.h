@@ -26,17 +26,23 @@ static inline void mark_line_once(const char *file, int line) {
 
 #define _mark_point(file, line) mark_line_once(file, line)
 
-/* A test that tries all of many, each by itself, tries every fifth with sanitizers, where each takes that much longer. */
 #if defined(__SANITIZE_ADDRESS__)
-#define UNIT_EVERY 5
+#define UNIT_SANITIZES 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define UNIT_EVERY 5
+#define UNIT_SANITIZES 1
 #endif
 #endif
-#ifndef UNIT_EVERY
-#define UNIT_EVERY 1
+#ifndef UNIT_SANITIZES
+#define UNIT_SANITIZES 0
 #endif
+
+/* A test that tries all of many, each by itself, tries all in the long form, else every third, and with sanitizers, where
+ * each takes that much longer, every fifth. */
+static inline unsigned unit_every(void) {
+        return UNIT_SANITIZES ? 5 : getenv("FTRACED_LONG") ? 1 : 3;
+}
+#define UNIT_EVERY unit_every()
 
 /* What a test with random numbers begins with, and tells: $FTRACED_SEED makes it the same again. */
 static inline unsigned unit_seed(void) {
