@@ -139,8 +139,9 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/tracing-copy.c \
 	%D%/upkeep/upkeep.h \
 	%D%/watch/watch.h \
+	%D%/instances/value-fields.c \
 	%D%/instances/value-probe.c
-daemon_libs = %D%/libdaemon.a $(wire_libs) $(learn_libs) $(retention_libs) $(pages_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lpthread
+daemon_libs = %D%/libdaemon.a $(wire_libs) $(types_libs) $(learn_libs) $(retention_libs) $(pages_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lpthread
 
 sbin_PROGRAMS += ftraced
 ftraced_SOURCES = %D%/main.c

@@ -130,7 +130,7 @@ static int add_words(Options *o, const Option *option, Strv *list, const char *v
                      const char *separators) {
         size_t n_before = list->n;
 
-        if ((separators ? strv_split(list, value, separators) : strv_add(list, value)) < 0)
+        if ((separators ? strv_split_outside(list, value, separators) : strv_add(list, value)) < 0)
                 return out_of_memory();
         if (option->is_valid && list->n == n_before)
                 return option_usage(o->verb, "--%s needs a %s that is not empty", option->name,

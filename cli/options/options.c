@@ -9,6 +9,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/options.h"
+#include "meta/args-choice.h"
 #include "meta/config.h"
 #include "meta/event-choice.h"
 
@@ -62,13 +63,15 @@ static const Option options[] = {
           "only process PID; may be repeated|run start arm follow schedule: only process PID and its children; may be repeated",
           .is_valid = is_pid, .noun = "process number" },
         { "args",           0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.args), "FUNCTION",
-          "also record the arguments of roots, or of FUNCTION; may be repeated|report: draw arguments",
-          .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.args_functions) },
+          "also record the arguments of roots, or of FUNCTION, or FUNCTION(FIELD,...); may be repeated|report: draw arguments",
+          .is_valid = args_choice_is_valid, .noun = "function or FUNCTION(FIELD,...)", .list = AT(spec.args_functions) },
         { "retval",         0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.retval), "FUNCTION",
           "also record what the roots return, or FUNCTION; may be repeated|report: draw what functions return",
           .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.retval_functions) },
         { "kernel-stack",   0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.kernel_stack), NULL,
           "also record who calls the roots: the kernel's functions above them" },
+        { "what",           0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.what), NULL,
+          "also record what the roots work on: file, port, device, task" },
         { "event",          0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.events), "EVENT",
           "also record EVENT: SYSTEM:NAME or SYSTEM:NAME:FILTER; may be repeated", .is_valid = event_choice_is_valid,
           .noun = "SYSTEM:NAME or SYSTEM:NAME:FILTER, as in sched:sched_switch" },

@@ -37,6 +37,7 @@ enum {
         CAN_ARGS,
         CAN_RETVAL,
         CAN_CALLERS,
+        CAN_FIELDS,
         CAN_SCHED,
         CAN_COMM,
         CAN_CGROUP,
@@ -62,6 +63,10 @@ static const Capability capabilities[_CAN_N] = {
         [CAN_CALLERS] = { "kernel-stack", "--kernel-stack", "who calls the roots",
                           "dynamic_events events/ftrace/kernel_stack", NULL,
                           "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS" },
+        [CAN_FIELDS] = { "what", "--what", "what the roots work on, and fields of arguments",
+                         "dynamic_events kprobe_events", NULL,
+                         "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS, and "
+                         "CONFIG_DEBUG_INFO_BTF" },
         [CAN_SCHED] = { "sched", "--sched", "when tasks wait, and for whom",
                         "events/sched/sched_switch events/sched/sched_waking", NULL, "4.3" },
         [CAN_COMM] = { "comm", "--comm", "only tasks of a name", "events/task/task_rename", NULL,
@@ -120,9 +125,10 @@ int capability_find_missing(const Capability *c, const Tracefs *fs, char **ret) 
 int admit_capabilities(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
         const bool is_wanted[_CAN_N] = {
                 /* what something else refuses is not among them */
-                [CAN_ARGS] = spec->args || spec->args_functions.n > 0,
+                [CAN_ARGS] = spec_asks_for_args(spec),
                 [CAN_RETVAL] = spec->retval || spec->retval_functions.n > 0,
                 [CAN_CALLERS] = spec->kernel_stack,
+                [CAN_FIELDS] = spec_asks_for_fields(spec),
                 [CAN_COMM] = spec->comms.n > 0,
                 [CAN_CGROUP] = spec->cgroups.n > 0,
                 [CAN_TAI] = streq_ptr(spec->clock, "tai"),

@@ -14,6 +14,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/api/api.h"
+#include "meta/args-choice.h"
 #include "meta/event-choice.h"
 #include "meta/trigger.h"
 
@@ -114,8 +115,7 @@ static int check_event(const Allowed *a, const char *verb, const char *system, c
                 NAME_QUOTED(text));
 }
 
-static int check_events(const Allowed *a, const char *verb, const Strv *events,
-                        Refusal *refusal) {
+static int check_events(const Allowed *a, const char *verb, const Strv *events, Refusal *refusal) {
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < events->n; i++) {
@@ -174,13 +174,23 @@ int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *
                 { SPEC_ASKS_NOTRACE, &spec->notrace, "leave out" },
                 { SPEC_ASKS_HOOKED, &spec->hooked, "choose" },
                 { SPEC_ASKS_FUNCTIONS, &spec->retval_functions, "probe" },
-                { SPEC_ASKS_FUNCTIONS, &spec->args_functions, "probe" },
         };
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < ELEMENTSOF(lists); i++)
                 if (asked & lists[i].bit)
                         r = check_names(&functions, lists[i].verb, lists[i].names, refusal);
+        for (size_t i = 0; r == 0 && asked & SPEC_ASKS_FUNCTIONS && i < spec->args_functions.n;
+             i++) {
+                _cleanup_free_ char *function = args_choice_function(spec->args_functions.items[i]);
+
+                r = function ? check_name(&functions, "probe", function, refusal) : -ENOMEM;
+        }
+        if (r == 0 && asked & SPEC_ASKS_FUNCTIONS && spec_asks_for_fields(spec))
+                r = refusal_set(
+                        refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                        "only root may record what is behind arguments (--what, fields of "
+                        "--args): it may be other users'. Ask root for a profile that does");
         if (r == 0 && (asked & SPEC_ASKS_EVENTS))
                 r = check_events(&events, spec->black_box ? "have a black box record" : "record",
                                  &spec->events, refusal);

@@ -221,7 +221,7 @@ int refuse_no_event(const Tracefs *fs, const char *system, const char *event, Re
  *      f:ftraced/...                                                                 fprobes without a number, seen on 7.2
  *      r1024:ftraced/ftraced_af63f54c86021707_r0 udp_sendmsg ret=$retval             kretprobe
  *      f:ftraced/ftraced_af63f54c86021707_e0 udp_sendmsg a0=$arg1:x64 ...            fprobe: registers of six arguments
- *      p:ftraced/ftraced_af63f54c86021707_p0 udp_sendmsg a0=$arg1:x64 ...            kprobe
+ *      p:ftraced/ftraced_af63f54c86021707_p0 udp_sendmsg a0=$arg1:x64 ...            kprobe; or fields, or both
  *      f:ftraced/ftraced_af63f54c86021707_c0 udp_sendmsg      fprobe, behind which the trigger "stacktrace" records
  *      p:ftraced/ftraced_af63f54c86021707_k0 udp_sendmsg      the kernel's stack; likewise a kprobe
  *
@@ -246,9 +246,27 @@ typedef enum ValueKind {
 } ValueKind;
 
 /* The functions whose values the spec asks for, sorted; none: no probes are needed, for nobody asks or function_graph does
- * it.  @roots: sorted.  0, REFUSED (there is no such function, or there are too many), -errno. */
+ * it.  Of arguments each is "NAME WHAT", with what its probe takes.  @roots: sorted.  0, REFUSED (there is no such function
+ * or field, or there are too many), -errno. */
 int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, const Spec *spec,
-                       const Strv *roots, Strv *ret, Refusal *refusal);
+                       const Strv *roots, Strv *ret, Strv *warnings, Refusal *refusal);
+/*
+ * value_fields_choose() - what the probes of arguments take
+ * @given:     functions of which that is all arguments, sorted
+ * @arguments: how they are taken
+ * @ret:       "NAME WHAT" of each of @given, and of those of which the spec asks for fields; sorted
+ *
+ * A field is found in the kernel's own types below @f->root_fd, and is written as the kernel's probes take it since
+ * 5.10, by offsets: its name is that of its kind and its own, "be_dport" (decode/formats.h says how they are read).
+ *
+ *      ... at_0=$arg1:x64 be_dport=+12($arg1):u16
+ *
+ * Of numbers that cannot be read the kernel records what was in its buffer, so that the pointers that they are read
+ * through come first, "at_N".  0, REFUSED, -errno.
+ */
+int value_fields_choose(const Functions *f, const Tracefs *fs, const Spec *spec, const Strv *roots,
+                        const Strv *given, const char *arguments, Strv *ret, Strv *warnings,
+                        Refusal *refusal);
 /* Adds what would be recorded of the probes themselves in a tree, where they are kprobes.  0 or -ENOMEM. */
 int value_probe_find_handlers(const Functions *f, const Tracefs *fs, Strv *ret);
 

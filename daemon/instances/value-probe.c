@@ -9,6 +9,7 @@
 #include "base/io.h"
 #include "daemon/admission/admission.h"
 #include "daemon/instances/instance.h"
+#include "meta/args-choice.h"
 #include "meta/event-choice.h"
 
 #define BTF "sys/kernel/btf/"
@@ -44,7 +45,7 @@ static const struct {
                               "Name others with --args=FUNCTION.",
                               offsetof(Spec, args),
                               offsetof(Spec, args_functions),
-                              { { "f", 'e', " " GIVEN }, { "p", 'p', " " GIVEN } },
+                              { { "f", 'e', "" }, { "p", 'p', "" } },
                               2 },
         [VALUE_RETURNED] = { "options/funcgraph-retval",
                              "what is returned by",
@@ -90,22 +91,37 @@ static const char *const handlers[] = {
         "optimized_callback",
 };
 
-int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, const Spec *spec,
-                       const Strv *roots, Strv *ret, Refusal *refusal) {
+/* True if the spec names @function, not as one of a pattern. */
+static bool is_named(ValueKind kind, const Spec *spec, const char *function) {
         const Strv *named = list_of(kind, spec);
-        _cleanup_strv_ Strv all = {};
-        size_t n;
-        int r;
+        size_t n = strcspn(function, " ");
 
-        r = functions_expand(f, named, VALUE_PROBES_MAX, &all, &n);
+        for (size_t i = 0; i < named->n; i++)
+                if (strncmp(named->items[i], function, n) == 0 && strchr("(", named->items[i][n]))
+                        return true;
+        return false;
+}
+
+static int choose_functions(ValueKind kind, const Functions *f, const Tracefs *fs, const Spec *spec,
+                            const Strv *roots, Strv *ret, Refusal *refusal) {
+        const Strv *list = list_of(kind, spec);
+        _cleanup_strv_ Strv all = {}, named = {};
+        size_t n;
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < list->n; i++)
+                if (!args_choice_fields(list->items[i]))
+                        r = strv_add(&named, list->items[i]);
+        if (r >= 0)
+                r = functions_expand(f, &named, VALUE_PROBES_MAX, &all, &n);
         if (r == FUNCTIONS_E_NOTHING)
-                return refuse_no_function(f, named->items[n], refusal);
+                return refuse_no_function(f, named.items[n], refusal);
         if (r == FUNCTIONS_E_COSTLY)
                 return refusal_set_of(
                         refusal, REFUSAL_INVALID_SPEC, "field", kinds[kind].field,
                         "%s=%s: that pattern takes too long to compare; use a simpler "
                         "one.",
-                        kinds[kind].option, named->items[n]);
+                        kinds[kind].option, named.items[n]);
         if (r < 0 || (kinds[kind].own && faccessat(fs->fd, kinds[kind].own, F_OK, 0) >= 0))
                 return r;
         for (size_t i = 0;
@@ -123,6 +139,19 @@ int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, co
                         kinds[kind].what, VALUE_PROBES_MAX, MAX(n, all.n), kinds[kind].fewer);
         *ret = TAKE(all, (Strv){});
         return 0;
+}
+
+int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, const Spec *spec,
+                       const Strv *roots, Strv *ret, Strv *warnings, Refusal *refusal) {
+        _cleanup_strv_ Strv given = {};
+        int r;
+
+        if (kind != VALUE_ARGUMENTS)
+                return choose_functions(kind, f, fs, spec, roots, ret, refusal);
+        r = choose_functions(kind, f, fs, spec, roots, &given, refusal);
+        return r == 0 ? value_fields_choose(f, fs, spec, roots, &given, GIVEN, ret, warnings,
+                                            refusal)
+                      : r;
 }
 
 uint64_t value_probe_hash(const char *session) {
@@ -185,13 +214,14 @@ static int try_forms(Plan *p, const Form *forms, size_t n_forms, size_t *form, c
 }
 
 /* A module that was built without the kernel's types at hand has none; of a kernel without, the session says so. */
-static int warn_of_module(const Functions *f, const char *function, Strv *warnings) {
-        const char *module = functions_find_module(f, function);
-        _cleanup_free_ char *path = NULL, *warning = NULL;
+static int warn_of_module(const Functions *f, const char *function, int n_name, Strv *warnings) {
+        _cleanup_free_ char *alone = strndup(function, (size_t) n_name), *path = NULL,
+                            *warning = NULL;
+        const char *module = alone ? functions_find_module(f, alone) : NULL;
         int n = module ? (int) strcspn(module + 1, "]") : 0;
 
         if (!module)
-                return 0;
+                return alone ? 0 : -ENOMEM;
         if (asprintf(&path, BTF "%.*s", n, module + 1) < 0 ||
             asprintf(&warning,
                      "module %.*s does not say what its functions' arguments are (/%s is missing): "
@@ -212,28 +242,29 @@ int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Strv *fu
 
         for (size_t i = 0; i < functions->n; i++) {
                 const char *function = functions->items[i];
+                int n_name = (int) strcspn(function, " ");
                 char name[EVENT_WORD_MAX + 1], why[WHY_MAX];
                 int r = try_forms(p, kinds[kind].forms, n_forms, &form, function, i, name);
 
                 if (r >= 0)
-                        r = strv_addf(ret_events, SYSTEM ":%s:%s", name, function);
-                if (r >= 0 && kind == VALUE_ARGUMENTS)
-                        r = warn_of_module(f, function, warnings);
+                        r = strv_addf(ret_events, SYSTEM ":%s:%.*s", name, n_name, function);
+                if (r >= 0 && kind == VALUE_ARGUMENTS && strstr(function, " a0="))
+                        r = warn_of_module(f, function, n_name, warnings);
                 if (r == -ENOMEM || p->ledger->error < 0)
                         return r;
                 n_made += r >= 0;
                 if (r >= 0)
                         continue;
                 read_why(p->fs, r, why);
-                if (strv_contains(list_of(kind, spec), function) ||
-                    (i + 1 == functions->n && n_made == 0))
+                if (is_named(kind, spec, function) || (i + 1 == functions->n && n_made == 0))
                         return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
                                            json_pack("{ss}", "what", kinds[kind].option + 2),
-                                           "%s %s cannot be recorded: the kernel refuses a probe "
+                                           "%s %.*s cannot be recorded: the kernel refuses a probe "
                                            "there: %s. %s",
-                                           kinds[kind].what, function, why, kinds[kind].others);
-                r = strv_addf(warnings, "%s %s is not recorded: %s", kinds[kind].what, function,
-                              why);
+                                           kinds[kind].what, n_name, function, why,
+                                           kinds[kind].others);
+                r = strv_addf(warnings, "%s %.*s is not recorded: %s", kinds[kind].what, n_name,
+                              function, why);
                 if (r < 0)
                         return r;
         }

@@ -91,7 +91,7 @@ static int session_store_symbols(Session *s, Refusal *refusal) {
  * fprobes know types themselves (daemon/instances/instance.h). */
 static int session_store_types(Session *s, Refusal *refusal) {
         const Spec *spec = &s->meta->spec;
-        bool has_args = spec->args || spec->args_functions.n > 0,
+        bool has_args = spec_asks_for_args(spec),
              has_returns = (spec->retval || spec->retval_functions.n > 0) &&
                            release_compare(s->meta->kernel, 6, 5) == RELEASE_BEFORE;
         _cleanup_close_ int root_fd = -EBADF;

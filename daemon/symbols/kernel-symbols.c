@@ -260,11 +260,10 @@ static int add_types(Buf *b, int root_fd, const char *name, size_t n_name) {
 
 /* /proc/modules has the newest module first, so its order reversed is that of loading.  A module may have no types, and
  * one that goes while we read is left out. */
-int kernel_types_store(int root_fd, int symbols_fd, char ret_hash[static SYMBOL_HASH_CHARS + 1]) {
+int kernel_types_read(int root_fd, Buf *b) {
         _cleanup_free_ char *modules = NULL;
-        _cleanup_buf_ Buf b = BUF_INIT;
         _cleanup_strv_ Strv lines = {};
-        int r = add_types(&b, root_fd, "vmlinux", strlen("vmlinux"));
+        int r = add_types(b, root_fd, "vmlinux", strlen("vmlinux"));
 
         if (r < 0)
                 return r == -ENOENT ? KERNEL_TYPES_E_NONE : r;
@@ -276,9 +275,16 @@ int kernel_types_store(int root_fd, int symbols_fd, char ret_hash[static SYMBOL_
         for (size_t i = lines.n; i-- > 0;) {
                 const char *line = lines.items[i];
 
-                r = add_types(&b, root_fd, line, strcspn(line, " "));
+                r = add_types(b, root_fd, line, strcspn(line, " "));
                 if (r < 0 && r != -ENOENT)
                         return r;
         }
-        return symbol_file_store(symbols_fd, b.data, b.n_data, ret_hash);
+        return 0;
+}
+
+int kernel_types_store(int root_fd, int symbols_fd, char ret_hash[static SYMBOL_HASH_CHARS + 1]) {
+        _cleanup_buf_ Buf b = BUF_INIT;
+        int r = kernel_types_read(root_fd, &b);
+
+        return r == 0 ? symbol_file_store(symbols_fd, b.data, b.n_data, ret_hash) : r;
 }

@@ -15,8 +15,7 @@
  * Source: linux 6.12 kernel/module/procfs.c, m_show().
  */
 
-#include "base/cleanup.h"
-
+#include "base/buf.h"
 #include "meta/meta.h"
 #include "store/symbol-file.h"
 
@@ -86,12 +85,13 @@ int symbol_watch_look(SymbolWatch *w, KernelSymbols *k, int symbols_fd, SessionM
                       uint64_t trace_ns);
 
 /*
- * kernel_types_store() - see that the store has what the kernel says of its functions' parameters now
+ * kernel_types_read(), kernel_types_store() - read, or see that the store has what the kernel says of its functions' parameters now
  * @root_fd: what /sys and /proc are below
  *
- * The files of /sys/kernel/btf put behind each other as decode/prototypes.h has it, some 6 MB, of which 2 remain in the
- * store, once for each content.  They are not looked into here.
+ * The files of /sys/kernel/btf put behind each other as types/prototypes.h has it, some 6 MB, of which 2 remain in the
+ * store, once for each content.  They are not looked into here.  Text is added to @b.
  * Return: 0 and the file's name, KERNEL_TYPES_E_NONE, -errno.
  */
 enum { KERNEL_TYPES_E_NONE = 1 }; /* the kernel was built without */
+int kernel_types_read(int root_fd, Buf *b);
 int kernel_types_store(int root_fd, int symbols_fd, char ret_hash[static SYMBOL_HASH_CHARS + 1]);

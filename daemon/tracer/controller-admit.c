@@ -66,7 +66,7 @@ static int admit_spec(const Controller *c, const SessionMeta *m, const MemoryUse
                 r = admit_capabilities(&c->fs, spec, refusal);
         for (ValueKind k = 0; r == 0 && k < _VALUE_KIND_N; k++)
                 r = value_probe_choose(k, &c->functions, &c->fs, spec, &a->roots, &a->values[k],
-                                       refusal);
+                                       &a->warnings, refusal);
         if (r == 0)
                 r = admit_triggers(c, spec, refusal);
         if (r == 0)

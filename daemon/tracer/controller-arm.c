@@ -95,7 +95,7 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                         .no_sleep_time = m->spec.no_sleep_time,
                         .not_hooked = &a->not_hooked,
                         .hooks = t->waits ? &a->waiting : &a->lean.hooks,
-                        .args = m->spec.args || m->spec.args_functions.n > 0 });
+                        .args = spec_asks_for_args(&m->spec) });
         if (r >= 0)
                 r = event_set_plan(&m->spec, &a->threads, &t->instance, p);
         if (r >= 0)

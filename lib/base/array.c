@@ -111,6 +111,21 @@ int strv_split(Strv *v, const char *s, const char *separators) {
         return 0;
 }
 
+int strv_split_outside(Strv *v, const char *s, const char *separators) {
+        for (s += strspn(s, separators); *s; s += strspn(s, separators)) {
+                size_t n = 0, depth = 0;
+                int r;
+
+                for (; s[n] && (depth > 0 || !strchr(separators, s[n])); n++)
+                        depth = s[n] == '(' ? depth + 1 : depth - (s[n] == ')' && depth > 0);
+                r = strv_addn(v, s, n);
+                if (r < 0)
+                        return r;
+                s += n;
+        }
+        return 0;
+}
+
 bool strv_contains(const Strv *v, const char *s) {
         for (size_t i = 0; i < v->n; i++)
                 if (streq(v->items[i], s))

@@ -92,6 +92,8 @@ int strv_extend(Strv *v, const Strv *words);
 int strv_pick(Strv *v, const Strv *words, const Strv *sorted, bool in_both);
 /* Adds every word of @s, split at any of @separators; empty words are skipped. */
 int strv_split(Strv *v, const char *s, const char *separators);
+/* What is in parentheses is one part of a word. */
+int strv_split_outside(Strv *v, const char *s, const char *separators);
 bool strv_contains(const Strv *v, const char *s);
 bool strv_finds(const Strv *sorted, const char *s);    /* in one that strv_sort_unique() left */
 bool strv_equal(const Strv *a, const Strv *b);         /* as ordered lists */

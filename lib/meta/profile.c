@@ -71,7 +71,7 @@ static json_t *parse_value(SpecValue type, const char *s) {
         case SPEC_VALUE_WORD:
                 return json_string(s);
         case SPEC_VALUE_WORDS:
-                return strv_split(&words, s, " \t,") < 0 ? NULL : json_strv_new(&words);
+                return strv_split_outside(&words, s, " \t,") < 0 ? NULL : json_strv_new(&words);
         case SPEC_VALUE_LINE:
                 return json_pack("[s]", s);
         case SPEC_VALUE_BOOL:

@@ -9,6 +9,7 @@
 
 #include "base/name.h"
 #include "base/unit.h"
+#include "meta/args-choice.h"
 #include "meta/event-choice.h"
 #include "meta/spec.h"
 #include "meta/trigger.h"
@@ -118,7 +119,9 @@ static const SpecMember members[] = {
         FLAG(retval, "RetVal", BOOL, VIEW),
         FLAG(kernel_stack, "KernelStack", BOOL, VIEW),
         PATTERNS(retval_functions, SPEC_MAX_VALUES, "RetValFunctions", WORDS, VIEW),
-        PATTERNS(args_functions, SPEC_MAX_VALUES, "ArgsFunctions", WORDS, VIEW),
+        LIST(args_functions, SPEC_MAX_VALUES, ARGS_CHOICE_MAX, args_choice_is_valid,
+             "ArgsFunctions", WORDS, VIEW),
+        FLAG(what, "What", BOOL, VIEW),
         LIST(events, SPEC_MAX_EVENTS, EVENT_CHOICE_MAX, event_choice_is_valid, "Event", LINE,
              SPEC_ASKS_EVENTS),
         NUMBER(budget_ppm, 0, 1000000, SPEC_DEFAULT_BUDGET_PPM, "Budget", PERCENT, COST),
@@ -238,6 +241,21 @@ int spec_copy(Spec *ret, const Spec *spec) {
                 return r;
         *ret = TAKE(copy, (Spec){});
         return 0;
+}
+
+static bool names_args(const Spec *spec, bool fields) {
+        for (size_t i = 0; i < spec->args_functions.n; i++)
+                if ((args_choice_fields(spec->args_functions.items[i]) != NULL) == fields)
+                        return true;
+        return false;
+}
+
+bool spec_asks_for_args(const Spec *spec) {
+        return spec->args || names_args(spec, false);
+}
+
+bool spec_asks_for_fields(const Spec *spec) {
+        return spec->what || names_args(spec, true);
 }
 
 void spec_done(Spec *spec) {

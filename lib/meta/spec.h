@@ -86,7 +86,8 @@ typedef struct Spec {
         bool retval; /* and what the roots return, where the kernel does it by itself what all do */
         bool kernel_stack; /* and who calls the roots: the kernel's stack above each call of one */
         Strv retval_functions; /* names and globs: what these return, too */
-        Strv args_functions;   /* the same for arguments */
+        Strv args_functions;   /* the same for arguments, or of fields (meta/args-choice.h) */
+        bool what;             /* and what the roots work on: files, ports, devices, tasks */
         Strv hooked;           /* names and globs: only these and the roots are recorded */
         /* Past these a session is not begun, or ends; 0: as ftraced.conf says. */
         uint64_t max_hooked;     /* functions that `hooked` and the like stand for */
@@ -173,5 +174,8 @@ int spec_member_to_json(json_t *o, const Spec *spec, size_t offset);
 enum { SPEC_E_INVALID = 1 };
 int spec_from_json(Spec *ret, const json_t *o, const char **ret_field);
 int spec_copy(Spec *ret, const Spec *spec);
+/* Of arguments, not only of fields; of fields or what roots work on. */
+bool spec_asks_for_args(const Spec *spec);
+bool spec_asks_for_fields(const Spec *spec);
 void spec_done(Spec *spec);
 #define _cleanup_spec_ _cleanup_(spec_done)

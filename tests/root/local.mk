@@ -52,6 +52,7 @@ root_tests += \
 	%D%/test-tracedat.sh \
 	%D%/test-trigger.sh \
 	%D%/test-values.sh \
+	%D%/test-what.sh \
 	%D%/test-watcher.sh
 EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/another-boot %D%/break-module.py %D%/others.sh %D%/run-in-guests tests/vm/fetch.sh tests/vm/test-guests.sh tests/vm/vmrun
 

@@ -120,6 +120,9 @@ exits 'what it does not allow is refused' 4 member start udp_sendmsg
 says 'with what it does' "may not record the function \"udp_sendmsg\": ftraced.conf allows its group only tcp_\\*"
 exits 'a glob that goes beyond it is, too' 4 member start '*_sendmsg'
 exits 'an event is refused' 4 member start --event=sched:sched_switch tcp_sendmsg
+exits 'what is behind arguments is refused' 4 member start --what tcp_sendmsg
+says 'as only root may' 'only root may record what is behind arguments'
+exits 'by name, too' 4 member start '--args=tcp_sendmsg(size)' tcp_sendmsg
 # What a session waits for tells as much as what it records, and so may any name.
 exits 'nor does a black box bring one along: the kernel log' 4 member start --black-box tcp_sendmsg
 says 'which is named' "may not have a black box record the event \"printk:console\": ftraced.conf allows its group none"

@@ -73,6 +73,8 @@ static void show_what(Buf *out, const SessionMeta *m) {
         line_list(out, "Events", &spec->events);
         line_list(out, "Returns of", &spec->retval_functions);
         line_list(out, "Arguments of", &spec->args_functions);
+        if (spec->what)
+                line(out, "Objects", "of the roots");
         line_list(out, "Processes", &spec->pids);
         line_list(out, "Tasks named", &spec->comms);
         line_list(out, "Control groups", &spec->cgroups);
