@@ -163,6 +163,19 @@ bool values_have_returns(const Values *v) {
         return false;
 }
 
+int values_fields(const Values *v, Strv *ret) {
+        int r = 0;
+
+        for (size_t i = 0; i < v->n_probes; i++)
+                for (size_t k = 0; k < v->probes[i].format.n_fields && r >= 0; k++) {
+                        const ProbeField *f = &v->probes[i].format.fields[k];
+
+                        if (f->kind != PROBE_FAMILY)
+                                r = strv_add_new(ret, f->name);
+                }
+        return r;
+}
+
 static const Probe *find_probe(const Values *v, const Event *e) {
         for (size_t i = 0; i < v->n_probes; i++)
                 if (v->probes[i].format.id == e->id)
