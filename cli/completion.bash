@@ -143,7 +143,7 @@ _ftracectl() {
         --on) COMPREPLY=($(compgen -W 'function: event: slower: count: at: in: signal command' -- "$cur"))
                 [[ ${COMPREPLY[0]-} == *: ]] && compopt -o nospace 2>/dev/null
                 return ;;
-        --by) COMPREPLY=($(compgen -W 'function module task cpu root caller file dir layer' -- "$cur")); return ;;
+        --by) COMPREPLY=($(compgen -W 'function module task cpu root caller what file dir layer' -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "$columns" -- "$cur")); return ;;
         --columns) # the last of a list
                 word=

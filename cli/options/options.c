@@ -152,7 +152,7 @@ static const Option options[] = {
         { "option",        'O', OPTIONS_DRAW,   OPTION_WORDS,    AT(render), "OPTION",
           "switch a column of the kernel's drawing on or, with \"no\" in front, off: funcgraph-cpu, funcgraph-proc, funcgraph-abstime, funcgraph-duration, funcgraph-overhead, funcgraph-overrun, funcgraph-irqs, funcgraph-tail, funcgraph-args, funcgraph-retval, funcgraph-retval-hex; may be repeated" },
         { "by",             0,  OPTIONS_TOP | OPTIONS_DIFF, OPTION_TEXT, AT(by), "WHAT",
-          "what a row is: function (default), module, task, cpu, root, caller, or of the source file, dir or layer "
+          "what a row is: function (default), module, task, cpu, root, caller, what calls worked on or a field of that, or of the source file, dir or layer "
           "(\"TCP\", \"block\")|diff: compare what calls take in each file, dir or layer of the source|follow: print where the time goes instead of the calls, by function, module, task, cpu "
           "or root" },
         { "limit",         'n', OPTIONS_LIMIT | OPTIONS_VACUUM, OPTION_NUMBER, AT(limit), "N",

@@ -4,6 +4,7 @@
  * room in its column goes on in the lines below it. */
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/name.h"
@@ -155,6 +156,33 @@ void row_label(Row r, const char *key, const Function *f) {
         if (!r.is_text)
                 row_json(r, key,
                          f ? terminal_json_text(f->label, f->n_label - f->n_place) : json_null());
+}
+
+json_t *terminal_json_value(ValueNumber n) {
+        char text[32];
+
+        if (n.magnitude <= INT64_MAX)
+                return json_integer(n.is_negative ? -(json_int_t) n.magnitude
+                                                  : (json_int_t) n.magnitude);
+        (void) snprintf(text, sizeof(text), "%s0x%" PRIx64, n.is_negative ? "-" : "", n.magnitude);
+        return json_string(text);
+}
+
+void row_object(Row r, const Object *o) {
+        json_t *fields = o ? json_object() : json_null();
+
+        for (uint32_t i = 0; o && i < o->n; i++) {
+                const ObjectField *f = &o->fields[i];
+                char name[PROBE_FIELD_NAME_MAX + 1] = "";
+
+                memcpy(name, object_text(o) + f->name, f->n_name);
+                (void) json_object_set_new(
+                        fields, name,
+                        f->is_number ? terminal_json_value(f->number)
+                                     : terminal_json_text(object_text(o) + f->value, f->n_value));
+        }
+        row_json(r, "what", o ? terminal_json_text(object_text(o), o->n_text) : json_null());
+        row_json(r, "fields", fields);
 }
 
 void row_function(Row r, const char *title, const Function *f) {

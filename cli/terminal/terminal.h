@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/unit.h"
 #include "calls/function.h"
+#include "calls/object.h"
 #include "cli/options/options.h"
 #include "meta/brief.h"
 #include "meta/meta.h"
@@ -263,6 +264,10 @@ void row_bool(Row r, const char *key, bool is);
 void row_label(Row r, const char *key, const Function *f);
 /* @value is consumed; made unless r.is_text. */
 void row_json(Row r, const char *key, json_t *value);
+/* In JSON "what", and its "fields"; of NULL null. */
+void row_object(Row r, const Object *o);
+/* A number; beyond 63 bits it is a text in hex. */
+json_t *terminal_json_value(ValueNumber n);
 
 /* Two spaces between columns, none at the end of a line; 0 or -errno. */
 int table_print(const Table *t, Buf *out, bool legend);

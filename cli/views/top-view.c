@@ -193,15 +193,47 @@ static int compare_names(const void *a, const void *b) {
         return order ?: compare_keys(a, b);
 }
 
+/* @fields: of the recording; empty: it has none, or they are not asked for. */
+static int refuse_by(const Options *o, const char *fields) {
+        return failed(STATUS_USAGE,
+                      "--by: \"%s\" is not one of function, module, task, cpu, root, "
+                      "caller, what, file, dir, layer%s%s.",
+                      NAME_QUOTED(o->by), *fields ? ", nor of the recorded fields: " : "", fields);
+}
+
+/* "dport", or, as there is a "file" of sources, "what.file"; NULL: --by is none. */
+static const char *field_of(const Options *o) {
+        const char *name = o->by ? startswith(o->by, "what.") : NULL;
+
+        return name || !o->by || breakdown_by_from_name(o->by) >= 0 ? name : o->by;
+}
+
+int top_view_set_field(Breakdown *b, const Reading *reading) {
+        const Options *o = reading->o;
+        _cleanup_strv_ Strv names = {};
+        _cleanup_free_ char *text = NULL;
+        const char *name = field_of(o);
+        int r = 0;
+
+        if (!name)
+                return STATUS_OK;
+        if (reading->playback && reading->playback->values)
+                r = values_fields(reading->playback->values, &names);
+        text = r < 0 ? NULL : strv_join(&names, ", ");
+        if (!text)
+                return out_of_memory();
+        if (!strv_contains(&names, name))
+                return refuse_by(o, text);
+        breakdown_set_field(b, name);
+        return STATUS_OK;
+}
+
 int top_view_check(const Options *o, BreakdownBy *ret_by) {
-        int by = o->by ? breakdown_by_from_name(o->by) : BREAKDOWN_BY_FUNCTION;
+        int by = field_of(o) ? BREAKDOWN_BY_WHAT
+                 : o->by     ? breakdown_by_from_name(o->by)
+                             : BREAKDOWN_BY_FUNCTION;
         const char *sort = o->analysis.sort, *list = o->analysis.columns;
 
-        if (by < 0)
-                return failed(STATUS_USAGE,
-                              "--by: \"%s\" is not one of function, module, task, cpu, root, "
-                              "caller, file, dir, layer.",
-                              NAME_QUOTED(o->by));
         if (sort && find_column(sort, strlen(sort)) == ELEMENTSOF(columns))
                 return refuse_column("--sort", sort, strlen(sort), "");
         for (size_t n; list && *list; list += n + (list[n] == ',')) {
@@ -279,8 +311,8 @@ static const char *const names[] = {
         [BREAKDOWN_BY_FUNCTION] = "FUNCTION", [BREAKDOWN_BY_MODULE] = "MODULE",
         [BREAKDOWN_BY_TASK] = "TASK",         [BREAKDOWN_BY_CPU] = "CPU",
         [BREAKDOWN_BY_ROOT] = "ROOT",         [BREAKDOWN_BY_CALLER] = "CALLERS",
-        [BREAKDOWN_BY_FILE] = "FILE",         [BREAKDOWN_BY_DIR] = "DIRECTORY",
-        [BREAKDOWN_BY_LAYER] = "LAYER",
+        [BREAKDOWN_BY_WHAT] = "WHAT",         [BREAKDOWN_BY_FILE] = "FILE",
+        [BREAKDOWN_BY_DIR] = "DIRECTORY",     [BREAKDOWN_BY_LAYER] = "LAYER",
 };
 
 const char *top_view_title(BreakdownBy by) {
@@ -330,6 +362,10 @@ static void tell_name(const TopView *v, Row r, const BreakdownRow *row) {
                 break;
         case BREAKDOWN_BY_CALLER:
                 tell_text(r, "callers", row->name, row->n_name);
+                row_cell(r, title, "%s%s", name, cut);
+                break;
+        case BREAKDOWN_BY_WHAT:
+                tell_text(r, "what", row->name, row->n_name);
                 row_cell(r, title, "%s%s", name, cut);
                 break;
         case BREAKDOWN_BY_CPU:
@@ -503,7 +539,7 @@ int live_top_new(LiveTop **ret, const Options *o) {
 
         if (!t)
                 return out_of_memory();
-        status = top_view_check(o, &t->by);
+        status = field_of(o) ? refuse_by(o, "") : top_view_check(o, &t->by);
         if (status == STATUS_OK && t->by >= BREAKDOWN_BY_FILE)
                 status = failed(STATUS_USAGE,
                                 "--by=%s is of a recording: \"ftracectl top SOURCE --by=%s\".",

@@ -79,7 +79,9 @@ int top_places_add(TopPlaces *p, Reading *reading);
 const char *top_places_find(void *places, const Function *f, size_t *ret_n);
 /* "LAYER": what a column of names is called. */
 const char *top_view_title(BreakdownBy by);
-/* --by, --sort and --columns, if they are any.  An exit status. */
+/* If --by names a field: that the recording has it, and @b's rows are of it.  Before the first call.  An exit status. */
+int top_view_set_field(Breakdown *b, const Reading *reading);
+/* --by, --sort and --columns, if they are any; a --by that is none is WHAT, and top_view_set_field()'s.  An exit status. */
 int top_view_check(const Options *o, BreakdownBy *ret_by);
 /* @a: top_view_check() returned STATUS_OK; @total_ns: what all took.  0 or -ENOMEM. */
 int top_view_init(TopView *ret, const AnalysisOptions *a, Breakdown *b, BreakdownBy by,
@@ -209,14 +211,16 @@ void waits_view_hint(const Counting *c, const Function *receiver, const char *co
  *      ret < 0 && len > 1400
  *      ret == -EAGAIN || !(cpu == 0) && duration >= 5ms
  *      flags & 0x40
+ *      dport == 53 && file != "/log/x"
  *
  *      condition   and { "||" and }
  *      and         not { "&&" not }
  *      not         "!" not | "(" condition ")" | NAME OPERATOR VALUE
  *      OPERATOR    == != < <= > >=, and & ("has one of these bits")
- *      VALUE       decimal, 0x..., -decimal, -ERRNO or ERRNO by name, of times also "5ms"
+ *      VALUE       decimal, 0x..., -decimal, -ERRNO or ERRNO by name, of times also "5ms"; with == and != also a text, in
+ *                  quotes or without
  *
- * NAMEs are ret, duration and self [ns], cpu, pid, and else arguments'.  A comparison with what a
+ * NAMEs are ret, duration and self [ns], cpu, pid, and else those of an object's fields, or arguments'.  A comparison with what a
  * call does not have is false, its contrary ("!") therefore true.  What a function returns counts
  * as negative if it is in 32 bits, as lib/calls/step.h has it; an argument is what is drawn of
  * it, in hex without a sign.

@@ -22,11 +22,12 @@ static const struct Operator {
         const char *text;
         bool less, equal, greater; /* what is so is let through ... */
         bool has_bits;             /* ... or, if this is set, what has any of them */
+        bool is_equality;          /* texts have it, too */
 } operators[] = {
-        { "==", false, true, false, false }, { "!=", true, false, true, false },
-        { "<=", true, true, false, false },  { ">=", false, true, true, false },
-        { "<", true, false, false, false },  { ">", false, false, true, false },
-        { "&", false, false, false, true },
+        { "==", false, true, false, false, true }, { "!=", true, false, true, false, true },
+        { "<=", true, true, false, false, false }, { ">=", false, true, true, false, false },
+        { "<", true, false, false, false, false }, { ">", false, false, true, false, false },
+        { "&", false, false, false, true, false },
 };
 
 typedef struct Node {
@@ -34,6 +35,9 @@ typedef struct Node {
         unsigned left, right;
         char name[NAME_MAX_BYTES + 1];
         const struct Operator *op;
+        const char *text; /* the value as it was said, without quotes; n_text bytes */
+        size_t n_text;
+        bool is_number; /* it is one, too */
         Number value;
         bool was_met; /* a call had it */
 } Node;
@@ -41,6 +45,7 @@ typedef struct Node {
 struct Where {
         Node nodes[NODES_MAX];
         unsigned n; /* the last is the root */
+        char text[];
 };
 
 typedef struct Parser {
@@ -103,7 +108,7 @@ static bool find_errno(const char *word, size_t n, Number *ret) {
         return false;
 }
 
-static bool read_value(Parser *s, const char *name, Number *ret) {
+static bool read_number(Parser *s, const char *name, Number *ret) {
         char word[NAME_MAX_BYTES + 1], *end;
         bool minus = take(s, "-");
         uint64_t v;
@@ -131,6 +136,38 @@ static bool read_value(Parser *s, const char *name, Number *ret) {
         return true;
 }
 
+static bool is_built_in(const char *name) {
+        return is_time(name) || streq(name, "ret") || streq(name, "cpu") || streq(name, "pid");
+}
+
+/* A number; of a field's name and == or !=, else a text, in quotes or up to a blank, a parenthesis, & or |.  0, -1. */
+static int read_value(Parser *s, Node *node) {
+        const char *from, *end;
+        bool is_quoted;
+
+        skip_blanks(s);
+        from = s->p;
+        node->is_number = read_number(s, node->name, &node->value);
+        if (node->is_number && (!*s->p || strchr(" \t()&|", *s->p))) {
+                node->text = from;
+                node->n_text = (size_t) (s->p - from);
+                return 0;
+        }
+        is_quoted = *from == '"';
+        node->is_number = false;
+        node->text = from + is_quoted;
+        node->n_text = strcspn(node->text, is_quoted ? "\"" : " \t()&|\"");
+        end = node->text + node->n_text;
+        s->p = from;
+        if (is_built_in(node->name) || (!node->op->is_equality) ||
+            (node->n_text == 0 && !is_quoted))
+                return wrong(s, "there is no number, nor the name of an error,");
+        if (is_quoted && *end != '"')
+                return wrong(s, "there is no second \"");
+        s->p = end + is_quoted;
+        return 0;
+}
+
 static int parse_comparison(Parser *s) {
         Node node = { .kind = NODE_COMPARE };
         size_t n;
@@ -148,9 +185,7 @@ static int parse_comparison(Parser *s) {
                         node.op = o;
         if (!node.op)
                 return wrong(s, "there is none of == != < <= > >= &");
-        if (!read_value(s, node.name, &node.value))
-                return wrong(s, "there is no number, nor the name of an error,");
-        return add(s, &node);
+        return read_value(s, &node) < 0 ? -1 : add(s, &node);
 }
 
 static int parse_or(Parser *s);
@@ -200,12 +235,13 @@ static int parse_or(Parser *s) {
 }
 
 int where_parse(Where **ret, const char *text, char why[static WHERE_WHY_MAX]) {
-        _cleanup_free_ Where *w = calloc(1, sizeof(*w));
-        Parser s = { .w = w, .p = text, .why = why };
+        _cleanup_free_ Where *w = calloc(1, sizeof(*w) + strlen(text) + 1);
+        Parser s = { .w = w, .why = why };
         int r;
 
         if (!w)
                 return -ENOMEM;
+        s.p = strcpy(w->text, text);
         *why = 0;
         r = parse_or(&s);
         skip_blanks(&s);
@@ -256,11 +292,24 @@ static bool find_number(const Call *c, const char *name, Number *ret) {
 }
 
 static bool compare(Node *n, const Call *c) {
+        const Object *o = c->frame->object;
+        const ObjectField *f = object_find(o, n->name);
         Number v;
 
-        if (!find_number(c, n->name, &v))
+        if (f && !(f->is_number && n->is_number)) {
+                bool is_equal = f->n_value == n->n_text &&
+                                memcmp(object_text(o) + f->value, n->text, n->n_text) == 0;
+
+                n->was_met = true;
+                return n->op->is_equality && is_equal == n->op->equal;
+        }
+        if (f)
+                v = number_of(f->number);
+        else if (!find_number(c, n->name, &v))
                 return false;
         n->was_met = true;
+        if (!n->is_number)
+                return !n->op->equal;
         if (n->op->has_bits)
                 return (v & n->value) != 0;
         return v < n->value ? n->op->less : v > n->value ? n->op->greater : n->op->equal;

@@ -2,7 +2,6 @@
 
 /* What two cohorts of calls differ in, as sentences, a table and JSON. */
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/name.h"
@@ -307,16 +306,6 @@ static void tell_factor(Row r, const WhyFactor *f) {
         row_real(r, "p", f->p);
 }
 
-static json_t *bound_json(ValueNumber n) {
-        char text[32];
-
-        if (n.magnitude <= INT64_MAX)
-                return json_integer(n.is_negative ? -(json_int_t) n.magnitude
-                                                  : (json_int_t) n.magnitude);
-        (void) snprintf(text, sizeof(text), "%s0x%" PRIx64, n.is_negative ? "-" : "", n.magnitude);
-        return json_string(text);
-}
-
 static void tell_value(Row r, const WhyValue *v) {
         static const char *const relations[] = {
                 [WHY_EQUAL] = "equal", [WHY_ABOVE] = "above", [WHY_BELOW] = "below"
@@ -327,8 +316,7 @@ static void tell_value(Row r, const WhyValue *v) {
         row_string(r, NULL, "name", v->name);
         row_string(r, NULL, "relation", relations[v->relation]);
         row_json(r, "bound",
-                 v->callers ? terminal_json_string(callers_names(v->callers))
-                            : bound_json(v->bound));
+                 v->text ? terminal_json_string(v->text) : terminal_json_value(v->bound));
         row_real(r, "slow_part", v->slow_part);
         row_real(r, "usual_part", v->usual_part);
         row_real(r, "change_ns", v->change_ns);
@@ -387,7 +375,7 @@ static json_t *humps_json(const Why *w) {
 static json_t *error_json(const Why *w) {
         if (w->n_error == 0)
                 return json_null();
-        return json_pack("{s:o, s:I, s:o}", "value", bound_json(w->error), "calls",
+        return json_pack("{s:o, s:I, s:o}", "value", terminal_json_value(w->error), "calls",
                          (json_int_t) w->n_error, "deepest", named_json(w, NULL, w->deepest_error));
 }
 

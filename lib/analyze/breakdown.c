@@ -10,6 +10,7 @@
 
 #define KERNEL "[kernel]"
 #define UNTOLD "(not known)"
+#define OTHERS "(others)"
 
 struct Breakdown {
         BreakdownBy by;
@@ -18,6 +19,7 @@ struct Breakdown {
         Hash by_key; /* the rows */
         BreakdownPlace place;
         void *place_userdata;
+        const char *field; /* of WHAT; NULL: all */
         Hash by_function; /* rows of places: these are not asked for at each call */
 };
 
@@ -25,8 +27,8 @@ static const char *const by_names[] = {
         [BREAKDOWN_BY_FUNCTION] = "function", [BREAKDOWN_BY_MODULE] = "module",
         [BREAKDOWN_BY_TASK] = "task",         [BREAKDOWN_BY_CPU] = "cpu",
         [BREAKDOWN_BY_ROOT] = "root",         [BREAKDOWN_BY_CALLER] = "caller",
-        [BREAKDOWN_BY_FILE] = "file",         [BREAKDOWN_BY_DIR] = "dir",
-        [BREAKDOWN_BY_LAYER] = "layer",
+        [BREAKDOWN_BY_WHAT] = "what",         [BREAKDOWN_BY_FILE] = "file",
+        [BREAKDOWN_BY_DIR] = "dir",           [BREAKDOWN_BY_LAYER] = "layer",
 };
 
 int breakdown_by_from_name(const char *name) {
@@ -40,8 +42,18 @@ static const char *callers_of(const Frame *frame) {
         return frame->callers ? callers_names(frame->callers) : UNTOLD;
 }
 
-static void name_row(const Breakdown *p, BreakdownRow *row, const Frame *frame,
-                     const Stack *stack) {
+/* What is counted of a call's own object; NULL: it has none, or not the field. */
+static const char *own_object(const Breakdown *p, const Frame *frame, size_t *ret_n) {
+        const ObjectField *f = p->field ? object_find(frame->object, p->field) : NULL;
+
+        if (p->by != BREAKDOWN_BY_WHAT || !frame->object || (p->field && !f))
+                return NULL;
+        *ret_n = f ? f->n_value : frame->object->n_text;
+        return object_text(frame->object) + (f ? f->value : 0);
+}
+
+static void name_row(const Breakdown *p, BreakdownRow *row, const Frame *frame, const Stack *stack,
+                     const char *text, size_t n_text) {
         const Function *f = frame->function;
         char *comm = (char *) (row + 1);
         size_t n_module;
@@ -54,6 +66,11 @@ static void name_row(const Breakdown *p, BreakdownRow *row, const Frame *frame,
         if (p->by == BREAKDOWN_BY_CALLER) {
                 row->name = callers_of(frame);
                 row->n_name = (uint32_t) strlen(row->name);
+                return;
+        }
+        if (p->by == BREAKDOWN_BY_WHAT) {
+                row->name = memcpy(comm, text, n_text);
+                row->n_name = (uint32_t) n_text;
                 return;
         }
         if (p->by == BREAKDOWN_BY_TASK) {
@@ -108,16 +125,28 @@ static uint64_t row_key(const Breakdown *p, const Frame *frame, const Stack *sta
 static BreakdownRow *find_row(Breakdown *p, const Frame *frame, const Stack *stack,
                               const Frame *caller) {
         const Function *f = frame->function;
+        size_t n_text = 0, n_copied;
+        const char *text = own_object(p, frame, &n_text);
         BreakdownRow *row;
         uint64_t key;
 
-        if (breakdown_counts_trees(p->by) && caller)
+        if (breakdown_counts_trees(p->by) && caller && !text)
                 return caller->row;
         row = p->place ? hash_get_ptr(&p->by_function, hash_key(f)) : NULL;
         if (row)
                 return row;
-        key = row_key(p, frame, stack);
+        if (p->by == BREAKDOWN_BY_WHAT && !text) {
+                text = UNTOLD;
+                n_text = strlen(UNTOLD);
+        }
+        key = text ? hash_bytes(HASH_BYTES_FIRST, text, n_text) : row_key(p, frame, stack);
         row = hash_get_ptr(&p->by_key, key);
+        if (text && !row && p->n_rows >= BREAKDOWN_OBJECTS_MAX) {
+                text = OTHERS;
+                n_text = strlen(OTHERS);
+                key = hash_bytes(HASH_BYTES_FIRST, text, n_text);
+                row = hash_get_ptr(&p->by_key, key);
+        }
         if (row) {
                 if (p->by == BREAKDOWN_BY_MODULE || p->place)
                         row->n_unhooked = MAX(row->n_unhooked, f->n_unhooked);
@@ -125,11 +154,12 @@ static BreakdownRow *find_row(Breakdown *p, const Frame *frame, const Stack *sta
         }
         if (!ARRAY_GROW(p->rows, p->n_rows))
                 return NULL;
-        row = calloc(1, sizeof(*row) + (p->by == BREAKDOWN_BY_TASK ? sizeof(stack->comm) : 0));
+        n_copied = p->by == BREAKDOWN_BY_TASK ? sizeof(stack->comm) : n_text;
+        row = calloc(1, sizeof(*row) + n_copied);
         if (!row || hash_add_ptr(&p->by_key, key, row) < 0 ||
             (p->place && hash_add_ptr(&p->by_function, hash_key(f), row) < 0))
                 return mfree(row);
-        name_row(p, row, frame, stack);
+        name_row(p, row, frame, stack, text, n_text);
         return p->rows[p->n_rows++] = row;
 }
 
@@ -154,7 +184,8 @@ static int end(void *userdata, const Call *call) {
         const Breakdown *p = userdata;
         const Frame *frame = call->frame;
         BreakdownRow *row = frame->row;
-        bool counts = !breakdown_counts_trees(p->by) || frame->is_root;
+        size_t n;
+        bool counts = !breakdown_counts_trees(p->by) || frame->is_root || own_object(p, frame, &n);
 
         row->n += counts;
         row->n_cut += counts && call->is_cut;
@@ -173,7 +204,7 @@ static int end(void *userdata, const Call *call) {
                 row->aside_ns += frame->aside_ns;
                 row->blocked_ns += frame->blocked_ns + call->blocked_ns;
         }
-        if (call->is_cut || (is_of_trees(p->by) && !frame->is_root))
+        if (call->is_cut || (is_of_trees(p->by) && !frame->is_root && !own_object(p, frame, &n)))
                 return 0;
         return quantiles_add(&row->quantiles, call->duration_ns);
 }
@@ -200,6 +231,10 @@ int breakdown_new(Breakdown **ret, BreakdownBy by, Pairing *pairing) {
                 return -ENOMEM;
         pairing_add_sink(pairing, begin, end, *ret);
         return 0;
+}
+
+void breakdown_set_field(Breakdown *p, const char *name) {
+        p->field = name;
 }
 
 void breakdown_set_place(Breakdown *p, BreakdownPlace place, void *userdata) {

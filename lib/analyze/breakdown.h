@@ -19,16 +19,19 @@ typedef enum BreakdownBy {
         BREAKDOWN_BY_MODULE, /* "[kernel]" is one */
         BREAKDOWN_BY_TASK,   /* a process id and its name */
         BREAKDOWN_BY_CPU,
-        BREAKDOWN_BY_ROOT, /* the outermost function that was recorded */
+        BREAKDOWN_BY_ROOT,   /* the outermost function that was recorded */
         BREAKDOWN_BY_CALLER, /* who had called that, as far as it was recorded */
+        BREAKDOWN_BY_WHAT, /* the object of the call, or of who called it; breakdown_set_field(): a field of that */
         BREAKDOWN_BY_FILE, /* where its source is, as breakdown_set_place() says */
         BREAKDOWN_BY_DIR,
         BREAKDOWN_BY_LAYER,
 } BreakdownBy;
 
+#define BREAKDOWN_OBJECTS_MAX 65536 /* rows; further ones are counted together, as "(others)" */
+
 /* True if a row counts trees, whole, and not calls. */
 static inline bool breakdown_counts_trees(BreakdownBy by) {
-        return by == BREAKDOWN_BY_ROOT || by == BREAKDOWN_BY_CALLER;
+        return by == BREAKDOWN_BY_ROOT || by == BREAKDOWN_BY_CALLER || by == BREAKDOWN_BY_WHAT;
 }
 
 typedef struct BreakdownRow {
@@ -65,6 +68,8 @@ int breakdown_new(Breakdown **ret, BreakdownBy by, Pairing *pairing);
  * Before the first call. */
 typedef const char *(*BreakdownPlace)(void *userdata, const Function *f, size_t *ret_n);
 void breakdown_set_place(Breakdown *p, BreakdownPlace place, void *userdata);
+/* WHAT: rows are of what is in the field @name, borrowed, of objects.  Before the first call. */
+void breakdown_set_field(Breakdown *p, const char *name);
 /* Sorted by self time, the most first; valid until more calls come, as they may. */
 const BreakdownRow *const *breakdown_rows(Breakdown *p, size_t *ret_n);
 Breakdown *breakdown_free(Breakdown *p);

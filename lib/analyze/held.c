@@ -315,8 +315,10 @@ uint32_t held_overtaken(const Held *h) {
 
 void held_drop(Held *h) {
         for (uint32_t i = 1; h->has_args && i < h->n; i++)
-                if (!h->calls[i].is_open)
+                if (!h->calls[i].is_open) {
                         free(h->calls[i].args);
+                        free(h->calls[i].object);
+                }
         h->calls[HELD_TASK].last = h->n_open > 0;
         for (uint32_t i = 1; i <= h->n_open; i++) {
                 HeldCall *c = &h->calls[i];
@@ -407,8 +409,10 @@ int held_new(Held **ret) {
 Held *held_free(Held *h) {
         if (!h)
                 return NULL;
-        for (uint32_t i = 1; i < h->n; i++)
+        for (uint32_t i = 1; i < h->n; i++) {
                 free(h->calls[i].args);
+                free(h->calls[i].object);
+        }
         free(h->calls);
         free(h->open);
         free(h->waits);

@@ -59,6 +59,7 @@ typedef struct HeldCall {
         uint64_t n_left_out; /* calls below it that a filter has not passed on */
         uint64_t tree;       /* the one that it began in; these count by their beginnings, from 1 */
         char *args;          /* its own; NULL: none */
+        Object *object;      /* likewise */
         TraceContext context; /* of an outermost one */
         uint32_t parent;     /* HELD_TASK: nobody was seen who called it */
         uint32_t last;       /* of the calls directly below; 0: none */
@@ -105,7 +106,7 @@ typedef struct Held {
                           * HELD_TASK first */
         uint32_t n_order_room;
         bool is_tangled; /* the order is not the one in which they came */
-        bool has_args;   /* calls may have arguments */
+        bool has_args;   /* calls may have arguments, or objects */
         bool has_excess; /* somewhere more is below than there is time for */
 } Held;
 

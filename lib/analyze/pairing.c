@@ -212,8 +212,9 @@ static HeldCall *put_down(Pairing *p, Stack *stack, const Step *step) {
         return c;
 }
 
-/* As the kernel or a text has them; NULL: there are none, or no memory. */
+/* As the kernel or a text has them, without the object's; NULL: there are none, or no memory. */
 static char *arguments_of(const Step *step) {
+        Step plain;
         char *text;
 
         if (step->said && step->said->args && step->said->n_args > 0)
@@ -221,8 +222,10 @@ static char *arguments_of(const Step *step) {
         if (step->n_args == 0)
                 return NULL;
         text = malloc(arguments_room(step) + 1);
+        plain = *step;
+        plain.object = NULL;
         if (text)
-                *arguments_append(text, step) = 0;
+                *arguments_append(text, &plain) = 0;
         return text;
 }
 
@@ -242,6 +245,12 @@ static int pair_call(Pairing *p, Stack *stack, Held *h, const Step *step) {
         if (_unlikely_(p->keeps_arguments)) {
                 c->args = arguments_of(step);
                 h->has_args = true;
+        }
+        if (_unlikely_(step->object != NULL)) {
+                c->object = object_copy(step->object);
+                h->has_args = true;
+                if (!c->object)
+                        return -ENOMEM;
         }
         if (step->kind == STEP_LEAF)
                 end_seen(p, h, h->n - 1, step);

@@ -57,6 +57,7 @@ static int tell_begin(Pairing *p, Stack *stack, HeldCall *c, Frame *frame) {
                           .input = c->input,
                           .cpu = c->begin_cpu,
                           .args = c->args,
+                          .object = c->object,
                           .is_root = !caller,
                           .number = ++p->n_begun,
                           .parent = caller ? caller->number : 0,

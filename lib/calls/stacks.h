@@ -53,6 +53,7 @@ typedef struct Frame {
         uint32_t cpu;     /* where it began */
         uint32_t index;   /* of what it was made of */
         const char *args; /* NULL: none */
+        const Object *object; /* likewise */
         uint64_t begin_ns,
                 end_ns;     /* within its caller's, and behind its elder siblings'; on demand */
         uint64_t next_ns;   /* when the next call below it begins at the earliest */

@@ -31,17 +31,23 @@ void *step_copy(const Step *step, size_t n_before, Step **ret_step) {
         size_t n_strings = n_comm + 1 + n_text + 1;
         char *block, *at;
         StepText *text = NULL;
+        Object *object = object_copy(step->object);
         Step *copy;
 
+        if (step->object && !object)
+                return NULL;
         if (said)
                 n_strings += (size_t) said->n_args + said->n_note + said->n_change +
                              said->n_begin_marker + said->n_end_marker + said->n_text + 6;
         n_before = (n_before + 15) / 16 * 16;
         block = malloc(n_before + sizeof(*copy) + n_said + n_args + n_strings);
-        if (!block)
+        if (!block) {
+                free(object);
                 return NULL;
+        }
         copy = (void *) (block + n_before);
         *copy = *step;
+        copy->object = object;
         at = (char *) (copy + 1);
         if (said) {
                 text = (void *) at;
@@ -97,11 +103,13 @@ static char *append_decimal(char *p, uint64_t v) {
 }
 
 size_t arguments_room(const Step *step) {
-        const Prototype *prototype = step->function->prototype;
+        const Prototype *prototype = step->n_args > 0 ? step->function->prototype : NULL;
+        size_t n_object = step->object ? step->object->n_text + 2 : 0;
 
-        return prototype ? prototype->n_text + prototype->n_params * (size_t) (2 * VALUE_ROOM) +
-                                   step->n_args * (size_t) VALUE_ROOM + 16
-                         : 2;
+        return n_object +
+               (prototype ? prototype->n_text + prototype->n_params * (size_t) (2 * VALUE_ROOM) +
+                                    step->n_args * (size_t) VALUE_ROOM + 16
+                          : 2);
 }
 
 static char *append_enum(char *p, const Param *param, uint64_t value) {
@@ -135,7 +143,8 @@ static bool append_words(char **p, const Step *step, const Param *param, uint32_
 }
 
 char *arguments_append(char *p, const Step *step) {
-        const Prototype *prototype = step->function->prototype;
+        const Prototype *prototype = step->n_args > 0 ? step->function->prototype : NULL;
+        const Object *object = step->object;
         uint32_t at = 0;
 
         *p++ = '(';
@@ -169,6 +178,10 @@ char *arguments_append(char *p, const Step *step) {
                                 i = prototype->n_params;
                         break;
                 }
+        }
+        if (object) {
+                p = p[-1] == '(' ? p : APPEND(p, ", ");
+                p = append(p, object_text(object), object->n_text);
         }
         *p++ = ')';
         return p;
@@ -206,6 +219,10 @@ bool arguments_next(const char **at, const char **ret_name, size_t *ret_n_name, 
                 if (*p != '=')
                         continue;
                 p++;
+                if (*p == '"') {
+                        p++;
+                        p += strcspn(p, "\"");
+                }
                 p += *p == '?';
                 *ret = (ValueNumber){ .is_negative = *p == '-' };
                 p += ret->is_negative;

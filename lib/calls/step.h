@@ -12,6 +12,7 @@
  */
 
 #include "calls/function.h"
+#include "calls/object.h"
 
 typedef enum StepKind {
         STEP_ENTER, /* a function begins */
@@ -87,6 +88,8 @@ typedef struct Step {
         uint32_t overrun;           /* LEAF, LEAVE */
         uint32_t n_args;            /* ENTER, LEAF: 0 unless they were recorded */
         const uint64_t *args; /* in the order of the machine's registers; until the next step */
+        const Object
+                *object; /* ENTER, LEAF: NULL: its fields were not recorded; until the next step */
         uint64_t retval;      /* LEAF, LEAVE, if has_retval */
         bool has_retval;
         uint8_t flags, preempt_count;
@@ -131,13 +134,15 @@ static inline int step_source_next(const StepSource *s, uint64_t until_ns, Step 
 }
 
 /* A copy of @step and of all that it points at, but for its function, which stays where it is: one block behind
- * @n_before bytes of the caller's; free() it.  @ret_step: where the step is in it.  NULL without memory. */
+ * @n_before bytes of the caller's; free() its object, if it has one, and it.  @ret_step: where the step is in it.  NULL
+ * without memory. */
 void *step_copy(const Step *step, size_t n_before, Step **ret_step);
 
 /*
  * Arguments: a call's arguments and return value as the kernel prints them
  *
  *      (sk=0xffff888003d5c000, msg=0xffffc900001bbd88, len=0x40)       arguments_append()
+ *      (sk=0xffff888003d5c000, len=0x40, dport=53, daddr=127.0.0.1)    the same with an object
  *      ret=0x40, ret=-11                                                retval_append()
  *
  * What a function's parameters are called is in the recording if its types were stored
@@ -151,12 +156,6 @@ void *step_copy(const Step *step, size_t n_before, Step **ret_step);
 size_t arguments_room(const Step *step);
 /* "(NAME=VALUE, ...)" at @p; where it ends. */
 char *arguments_append(char *p, const Step *step);
-
-/* What a register held, with its sign: -11, 0xffff888003d5c000. */
-typedef struct ValueNumber {
-        bool is_negative;
-        uint64_t magnitude;
-} ValueNumber;
 
 /* The next argument that is a number in "(sk=0x1, len=0x40, how=-1 [BAD])", from *@at on, which goes on behind
  * it; false: there is none.  The text is hostile. */

@@ -98,6 +98,7 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
         ret->flags = e->flags;
         ret->preempt_count = e->preempt_count;
         ret->n_args = 0;
+        ret->object = NULL;
         ret->n_left_out = 0;
         ret->text = NULL;
         ret->said = NULL;

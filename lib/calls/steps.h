@@ -116,6 +116,8 @@ bool values_takes(const char *system, const char *name);
 int values_add(Values *v, const char *name, const char *function, const char *format);
 size_t values_n(const Values *v);
 bool values_have_returns(const Values *v); /* and not only arguments */
+/* Adds the names of objects' fields, each once.  0 or -ENOMEM. */
+int values_fields(const Values *v, Strv *ret);
 
 bool values_knows(const Values *v, const Event *e); /* an EVENT_OTHER: it is no step */
 /* One of those.  @entry: the step that values_enter() was told of last, if it has not gone out; or NULL.  0 or

@@ -44,6 +44,12 @@ int tail_sampler_push(TailSampler *t, SampledTree *tree, const Step *step, Step 
         return 0;
 }
 
+static void free_waiting(WaitingStep *w) {
+        if (w)
+                free((Object *) w->step->object);
+        free(w);
+}
+
 static void unlink_waiting(TailSampler *t, WaitingStep *w) {
         *(w->previous ? &w->previous->next : &t->first) = w->next;
         *(w->next ? &w->next->previous : &t->last) = w->previous;
@@ -58,7 +64,7 @@ static void decide(TailSampler *t, SampledTree *tree, bool is_kept) {
                 w->tree = NULL;
                 if (!is_kept) {
                         unlink_waiting(t, w);
-                        free(w);
+                        free_waiting(w);
                 }
         }
         tree->first = tree->last = NULL;
@@ -75,7 +81,7 @@ bool tail_sampler_end(TailSampler *t, SampledTree *tree, bool is_kept) {
 bool tail_sampler_pop(TailSampler *t, uint64_t now_ns, Step *ret) {
         WaitingStep *w = t->first;
 
-        free(TAKE_PTR(t->handed));
+        free_waiting(TAKE_PTR(t->handed));
         if (!w)
                 return false;
         if (w->tree) {
@@ -91,8 +97,8 @@ bool tail_sampler_pop(TailSampler *t, uint64_t now_ns, Step *ret) {
 
 void tail_sampler_done(TailSampler *t) {
         for (WaitingStep *w; (w = POP(t->first));)
-                free(w);
-        free(t->handed);
+                free_waiting(w);
+        free_waiting(t->handed);
 }
 
 /* --- reorder ---------------------------------------------------------------------------------- */

@@ -27,7 +27,13 @@ enum {
 };
 
 /* What a function is to us: values of `known`, bits. */
-enum { ENTRY_PROBED = 1, EXIT_PROBED = 2, HANDLES_PROBES = 4, FUNCTION_KNOWN = 8 };
+enum {
+        ENTRY_PROBED = 1,
+        EXIT_PROBED = 2,
+        HANDLES_PROBES = 4,
+        FUNCTION_KNOWN = 8,
+        OBJECT_PROBED = 16, /* besides ENTRY_PROBED */
+};
 
 /* Where a probe is a breakpoint, and instances' filters cannot leave out what a function calls. */
 static const char *const handlers[] = { "do_debug_exception", "do_el1_brk64" };
@@ -47,6 +53,8 @@ typedef struct Mark {
         int32_t depth;    /* of a call */
         uint64_t timestamp_ns, value, ret_ip;
         uint64_t args[PROBE_ARGS_MAX];
+        bool has_args;
+        Object *object;       /* a value's own; NULL: none */
         SampledTree *waiting; /* a call */
         Step *step;           /* which waits */
 } Mark;
@@ -94,11 +102,14 @@ struct Values {
                 has_exit; /* values_enter() or values_leave() was told of one without a value ... */
         Mark mark;        /* ... which is this ... */
         Step mark_of;     /* ... of this task */
-        uint64_t args[PROBE_ARGS_MAX]; /* of the step that was told of last */
+        uint64_t args[PROBE_ARGS_MAX]; /* of the step that was told of last; likewise: */
+        Object *object;
+        Buf text; /* of objects that are made */
 };
 
 int values_new(Values **ret, const Formats *formats, Functions *functions) {
-        *ret = NEW(Values, .formats = formats, .functions = functions, .line.n_max = SIZE_MAX);
+        *ret = NEW(Values, .formats = formats, .functions = functions, .line.n_max = SIZE_MAX,
+                   .text = BUF_INIT);
         return *ret ? 0 : -ENOMEM;
 }
 
@@ -132,6 +143,7 @@ int values_add(Values *v, const char *name, const char *function, const char *fo
         p.function = function ? strdup(function) : NULL;
         if ((function && !p.function) || !ARRAY_GROW(v->probes, v->n_probes)) {
                 free(p.function);
+                free(p.format.fields);
                 return -ENOMEM;
         }
         v->probes[v->n_probes++] = p;
@@ -149,6 +161,19 @@ bool values_have_returns(const Values *v) {
                 if (!v->probes[i].format.is_entry)
                         return true;
         return false;
+}
+
+int values_fields(const Values *v, Strv *ret) {
+        int r = 0;
+
+        for (size_t i = 0; i < v->n_probes; i++)
+                for (size_t k = 0; k < v->probes[i].format.n_fields && r >= 0; k++) {
+                        const ProbeField *f = &v->probes[i].format.fields[k];
+
+                        if (f->kind != PROBE_FAMILY)
+                                r = strv_add_new(ret, f->name);
+                }
+        return r;
 }
 
 static const Probe *find_probe(const Values *v, const Event *e) {
@@ -192,6 +217,7 @@ static bool is_named(const Function *f, const Symbol *s) {
 static void release(Values *v, Marks *m) {
         Mark *last = &m->items[--m->n];
 
+        last->object = mfree(last->object);
         if (last->waiting)
                 (void) tail_sampler_end(&v->line, TAKE_PTR(last->waiting), true);
 }
@@ -242,8 +268,10 @@ static int look_at(Values *v, const Function *f) {
         what = FUNCTION_KNOWN;
         for (size_t i = 0; i < v->n_probes; i++)
                 if (v->probes[i].function && is_called(f, v->probes[i].function) &&
-                    !v->probes[i].format.is_stacked)
+                    !v->probes[i].format.is_stacked) {
                         what |= v->probes[i].format.is_entry ? ENTRY_PROBED : EXIT_PROBED;
+                        what |= v->probes[i].format.n_fields > 0 ? OBJECT_PROBED : 0;
+                }
         for (size_t i = 0; i < ELEMENTSOF(handlers); i++)
                 if (is_called(f, handlers[i]))
                         what |= HANDLES_PROBES;
@@ -289,14 +317,20 @@ static bool is_anothers(const Values *v, const TaskValues *t, const Function *f,
 
 /* --- what comes in ------------------------------------------------------------------------------ */
 
-static void give(Step *step, const uint64_t *room, const uint64_t args[static PROBE_ARGS_MAX]) {
-        memcpy((uint64_t *) room, args, PROBE_ARGS_MAX * sizeof(*room));
-        step->args = room;
-        step->n_args = PROBE_ARGS_MAX;
+/* What was recorded of a call becomes its own, in @room, and *@object's. */
+static void give(Step *step, const uint64_t *room, Object **object, const Mark *from) {
+        if (from->has_args && step->n_args == 0) {
+                memcpy((uint64_t *) room, from->args, PROBE_ARGS_MAX * sizeof(*room));
+                step->args = room;
+                step->n_args = PROBE_ARGS_MAX;
+        }
+        free(*object);
+        step->object = *object = from->object;
 }
 
-static void note_args(Values *v, TaskValues *t, const Event *e, const Function *f,
-                      const ProbeRecord *record, Step *entry) {
+/* @given: a mark of @f, whose object is taken. */
+static void note_args(Values *v, TaskValues *t, const Event *e, const Function *f, Mark *given,
+                      Step *entry) {
         bool may_be_behind = v->entry_sides.n_before <= v->entry_sides.n_behind;
         Mark *m;
 
@@ -305,7 +339,7 @@ static void note_args(Values *v, TaskValues *t, const Event *e, const Function *
             function_is_same(v->mark.function, f)) {
                 v->entry_sides.n_behind++;
                 if (may_be_behind) {
-                        give(entry, v->args, record->args);
+                        give(entry, v->args, &v->object, given);
                         v->has_entry = false;
                         return;
                 }
@@ -314,17 +348,19 @@ static void note_args(Values *v, TaskValues *t, const Event *e, const Function *
         if (m) {
                 v->entry_sides.n_behind++;
                 if (may_be_behind) {
-                        give(m->step, m->step->args, record->args);
+                        give(m->step, m->step->args, (Object **) &m->step->object, given);
                         release(v, &t->marks[ENTRIES]);
                         return;
                 }
         }
         go_on(v, t, e);
         m = push(&t->marks[GIVEN], e, f);
-        if (m) {
-                memcpy(m->args, record->args, sizeof(m->args));
-                m->is_doubtful = v->entry_sides.n_behind > v->entry_sides.n_before;
+        if (!m) {
+                free(given->object);
+                return;
         }
+        *m = *given;
+        m->is_doubtful = v->entry_sides.n_behind > v->entry_sides.n_before;
 }
 
 static void note_return(Values *v, TaskValues *t, const Event *e, const Function *f,
@@ -386,9 +422,16 @@ int values_note(Values *v, const Event *e, Step *entry) {
                 return -ENOMEM;
         if (p->format.is_stacked)
                 note_stacked(t, e, f);
-        else if (p->format.is_entry)
-                note_args(v, t, e, f, &record, entry);
-        else if (!p->is_kretprobe || prototype_narrow(f->prototype, &record.value))
+        else if (p->format.is_entry) {
+                Mark given = mark_of(e, f);
+
+                given.has_args = p->format.has_args;
+                memcpy(given.args, record.args, sizeof(given.args));
+                if (p->format.n_fields > 0 &&
+                    object_new(&given.object, &v->text, &p->format, v->formats, e) < 0)
+                        return -ENOMEM;
+                note_args(v, t, e, f, &given, entry);
+        } else if (!p->is_kretprobe || prototype_narrow(f->prototype, &record.value))
                 note_return(v, t, e, f, &record, p->is_kretprobe);
         return 0;
 }
@@ -432,7 +475,8 @@ int values_hide(Values *v, const Event *e, const Function *f) {
 
 int values_enter(Values *v, const Event *e, Step *step) {
         TaskValues *t = task_of(v, e);
-        const Mark *given;
+        bool was_given = false;
+        Mark *given;
         int what;
 
         v->has_exit = v->has_entry = false;
@@ -442,14 +486,18 @@ int values_enter(Values *v, const Event *e, Step *step) {
         given = top_of(v, &t->marks[GIVEN], e, step->function);
         if (given) {
                 v->entry_sides.n_before++;
-                if (!given->is_doubtful && step->n_args == 0)
-                        give(step, v->args, given->args);
+                was_given = !given->is_doubtful;
+                if (was_given) {
+                        give(step, v->args, &v->object, given);
+                        given->object = NULL;
+                }
         }
         go_on(v, t, e);
         if (e->depth < OPEN_MAX)
                 t->open[e->depth] = step->function;
         what = look_at(v, step->function);
-        if (what > 0 && what & ENTRY_PROBED && step->n_args == 0)
+        if (what > 0 && what & ENTRY_PROBED && !was_given &&
+            (step->n_args == 0 || what & OBJECT_PROBED))
                 await(v, e, step->function, &v->has_entry);
         return MIN(what, 0);
 }
@@ -606,7 +654,7 @@ int values_push(Values *v, const Step *step) {
         v->mark.waiting = calloc(1, sizeof(SampledTree));
         if (!v->mark.waiting)
                 return -ENOMEM;
-        if (has_entry) { /* room for what it may be given */
+        if (has_entry && step->n_args == 0) { /* room for what it may be given */
                 copied.args = no_args;
                 copied.n_args = PROBE_ARGS_MAX;
         }
@@ -627,9 +675,13 @@ Values *values_free(Values *v) {
         values_forget(v);
         tail_sampler_done(&v->line);
         stacks_done(&v->tasks);
-        for (size_t i = 0; i < v->n_probes; i++)
+        for (size_t i = 0; i < v->n_probes; i++) {
                 free(v->probes[i].function);
+                free(v->probes[i].format.fields);
+        }
         free(v->probes);
+        free(v->object);
+        buf_done(&v->text);
         for (size_t i = 0; i < v->n_callers; i++) {
                 free(v->callers[i]->text);
                 free(v->callers[i]);

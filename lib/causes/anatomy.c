@@ -11,6 +11,7 @@
 #include "causes/anatomy.h"
 
 #define RETURNED "ret"
+#define CALLERS "callers"
 #define VARIABLES_OF_ROOTS 64 /* are kept free for outermost calls, which are met at any time */
 #define N_PARTS_OPEN 4096 /* put down before they are added up in between; grows with the nodes */
 
@@ -50,7 +51,7 @@ typedef struct Data {
         Hash functions, names; /* the one that others of that name stand for: by pointer, by name */
         Hash wakers, tasks;    /* indices + 1 */
         Hash variables;        /* likewise, by node and name */
-        Hash callers;          /* likewise, by pointer */
+        Hash texts;            /* likewise, by what they are */
         Open *open, *spare;
         Feed *feeds;
 } Data;
@@ -192,16 +193,17 @@ static int note_node(Data *d, const CallNode *node) {
 }
 
 /* Its index, or -ENOMEM, or VARIABLES_MAX: there are too many. */
-static int find_variable(Data *d, const CallNode *node, const char *name, size_t n_name) {
-        uint64_t key = hash_bytes(hash_mix(node->id + UINT64_C(1)), name, n_name);
+static int find_variable(Data *d, const CallNode *node, const char *name, size_t n_name,
+                         bool is_text) {
+        uint64_t key = hash_bytes(hash_mix(node->id * UINT64_C(2) + is_text + 1), name, n_name);
         const HashSlot *slot;
         char *copy;
 
         hash_each (slot, &d->variables, key) {
                 const Variable *known = &d->a.variables[slot->value - 1];
 
-                if (known->node == node->id && strncmp(known->name, name, n_name) == 0 &&
-                    known->name[n_name] == 0)
+                if (known->node == node->id && known->is_text == is_text &&
+                    strncmp(known->name, name, n_name) == 0 && known->name[n_name] == 0)
                         return (int) (slot->value - 1);
         }
         if (d->a.n_variables >= VARIABLES_MAX - (node->level < 2 ? 0 : VARIABLES_OF_ROOTS))
@@ -212,18 +214,19 @@ static int find_variable(Data *d, const CallNode *node, const char *name, size_t
                 free(copy);
                 return -ENOMEM;
         }
-        d->a.variables[d->a.n_variables] = (Variable){ .node = node->id, .name = copy };
+        d->a.variables[d->a.n_variables] =
+                (Variable){ .node = node->id, .name = copy, .is_text = is_text };
         return (int) d->a.n_variables++;
 }
 
 static int note_value(Data *d, Open *to, const CallNode *node, const char *name, size_t n_name,
-                      ValueNumber value) {
+                      bool is_text, ValueNumber value) {
         int i;
 
-        if (node->level > 1 &&
-            (value.magnitude >= VARIABLE_NUMBER_MAX || to->n_values >= VARIABLES_VALUES_MAX))
+        if (node->level > 1 && ((!is_text && value.magnitude >= VARIABLE_NUMBER_MAX) ||
+                                to->n_values >= VARIABLES_VALUES_MAX))
                 return 0;
-        i = find_variable(d, node, name, n_name);
+        i = find_variable(d, node, name, n_name, is_text);
         if (i < 0 || i == VARIABLES_MAX)
                 return MIN(i, 0);
         if (!ARRAY_ROOM(to->values, to->n_values_room, to->n_values + 1))
@@ -233,17 +236,46 @@ static int note_value(Data *d, Open *to, const CallNode *node, const char *name,
         return 0;
 }
 
-static int note_callers(Data *d, Open *to, const CallNode *node, const Callers *callers) {
-        uint64_t key = hash_key(callers), n = hash_get(&d->callers, key);
+static int note_text(Data *d, Open *to, const CallNode *node, const char *name, size_t n_name,
+                     const char *text, size_t n_text) {
+        uint64_t key = hash_bytes(HASH_BYTES_FIRST, text, n_text), n = 0;
+        const HashSlot *slot;
 
+        hash_each (slot, &d->texts, key) {
+                const char *known = d->a.texts[slot->value - 1];
+
+                if (strncmp(known, text, n_text) == 0 && known[n_text] == 0)
+                        n = slot->value;
+        }
         if (n == 0) {
-                n = d->a.n_callers + 1;
-                if (!ARRAY_ADD(d->a.callers, d->a.n_callers, callers) ||
-                    hash_add(&d->callers, key, n) < 0)
+                char *copy;
+
+                if (d->a.n_texts >= VARIABLES_TEXTS_MAX)
+                        return 0;
+                copy = strndup(text, n_text);
+                if (!copy || !ARRAY_ADD(d->a.texts, d->a.n_texts, copy)) {
+                        free(copy);
+                        return -ENOMEM;
+                }
+                n = d->a.n_texts;
+                if (hash_add(&d->texts, key, n) < 0)
                         return -ENOMEM;
         }
-        return note_value(d, to, node, "", 0,
+        return note_value(d, to, node, name, n_name, true,
                           (ValueNumber){ .magnitude = VARIABLE_NUMBER_MAX + n - 1 });
+}
+
+static int note_object(Data *d, Open *to, const CallNode *node, const Object *o) {
+        int r = 0;
+
+        for (const ObjectField *f = o->fields, *end = f + o->n; f < end && r >= 0; f++) {
+                const char *name = object_text(o) + f->name;
+
+                r = f->is_number ? note_value(d, to, node, name, f->n_name, false, f->number)
+                                 : note_text(d, to, node, name, f->n_name,
+                                             object_text(o) + f->value, f->n_value);
+        }
+        return r;
 }
 
 static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
@@ -277,9 +309,12 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
         }
         r = note_node(d, node);
         if (_unlikely_(frame->callers != NULL) && !caller && r >= 0)
-                r = note_callers(d, open, node, frame->callers);
+                r = note_text(d, open, node, CALLERS, strlen(CALLERS),
+                              callers_names(frame->callers), strlen(callers_names(frame->callers)));
+        if (_unlikely_(frame->object != NULL) && r >= 0)
+                r = note_object(d, open, node, frame->object);
         while (_unlikely_(args != NULL) && r >= 0 && arguments_next(&args, &name, &n_name, &value))
-                r = note_value(d, open, node, name, n_name, value);
+                r = note_value(d, open, node, name, n_name, false, value);
         return r;
 }
 
@@ -424,7 +459,7 @@ static int end(void *userdata, const Call *call) {
         if (!ARRAY_ROOM(open->parts, open->n_parts_room, open->n_parts + 1))
                 return -ENOMEM;
         if (_unlikely_(call->has_retval))
-                r = note_value(d, open, node, RETURNED, strlen(RETURNED),
+                r = note_value(d, open, node, RETURNED, strlen(RETURNED), false,
                                retval_number(call->retval));
         if (r < 0)
                 return r;
@@ -494,9 +529,11 @@ Anatomy *anatomy_free(Anatomy *a) {
         for (size_t i = 0; i < a->n_variables; i++)
                 free(a->variables[i].name);
         free(a->variables);
-        free(a->callers);
+        for (size_t i = 0; i < a->n_texts; i++)
+                free(a->texts[i]);
+        free(a->texts);
         hash_done(&d->variables);
-        hash_done(&d->callers);
+        hash_done(&d->texts);
         idle_done(&a->idle);
         free(a->wakers);
         free(a->tasks);

@@ -12,8 +12,8 @@
  *      call 1    5 us    root 1x 2 us    root/child 1x 3 us
  *      call 2    9 us    root 1x 2 us    root/child 2x 6 us    root/irq 1x 1 us
  *
- * Beside them stand the values of variables, where these were recorded: of arguments, and of what is returned ("ret"),
- * of functions under their paths.  An outermost call has one value of each of its own, and of those below it as many as
+ * Beside them stand the values of variables, where these were recorded: of arguments, of objects' fields, of what is
+ * returned ("ret"), and of who called ("callers"), of functions under their paths.  An outermost call has one value of each of its own, and of those below it as many as
  * there were calls:
  *
  *      send(sk=0xffff888003d5c000, len=0x5c8) {        send  sk   0xffff888003d5c000
@@ -27,7 +27,7 @@
  * Memory is bounded: of more than ANATOMY_BYTES_MAX of parts, or ANATOMY_CALLS_MAX calls, half of the calls is
  * forgotten, evenly, and so on, the same ones each time the same recording is read.  There are VARIABLES_MAX, the first
  * that are met; below the outermost call addresses are not kept, nor more than VARIABLES_VALUES_MAX values of one
- * outermost call.  A part takes some 4 bytes, as varints:
+ * outermost call; a text that is one too many is no value.  A part takes some 4 bytes, as varints:
  *
  *      the node's id, less that of the part before, zigzag, times 2; plus 1: what is in brackets is there
  *      running [calls, else 1] [waiting, else 0]
@@ -44,12 +44,14 @@
 
 #define VARIABLES_MAX 1024
 #define VARIABLES_VALUES_MAX 256
+#define VARIABLES_TEXTS_MAX 65536 /* likewise, different ones */
 /* What is not less is an address, and has no order. */
 #define VARIABLE_NUMBER_MAX (UINT64_C(1) << 44)
 
 typedef struct Variable {
         uint32_t node; /* its id */
-        char *name; /* "ret", or an argument's; "": a value is VARIABLE_NUMBER_MAX and an index of Anatomy.callers */
+        char *name;    /* "ret", "callers", or that of an argument or of an object's field */
+        bool is_text;  /* a value is VARIABLE_NUMBER_MAX and an index of Anatomy.texts */
 } Variable;
 
 typedef struct VariableValue {
@@ -97,8 +99,8 @@ typedef struct Anatomy {
         VariableValue *values; /* of a call those of one variable side by side */
         Variable *variables;
         size_t n_variables;
-        const Callers **callers; /* of outermost calls */
-        size_t n_callers;
+        char **texts; /* that values are */
+        size_t n_texts;
         Waker *wakers;
         size_t n_wakers;
         char (*tasks)[16]; /* names */

@@ -97,6 +97,7 @@ static void drop(Outliers *s, Invocation *v) {
 
         if (--v->n_uses == 0) {
                 free(v->spans);
+                free(v->object);
                 call_tree_clear(v->tree);
                 *v = (Invocation){ .tree = v->tree, .next = v->next, .next_spare = s->spare };
                 s->spare = v;
@@ -228,6 +229,9 @@ static int end(void *userdata, const Call *call) {
         v->pid = call->stack->pid;
         v->is_cut = call->is_cut;
         memcpy(v->comm, call->stack->comm, sizeof(v->comm));
+        v->object = object_copy(f->object);
+        if (f->object && !v->object)
+                return -ENOMEM;
         v->n_uses = 1;
         r = idle_note(&s->idle, v->root, call);
         v->is_idle = r > 0;
@@ -328,6 +332,7 @@ Outliers *outliers_free(Outliers *s) {
         for (Invocation *v; (v = POP(s->all));) {
                 call_tree_free(v->tree);
                 free(v->spans);
+                free(v->object);
                 free(v);
         }
         for (size_t i = 0; i < s->n_roots; i++) {

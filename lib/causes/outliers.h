@@ -44,6 +44,7 @@ typedef struct Invocation {
         uint32_t cpu; /* on which it ended */
         int32_t pid;
         char comm[16];
+        Object *object; /* NULL: its own was not recorded */
         bool is_cut;
         CallTree *tree;        /* finished, when it is asked for */
         InvocationSpan *spans; /* if they are kept, by their beginnings; callers first */

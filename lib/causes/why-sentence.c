@@ -216,18 +216,23 @@ static void add_bound(Buf *out, const WhyValue *v) {
                 buf_printf(out, " (%s)", error);
 }
 
-/* "len > 1400", "ret = -11 (EAGAIN) in ip_make_skb below udp_sendmsg", "the callers: do_syscall_64 < __sys_sendto" */
+/* "len > 1400", "ret = -11 (EAGAIN) in ip_make_skb below udp_sendmsg", "file=/log/x", "the callers: do_syscall_64 <
+ * __sys_sendto" */
 static void describe_value(Buf *out, const WhyValue *v) {
         static const char *const signs[] = {
                 [WHY_EQUAL] = "=", [WHY_ABOVE] = ">", [WHY_BELOW] = "<"
         };
 
-        if (v->callers) {
-                buf_printf(out, "the %s", v->callers->text);
+        if (v->text && streq(v->name, "callers")) {
+                buf_printf(out, "the callers: %s", v->text);
                 return;
         }
-        buf_printf(out, "%s %s ", NAME_QUOTED(v->name), signs[v->relation]);
-        add_bound(out, v);
+        if (v->text)
+                buf_printf(out, "%s=%s", NAME_QUOTED(v->name), v->text);
+        else {
+                buf_printf(out, "%s %s ", NAME_QUOTED(v->name), signs[v->relation]);
+                add_bound(out, v);
+        }
         if (v->node->level < 2)
                 return;
         buf_adds(out, " in ");

@@ -138,7 +138,8 @@ static int add_bounds(WhyConditions *v, const WhyValue *like, const Sample *s) {
         return r;
 }
 
-static int add_conditions(WhyConditions *v, const Why *w, const WhyValue *like, const Sample *s) {
+static int add_conditions(WhyConditions *v, const Why *w, const WhyValue *like, const Sample *s,
+                          bool is_text) {
         bool is_error = like->node == w->root && streq(like->name, "ret");
         int r;
 
@@ -146,7 +147,7 @@ static int add_conditions(WhyConditions *v, const Why *w, const WhyValue *like, 
                 return 0;
         /* That what has failed returns an error is no news, and addresses of two recordings do not compare. */
         if ((w->spec.by == COHORTS_BY_FAILURE && is_error) ||
-            (w->spec.by == COHORTS_BY_SOURCE && !s->has_order))
+            (w->spec.by == COHORTS_BY_SOURCE && !s->has_order && !is_text))
                 return 0;
         r = add_frequent(v, like, s);
         return r >= 0 && s->has_order ? add_bounds(v, like, s) : r;
@@ -248,7 +249,7 @@ int why_conditions_init(WhyConditions *ret, const Why *w, const Anatomy *a, cons
                                   .name = variable->name,
                                   .p = 1 };
 
-                r = add_conditions(ret, w, &like, &samples[i]);
+                r = add_conditions(ret, w, &like, &samples[i], variable->is_text);
                 ret->first[i + 1] = (uint32_t) ret->n;
         }
         for (size_t i = 0; samples && i < n_variables; i++)
@@ -388,10 +389,8 @@ int why_conditions_choose(const WhyConditions *v, Why *w, const Anatomy *a, cons
                 if (i < N_REFINED && x->relation != WHY_EQUAL)
                         r = refine(x, a, c);
                 find_change(x, w, a, c);
-                if (!*x->name) {
-                        x->name = "callers";
-                        x->callers = a->callers[x->bound.magnitude - VARIABLE_NUMBER_MAX];
-                }
+                if (a->variables[x->variable].is_text)
+                        x->text = a->texts[x->bound.magnitude - VARIABLE_NUMBER_MAX];
         }
         SORT(w->values, w->n_values, compare_values);
         /* The first of those that are as good as the best: what is given to a caller explains what it passes on. */
@@ -429,8 +428,9 @@ int why_find_error(Why *w, const Anatomy *a, const Cohorts *c) {
 
         if (!errors)
                 return -ENOMEM;
-        while (ret < a->n_variables && (a->variables[ret].node != w->root->id ||
-                                        !streq(a->variables[ret].name, "ret")))
+        while (ret < a->n_variables &&
+               (a->variables[ret].node != w->root->id || a->variables[ret].is_text ||
+                !streq(a->variables[ret].name, "ret")))
                 ret++;
         for (size_t i = 0; i < c->n_slow; i++)
                 if (values_of(&value, a, &a->calls[c->slow[i]], ret) > 0)

@@ -129,6 +129,75 @@ int formats_parse(Formats *ret, const char *header_page, const char *entry, cons
         return 0;
 }
 
+/* What fields of a kind begin with, and the sizes that they may have, as bits. */
+static const struct {
+        const char *prefix;
+        unsigned sizes;
+} kinds[] = {
+        [PROBE_UNSIGNED] = { "u_", 1 | 2 | 4 | 8 },
+        [PROBE_SIGNED] = { "d_", 1 | 2 | 4 | 8 },
+        [PROBE_HEX] = { "x_", 1 | 2 | 4 | 8 },
+        [PROBE_NETWORK] = { "be_", 2 | 4 | 8 },
+        [PROBE_IP4] = { "ip4_", 4 },
+        [PROBE_IP6] = { "ip6_", 16 },
+        [PROBE_FAMILY] = { "fam_", 1 | 2 | 4 | 8 },
+        [PROBE_DEVICE] = { "dev_", 4 },
+        [PROBE_STRING] = { "s_", 4 },
+        [PROBE_PATH] = { "p", 4 },
+};
+
+/* False: it is nothing that a probe records of an object. */
+static bool parse_probe_field(ProbeField *ret, const TracingField *t) {
+        static const char letters[] =
+                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+        ProbeField f = { .at = { (uint16_t) t->offset, (uint8_t) t->size, t->is_signed } };
+        char name[PROBE_FIELD_NAME_MAX + 1] = "";
+        const char *rest = NULL;
+
+        if (t->n_name > PROBE_FIELD_NAME_MAX || t->size > 16 || t->offset > RECORD_BYTES_MAX - 16)
+                return false;
+        memcpy(name, t->name, t->n_name);
+        for (; f.kind < ELEMENTSOF(kinds) && !rest; f.kind++)
+                rest = startswith(name, kinds[f.kind].prefix);
+        if (!rest)
+                return false;
+        f.kind--;
+        f.at.is_signed = f.at.is_signed && f.kind <= PROBE_SIGNED;
+        if (f.kind == PROBE_PATH) {
+                if (*rest < '0' || *rest > '7' || rest[1] != '_')
+                        return false;
+                f.part = (uint8_t) (*rest - '0');
+                rest += 2;
+        }
+        f.n_name = (uint8_t) strlen(rest);
+        memcpy(f.name, rest, f.n_name);
+        *ret = f;
+        return f.n_name > 0 && strspn(rest, letters) == f.n_name && (*rest < '0' || *rest > '9') &&
+               __builtin_popcount(t->size) == 1 && kinds[f.kind].sizes & t->size &&
+               t->is_array == (f.kind == PROBE_IP6) && t->is_string == (f.kind >= PROBE_STRING);
+}
+
+static int parse_probe_fields(ProbeFormat *f, const char *text) {
+        TracingField t;
+        ProbeField field;
+
+        while (f->n_fields < PROBE_FIELDS_MAX && tracing_next_field(&text, &t)) {
+                if (!parse_probe_field(&field, &t))
+                        continue;
+                if (!ARRAY_ADD(f->fields, f->n_fields, field))
+                        return -ENOMEM;
+                f->n_bytes = MAX(f->n_bytes, (uint32_t) field.at.offset + field.at.size);
+        }
+        /* Some kernels refuse two of the same name: "daddr6" is the "daddr" of another family. */
+        for (ProbeField *six = f->fields; six < f->fields + f->n_fields; six++)
+                for (ProbeField *four = f->fields; four < f->fields + f->n_fields; four++)
+                        if (six->kind == PROBE_IP6 && four->kind == PROBE_IP4 &&
+                            six->n_name == four->n_name + 1 && six->name[four->n_name] == '6' &&
+                            memcmp(six->name, four->name, four->n_name) == 0)
+                                six->name[--six->n_name] = 0;
+        return 0;
+}
+
 int formats_parse_probe(ProbeFormat *ret, const char *text, ProbeKind kind) {
         bool is_entry = kind != PROBE_RETURNED;
         ProbeFormat f = { .is_entry = is_entry, .is_stacked = kind == PROBE_STACKED };
@@ -138,7 +207,7 @@ int formats_parse_probe(ProbeFormat *ret, const char *text, ProbeKind kind) {
                 { "ret", &f.value, true },
         };
         const Wanted given[] = {
-                { "__probe_ip", &f.func, true }, { "a0", &f.args[0], kind == PROBE_GIVEN },
+                { "__probe_ip", &f.func, true }, { "a0", &f.args[0], false },
                 { "a1", &f.args[1], false },     { "a2", &f.args[2], false },
                 { "a3", &f.args[3], false },     { "a4", &f.args[4], false },
                 { "a5", &f.args[5], false },
@@ -146,8 +215,15 @@ int formats_parse_probe(ProbeFormat *ret, const char *text, ProbeKind kind) {
         int r = parse_event(NULL, text, is_entry ? given : returned,
                             is_entry ? ELEMENTSOF(given) : ELEMENTSOF(returned), &f.id, &f.n_bytes);
 
+        if (r == 0 && kind == PROBE_GIVEN)
+                r = parse_probe_fields(&f, text);
+        f.has_args = f.args[0].size > 0;
+        if (r == 0 && kind == PROBE_GIVEN && !f.has_args && f.n_fields == 0)
+                r = FORMATS_E_INVALID;
         if (r == 0)
                 *ret = f;
+        else
+                free(f.fields);
         return r;
 }
 
@@ -239,11 +315,15 @@ void formats_decode_any(const Formats *f, const Record *record, Event *ret) {
                 ret->preempt_count = (uint8_t) load_field(&f->preempt_count, record);
 }
 
+static Record record_of(const Formats *f, const Event *e) {
+        return (Record){ .data = e->payload,
+                         .n_data = e->n_bytes,
+                         .swap = needs_swap(f->big_endian) };
+}
+
 bool formats_decode_probe(const ProbeFormat *p, const Formats *f, const Event *e,
                           ProbeRecord *ret) {
-        const Record record = { .data = e->payload,
-                                .n_data = e->n_bytes,
-                                .swap = needs_swap(f->big_endian) };
+        const Record record = record_of(f, e);
 
         if (!e->payload || e->n_bytes < p->n_bytes)
                 return false;
@@ -253,6 +333,29 @@ bool formats_decode_probe(const ProbeFormat *p, const Formats *f, const Event *e
         for (size_t i = 0; i < PROBE_ARGS_MAX; i++)
                 ret->args[i] = load_field(&p->args[i], &record);
         return true;
+}
+
+uint64_t formats_probe_number(const ProbeField *field, const Formats *f, const Event *e) {
+        bool is_raw = field->kind == PROBE_NETWORK || field->kind == PROBE_IP4;
+        Record record = record_of(f, e);
+        Field at = field->at;
+
+        record.swap = is_raw ? needs_swap(true) : record.swap;
+        at.is_signed = at.is_signed && !is_raw;
+        return load_field(&at, &record);
+}
+
+const char *formats_probe_bytes(const ProbeField *field, const Formats *f, const Event *e,
+                                size_t *ret_n) {
+        const Record record = record_of(f, e);
+        uint32_t where = field->kind == PROBE_IP6 ? field->at.offset | 16U << 16
+                                                  : (uint32_t) load_field(&field->at, &record);
+        const char *bytes = (const char *) record.data + MIN(where & 0xffff, record.n_data);
+        size_t n =
+                MIN(where >> 16, record.n_data - (uint32_t) (bytes - (const char *) record.data));
+
+        *ret_n = field->kind == PROBE_IP6 ? n : strnlen(bytes, n);
+        return bytes;
 }
 
 /* Arguments become numbers of this machine on the way, records of others stay as they are. */

@@ -64,20 +64,52 @@ void formats_prepare(Formats *f);
 int formats_parse(Formats *ret, const char *header_page, const char *entry, const char *exit,
                   bool big_endian, const char **ret_problem);
 
+/*
+ * What a probe records of a function's object, a field of the event each, whose name begins with its kind: "be_dport".
+ * Numbers have the size that the format says.
+ */
+#define PROBE_FIELDS_MAX 32
+#define PROBE_FIELD_NAME_MAX 31
+
+typedef enum ProbeFieldKind {
+        PROBE_UNSIGNED, /* u_ */
+        PROBE_SIGNED,   /* d_ */
+        PROBE_HEX,      /* x_ */
+        PROBE_NETWORK, /* be_: a number in network byte order, of 2, 4 or 8 bytes, as it lies in memory */
+        PROBE_IP4, /* ip4_: 4 bytes, likewise */
+        PROBE_IP6, /* ip6_: an array of 16 bytes */
+        PROBE_FAMILY, /* fam_: of which family the next are of IP4, IP6 and NETWORK, up to another one */
+        PROBE_DEVICE, /* dev_: 12 bits of major, 20 of minor */
+        PROBE_STRING, /* s_ */
+        PROBE_PATH,   /* p0_ to p7_: names of dentries, from the innermost up to the root's, "/" */
+} ProbeFieldKind;
+
+typedef struct ProbeField {
+        ProbeFieldKind kind;
+        Field at;     /* of texts: where it says where they are */
+        uint8_t part; /* PATH: 0 to 7 */
+        uint8_t n_name;
+        char name[PROBE_FIELD_NAME_MAX + 1]; /* without its kind */
+} ProbeField;
+
 /* An event of a probe that tells what a function was given or returns (calls/steps.h). */
 #define PROBE_ARGS_MAX 6
 typedef struct ProbeFormat {
         uint16_t id;
         bool is_entry;
         bool is_stacked; /* of an entry: it has no arguments, but a stack behind it */
+        bool has_args;
         Field func;                 /* __probe_ip, or __probe_func */
         Field ret_ip, value;        /* __probe_ret_ip, ret */
         Field args[PROBE_ARGS_MAX]; /* a0 to a5 */
         uint32_t n_bytes;
+        ProbeField *fields; /* of an entry, in their order; for free() */
+        size_t n_fields;
 } ProbeFormat;
 
 typedef enum ProbeKind { PROBE_RETURNED, PROBE_GIVEN, PROBE_STACKED } ProbeKind;
-/* @text: NUL-terminated, hostile.  0, FORMATS_E_INVALID. */
+/* @text: NUL-terminated, hostile; fields of other kinds or sizes are left out, and those beyond PROBE_FIELDS_MAX.  0,
+ * FORMATS_E_INVALID, also of an entry that tells nothing; -ENOMEM. */
 int formats_parse_probe(ProbeFormat *ret, const char *text, ProbeKind kind);
 
 typedef enum EventKind {
@@ -118,6 +150,11 @@ typedef struct ProbeRecord {
 
 /* What an EVENT_OTHER from a Cursor says.  False: it is too short. */
 bool formats_decode_probe(const ProbeFormat *p, const Formats *f, const Event *e, ProbeRecord *ret);
+/* Of the same event, a number of this machine; the bytes of a NETWORK or an IP4 make one, too. */
+uint64_t formats_probe_number(const ProbeField *field, const Formats *f, const Event *e);
+/* Of a STRING or a PATH, @ret_n bytes without a NUL in them; of an IP6, 16 bytes. */
+const char *formats_probe_bytes(const ProbeField *field, const Formats *f, const Event *e,
+                                size_t *ret_n);
 
 /* More arguments than any machine passes in registers (linux 7.2, FTRACE_REGS_MAX_ARGS is 6). */
 #define EVENT_ARGS_MAX 8

@@ -42,8 +42,9 @@ static const ParquetColumn columns[] = {
         { "function", PARQUET_TEXT, false },    { "caller", PARQUET_TEXT, true },
         { "module", PARQUET_TEXT, true },       { "root", PARQUET_TEXT, false },
         { "cut", PARQUET_BOOL, false },         { "retval", PARQUET_I64, true },
-        { "args", PARQUET_TEXT, true },         { "trace_id", PARQUET_TEXT, true },
-        { "weight", PARQUET_F64, false },       { "not_hooked_below", PARQUET_U32, true },
+        { "args", PARQUET_TEXT, true },         { "what", PARQUET_TEXT, true },
+        { "trace_id", PARQUET_TEXT, true },     { "weight", PARQUET_F64, false },
+        { "not_hooked_below", PARQUET_U32, true },
 };
 
 static const ParquetSchema schema = {
@@ -65,7 +66,7 @@ typedef struct Row {
         const Function *is_of;
         uint64_t start_ns, duration_ns, self_ns, blocked_ns, irq_ns, path;
         int64_t retval;
-        uint32_t name, parent, right, cpu, args;
+        uint32_t name, parent, right, cpu, args, what;
         uint16_t depth;
         bool has_cpu, is_cut, has_retval;
 } Row;
@@ -177,10 +178,13 @@ static int begin_call(void *userdata, Stack *stack, const Frame *caller, Frame *
         if (!caller)
                 frame->data = t;
         row = &t->rows[t->n];
-        *row = (Row){ .is_of = frame->function, .start_ns = frame->start_ns, .args = NO_TEXT };
+        *row = (Row){ .is_of = frame->function, .start_ns = frame->start_ns, .args = NO_TEXT, .what = NO_TEXT };
         r = name_of(st, frame->function, &row->name);
         if (r >= 0 && frame->args)
                 r = beside_text(&st->beside, frame->args, strlen(frame->args), 1, &row->args);
+        if (r >= 0 && frame->object)
+                r = beside_text(&st->beside, object_text(frame->object), frame->object->n_text, 1,
+                                &row->what);
         if (r < 0)
                 return r;
         if (caller) {
@@ -255,6 +259,7 @@ static int write_row(State *st, Parquet *p, const PartsTree *t, size_t i) {
         parquet_put(p, true, row->is_cut);
         parquet_put(p, row->has_retval, row->retval);
         put_text(p, row->args);
+        put_text(p, row->what);
         put_text(p, t->trace_id);
         parquet_put_double(p, m ? sample_weight(m->spec.sample_ppm) : 1);
         parquet_put(p, unhooked_is_number(row->is_of->n_unhooked), row->is_of->n_unhooked);

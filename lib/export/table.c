@@ -34,6 +34,7 @@ typedef struct Table {
         Buf begin;  /* of a line */
         char comm[sizeof(((Stack *) 0)->comm)];
         Buf task; /* of that name; empty: of none yet */
+        Buf what; /* of the row */
 } Table;
 
 #define NUMBERS_BYTES 1024 /* all of a row but its texts */
@@ -123,7 +124,13 @@ static _always_inline_ int add_call(Table *t, Format format, const Call *call, c
                 r = make_task(t, format, stack->comm);
         if (r < 0 || !own || !root)
                 return -ENOMEM;
-        from = p = buf_reserve(t->s.out, n_begin + n_end + NUMBERS_BYTES + t->task.n_data +
+        t->what.n_data = 0;
+        if (_unlikely_(frame->object != NULL))
+                add_text(&t->what, format, "what", object_text(frame->object),
+                         frame->object->n_text);
+        if (t->what.error < 0)
+                return t->what.error;
+        from = p = buf_reserve(t->s.out, n_begin + n_end + NUMBERS_BYTES + t->task.n_data + t->what.n_data +
                                                  own->n_own + root->n_root + own->n_end);
         if (!p)
                 return t->s.out->error;
@@ -161,6 +168,7 @@ static _always_inline_ int add_call(Table *t, Format format, const Call *call, c
                 *p++ = '"';
         } else
                 p = append_i64(p, (int64_t) call->retval);
+        p = frame->object ? append(p, t->what.data, t->what.n_data) : NONE(BEGIN(p, "what"));
         p = append(p, own->text + own->n_own + own->n_root, own->n_end);
         p = append(p, end, n_end);
         t->s.out->n_data += (size_t) (p - from);
@@ -171,7 +179,7 @@ static int table_init(void *userdata, Pairing *pairing) {
         Table *t = userdata;
 
         (void) pairing;
-        t->begin = t->task = BUF_INIT;
+        t->begin = t->task = t->what = BUF_INIT;
         return 0;
 }
 
@@ -183,11 +191,12 @@ static void table_done(void *userdata) {
         hash_done(&t->names);
         buf_done(&t->begin);
         buf_done(&t->task);
+        buf_done(&t->what);
 }
 
 static const char heading[] =
         "id,parent,start_ns,duration_ns,self_ns,blocked_ns,irq_ns,cpu,pid,task,"
-        "depth,function,module,root,cut,retval,not_hooked_below\n";
+        "depth,function,module,root,cut,retval,what,not_hooked_below\n";
 
 static int csv_begin(void *userdata) {
         buf_adds(((ExportState *) userdata)->out, heading);

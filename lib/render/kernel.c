@@ -336,13 +336,17 @@ static bool is_own_work(const Kernel *k, const Step *step) {
                        : own_works_overlap(k->own_work, at_ns - MIN(at_ns, duration_ns), at_ns);
 }
 
+static inline bool has_arguments(const Step *step) {
+        return step->n_args > 0 || step->object;
+}
+
 /* What follows an entered function's name, where it is more than "()". */
 static _cold_ char *append_values(const Kernel *k, char *p, const Step *step) {
         bool leaf = step->kind == STEP_LEAF, marked = is_marked(k, step);
         bool valued = leaf && k->options.retval && step->has_retval;
         bool ours = leaf && is_own_work(k, step);
 
-        p = step->n_args > 0 && k->options.args ? arguments_append(p, step) : APPEND(p, "()");
+        p = has_arguments(step) && k->options.args ? arguments_append(p, step) : APPEND(p, "()");
         p = leaf ? APPEND(p, ";") : APPEND(p, " {");
         if (!valued && !marked && !ours && !step->way)
                 return APPEND(p, "\n");
@@ -374,7 +378,7 @@ static char *append_entry(Kernel *k, char *p, CpuState *cpu, const Step *step) {
         p = append_slack(p, step->function->label, step->function->n_label);
         if (_unlikely_(step->said))
                 return append_said_end(k, p, step, leaf);
-        if (_unlikely_(step->n_args > 0 || k->options.retval || k->own_work ||
+        if (_unlikely_(has_arguments(step) || k->options.retval || k->own_work ||
                        step->function->n_unhooked > 0 || step->way))
                 return append_values(k, p, step);
         return leaf ? APPEND(p, "();\n") : APPEND(p, "() {\n");
@@ -489,7 +493,7 @@ static inline size_t extra_bytes(const Step *step) {
 
         if (_unlikely_(step->kind == STEP_OTHER && step->text))
                 n += strlen(step->text) * PLAIN_BYTES_MAX + 1;
-        else if (_unlikely_(step->n_args > 0))
+        else if (_unlikely_(has_arguments(step)))
                 n += arguments_room(step);
         if (_unlikely_(step->way != NULL))
                 n += step->way->n_text;
@@ -606,7 +610,7 @@ static void kernel_step(void *userdata, const Step *step) {
         if (_unlikely_(k->options.colour))
                 add_coloured(k, step, begin, p);
         else /* names are words; what a text says, and types' names, are whatever they are */
-                buf_advance(k->out, (size_t) (p - begin), !step->said && step->n_args == 0);
+                buf_advance(k->out, (size_t) (p - begin), !step->said && !has_arguments(step));
 }
 
 /* __print_graph_headers_flags() */

@@ -58,21 +58,39 @@ static bool take_property(const char **p, const char *name, uint32_t *ret) {
 }
 
 /* Lines of "\tfield:unsigned long args[];\toffset:24;\tsize:0;\tsigned:0;" */
-TracingField tracing_find_field(const char *text, const char *name) {
-        size_t n = strlen(name);
+bool tracing_next_field(const char **at, TracingField *ret) {
+        static const char string[] = "__data_loc char[] ";
 
-        for (const char *p = text; (p = strstr(p, "field:")); p++) {
-                const char *end = p + strcspn(p, ";[\n"), *more = end + strcspn(end, ";\n");
-                TracingField f = { .is_array = *end == '[' };
+        for (const char *p = *at; (p = strstr(p, "field:"));) {
+                const char *string_end = startswith(p += strlen("field:"), string);
+                const char *from = string_end ? string_end - 1 : p,
+                           *end = from + strcspn(from, ";[\n");
+                const char *more = end + strcspn(end, ";\n");
+                TracingField f = { .is_array = *end == '[', .is_string = string_end };
                 uint32_t is_signed = 0;
 
-                if (*more++ != ';' || (size_t) (end - p) <= n || !strchr(" *", *(end - n - 1)) ||
-                    strncmp(end - n, name, n) != 0 || !take_property(&more, "offset:", &f.offset) ||
+                while (end - f.n_name > from && !strchr(" *", *(end - f.n_name - 1)))
+                        f.n_name++;
+                if (*more++ != ';' || end - f.n_name == from ||
+                    !take_property(&more, "offset:", &f.offset) ||
                     !take_property(&more, "size:", &f.size))
                         continue;
                 f.is_signed = take_property(&more, "signed:", &is_signed) && is_signed > 0;
-                return f;
+                f.name = end - f.n_name;
+                *at = end;
+                *ret = f;
+                return true;
         }
+        return false;
+}
+
+TracingField tracing_find_field(const char *text, const char *name) {
+        size_t n = strlen(name);
+        TracingField f;
+
+        while (tracing_next_field(&text, &f))
+                if (f.n_name == n && memcmp(f.name, name, n) == 0)
+                        return f;
         return (TracingField){};
 }
 

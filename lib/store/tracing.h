@@ -25,7 +25,13 @@ int tracing_formats_walk(const SessionMeta *m, TracingFormatEach each, void *use
 typedef struct TracingField {
         uint32_t offset, size; /* below 2^31 */
         bool is_signed, is_array;
+        bool is_string; /* "__data_loc char[]": its length and place, 16 bits each, are in the record, the text behind */
+        const char *name; /* n_name bytes, in the text */
+        size_t n_name;
 } TracingField;
+
+/* The next field of a format file's text, which is hostile, from *@at on, which goes behind its name; false: there is none. */
+bool tracing_next_field(const char **at, TracingField *ret);
 
 /* The field @name of a format file's @text, which is hostile; all zero: there is none. */
 TracingField tracing_find_field(const char *text, const char *name);

@@ -73,6 +73,7 @@ static void world_done(World *w) {
         functions_done(&w->functions);
         symbol_timeline_free(w->symbols);
         free(w->told);
+        free(w->given.fields);
 }
 
 static void check_field(const Field *f, uint32_t n_bytes) {
@@ -86,13 +87,27 @@ static void check_format(const ProbeFormat *p) {
         check_field(&p->value, p->n_bytes);
         for (size_t i = 0; i < PROBE_ARGS_MAX; i++)
                 check_field(&p->args[i], p->n_bytes);
+        FUZZ_CHECK(p->n_fields <= PROBE_FIELDS_MAX);
+        for (size_t i = 0; i < p->n_fields; i++) {
+                FUZZ_CHECK((uint32_t) p->fields[i].at.offset + p->fields[i].at.size <= p->n_bytes);
+                FUZZ_CHECK(p->fields[i].n_name == strlen(p->fields[i].name));
+        }
 }
 
 static void come_out(World *w, const Step *step) {
         FUZZ_CHECK(step->event_id == (uint16_t) w->n_out);
         w->n_out++;
-        if (step->n_args > 0)
+        if (step->n_args > 0 || step->object)
                 FUZZ_CHECK(step->kind == STEP_ENTER || step->kind == STEP_LEAF);
+        if (step->object) {
+                size_t n = step->object->n_text;
+
+                FUZZ_CHECK(step->object->n > 0 && strlen(object_text(step->object)) == n);
+                FUZZ_CHECK(plain_length(object_text(step->object), n, PLAIN_WORD) == n);
+                for (const ObjectField *f = step->object->fields, *end = f + step->object->n;
+                     f < end; f++)
+                        FUZZ_CHECK(f->name + f->n_name < f->value && f->value + f->n_value <= n);
+        }
         if (!step_is_call(step) || !step->has_retval)
                 return;
         FUZZ_CHECK(step->kind != STEP_ENTER);

@@ -80,7 +80,7 @@ unit_programs += %D%/lib-learn
 %C%_lib_learn_LDADD = $(unit_libs) $(learn_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-calls
-%C%_lib_calls_SOURCES = %D%/test-census.c %D%/test-filter.c %D%/test-function.c %D%/test-name-set.c %D%/test-prototypes.c \
+%C%_lib_calls_SOURCES = %D%/test-census.c %D%/test-filter.c %D%/test-function.c %D%/test-name-set.c %D%/test-object.c %D%/test-prototypes.c \
 	%D%/test-stacks.c %D%/test-step.c %D%/test-steps.c %D%/test-tail-sampler.c %D%/test-trace-context.c \
 	%D%/test-unhooked.c %D%/test-values.c %D%/test-values-random.c
 %C%_lib_calls_CFLAGS = $(unit_cflags)

@@ -59,3 +59,25 @@ static inline Function function_named(const char *label) {
                            .n_label = (uint32_t) strlen(label),
                            .n_name = (uint32_t) strcspn(label, " ") };
 }
+
+/* "dport=53, file=/log/x", whose values of digits are numbers; for free(). */
+static inline Object *object_made(const char *text) {
+        size_t n_text = strlen(text);
+        Object *o = calloc(1, sizeof(*o) + 8 * sizeof(*o->fields) + n_text + 1);
+        const char *p = text;
+
+        for (; *p; p += strspn(p, ", ")) {
+                ObjectField *f = &o->fields[o->n++];
+
+                f->name = (uint32_t) (p - text);
+                f->n_name = (uint32_t) strcspn(p, "=");
+                f->value = f->name + f->n_name + 1;
+                f->n_value = (uint32_t) strcspn(text + f->value, ",");
+                f->is_number = strspn(text + f->value, "0123456789") == f->n_value;
+                f->number.magnitude = f->is_number ? strtoull(text + f->value, NULL, 10) : 0;
+                p = text + f->value + f->n_value;
+        }
+        o->n_text = (uint32_t) n_text;
+        strcpy((char *) object_text(o), text);
+        return o;
+}

@@ -102,6 +102,69 @@ TEST(trees_count_by_who_called_whichever_root) {
         ck_assert_uint_eq(row_of(p, "(not known)")->total_ns, 7);
 }
 
+static Step with_object(Step s, const Object *o) {
+        s.object = o;
+        return s;
+}
+
+TEST(calls_count_by_the_nearest_object) {
+        _cleanup_free_ Object *a = object_made("dport=53, file=/a"),
+                              *b = object_made("dport=53, file=/b");
+        _cleanup_(breakdown_freep) Breakdown *p = NULL;
+        const BreakdownRow *row;
+
+        for (int of_field = 0; of_field < 2; of_field++) {
+                breakdown_free(p);
+                p = breakdown_by(BREAKDOWN_BY_WHAT);
+                if (of_field)
+                        breakdown_set_field(p, "file");
+                FEED(pairing, with_object(step_enter(&step_root, 0), a),
+                     step_leaf(&step_child, 1, 10), with_object(step_leaf(&step_module, 1, 30), b),
+                     step_leave(&step_root, 0, 100));
+                /* A recursion with the same one, and what has none. */
+                FEED(pairing, with_object(step_enter(&step_root, 0), a),
+                     with_object(step_leaf(&step_root, 1, 5), a), step_leave(&step_root, 0, 20),
+                     step_leaf(&step_root, 0, 7));
+                ck_assert_int_eq(pairing_finish(pairing), 0);
+                row = row_of(p, of_field ? "/a" : "dport=53, file=/a");
+                ck_assert_uint_eq(row->n, 3);
+                ck_assert_uint_eq(row->total_ns, 120);
+                ck_assert_uint_eq(row->self_ns, 90);
+                ck_assert_uint_eq(row->quantiles.n, 3);
+                row = row_of(p, of_field ? "/b" : "dport=53, file=/b");
+                ck_assert_uint_eq(row->n, 1);
+                ck_assert_uint_eq(row->total_ns, 30);
+                ck_assert_uint_eq(row->self_ns, 30);
+                ck_assert_uint_eq(row_of(p, "(not known)")->total_ns, 7);
+        }
+        breakdown_free(p);
+        p = breakdown_by(BREAKDOWN_BY_WHAT);
+        breakdown_set_field(p, "dport");
+        FEED(pairing, with_object(step_leaf(&step_root, 0, 7), a),
+             with_object(step_leaf(&step_root, 0, 7), b));
+        ck_assert_int_eq(pairing_finish(pairing), 0);
+        ck_assert_uint_eq(row_of(p, "53")->n, 2);
+}
+
+TEST(objects_beyond_a_bound_are_counted_together) {
+        _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_WHAT);
+        size_t n;
+
+        for (unsigned i = 0; i < BREAKDOWN_OBJECTS_MAX + 10; i++) {
+                _cleanup_free_ Object *o = NULL;
+                char text[32];
+
+                (void) snprintf(text, sizeof(text), "n=%u", i);
+                o = object_made(text);
+                FEED(pairing, with_object(step_leaf(&step_root, 0, 7), o));
+        }
+        ck_assert_int_eq(pairing_finish(pairing), 0);
+        (void) breakdown_rows(p, &n);
+        ck_assert_uint_eq(n, BREAKDOWN_OBJECTS_MAX + 1);
+        ck_assert_uint_eq(row_of(p, "(others)")->n, 10);
+        ck_assert_uint_eq(row_of(p, "n=5")->n, 1);
+}
+
 TEST(a_return_before_its_call_took_no_time) {
         _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
         Step s = step_leaf(&step_root, 0, 0);

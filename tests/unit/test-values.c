@@ -84,6 +84,8 @@ static char *in_short(Player *p) {
                         *t++ = s.function->label[0];
                 if (s.kind <= STEP_LEAF && s.n_args > 0)
                         t += sprintf(t, "(%llu)", (unsigned long long) s.args[0]);
+                if (s.kind <= STEP_LEAF && s.object)
+                        t += sprintf(t, "<%s>", object_text(s.object));
                 if (s.kind != STEP_ENTER && s.kind <= STEP_LEAVE && s.has_retval)
                         t += sprintf(t, "%lld", (long long) s.retval);
                 if (s.callers)
@@ -92,6 +94,8 @@ static char *in_short(Player *p) {
         }
         return text;
 }
+
+static const char *given_format = entry_format;
 
 static void expect(const char *words, const char *name, const char *function, const char *wanted) {
         RECORDING(r, layout);
@@ -109,7 +113,7 @@ static void expect(const char *words, const char *name, const char *function, co
         player_init(&p, &r, layout, "17 client\n18 server\n", STEPS_ALL);
         ck_assert_int_eq(values_new(&values, &p.formats, &p.functions), 0);
         ck_assert_int_eq(values_add(values, name, function, probe_format), 0);
-        ck_assert_int_eq(values_add(values, ENTRY, function, entry_format), 0);
+        ck_assert_int_eq(values_add(values, ENTRY, function, given_format), 0);
         p.steps.values = values;
         got = in_short(&p);
         ck_assert_msg(streq(got, wanted), "%s, %s: got    %s\nwanted %s", words, name, got, wanted);
@@ -230,6 +234,26 @@ TEST(arguments_before_an_entry_and_behind_it_are_joined) {
         };
 
         check(cases, ELEMENTSOF(cases));
+}
+
+TEST(objects_are_joined_as_arguments_are) {
+        static const Case cases[] = {
+                { "u(1 u{ u=g5 u}20 u(2 u{ i{ i}10 u}40", ".u<n=1>5{u<n=2>.i}u", KRETPROBE },
+                { "u{ u(1 u}20 u=c5 u{ u(2 i{ i}10 u}40 u=c6", ".u<n=1>5{u<n=2>.i}u6", KRETPROBE },
+                { "u{ u(1 u{ u(2 u}20 u}50", "{u<n=1>.u<n=2>}u", KRETPROBE },
+                { "u{ !k{ ^k}10 ^u{ ^u(2 ^u}20 u(1 u}90", "{u<n=1>.k.u<n=2>}u", KRETPROBE },
+                { "u(1 ^u(2 ^u{ ^u}10 u{ u}10", ".u<n=2>.u<n=1>", KRETPROBE },
+                { "u(1 i{ i}10 u{ u}10", ".i.u", KRETPROBE },
+                { "u(1 u(2 u{ u}10 u{ |3 u(3 u}10", ".u<n=2>{u!}u", KRETPROBE },
+                /* It is there until what waits behind another task's has gone. */
+                { "u{ u(1 u}10 @18 u{ u(2 u}10 u=c8 @17 | u=c7", ".u<n=1>7.u<n=2>8", KRETPROBE },
+        };
+
+        given_format = object_format;
+        check(cases, ELEMENTSOF(cases));
+        given_format = both_format;
+        expect("u(1 u{ u}20 u{ u(2 u}20", KRETPROBE, "udp_sendmsg", ".u(1)<n=0>.u");
+        given_format = entry_format;
 }
 
 TEST(what_handles_a_probe_that_is_a_breakpoint_is_no_call) {

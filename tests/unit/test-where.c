@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "cli/views/views.h"
+#include "step-builder.h"
 #include "unit.h"
 
 static const Frame with_arguments = {
@@ -104,6 +105,46 @@ TEST(numbers_have_the_sign_that_is_drawn) {
         ck_assert(!matches("p != 1", &c));
 }
 
+TEST(fields_of_objects_compare_as_numbers_and_as_texts) {
+        static const char *const yes[] = {
+                "dport == 53",
+                "dport == 0x35 && dport < 54 && dport & 1",
+                "file == \"/log/x y\"",
+                "file != /log/x",
+                "daddr == 127.0.0.1 && dport == 53",
+                "(daddr==fe80::1)||(daddr==127.0.0.1)",
+                "comm == 812",
+                "dport != http",
+                "len == 64 && file != \"\"",
+                "!(file == \"a && b\")",
+        };
+        static const char *const no[] = {
+                "dport != 53",        "file == /log/x", "daddr == 127.0.0.2", "daddr == 127",
+                "daddr != 127.0.0.1", "comm < 900",     "dport == \"x\"",     "port == 53",
+                "file == \"\"",       "comm & 4",
+        };
+        _cleanup_free_ Object *o =
+                object_made("dport=53, daddr=127.0.0.1, file=/log/x y, comm=812");
+        Frame frame = { .args = "(len=0x40, dport=0x1)", .object = o };
+        Call c = { .frame = &frame, .stack = &nobody };
+
+        o->fields[3].is_number = false;
+        for (size_t i = 0; i < ELEMENTSOF(yes); i++)
+                ck_assert_msg(matches(yes[i], &c), "%s", yes[i]);
+        for (size_t i = 0; i < ELEMENTSOF(no); i++)
+                ck_assert_msg(!matches(no[i], &c), "%s", no[i]);
+        for (size_t i = 0; i < ELEMENTSOF(yes); i++) /* but for a "!", and what is not there */
+                ck_assert_msg(*yes[i] == '!' || !matches(yes[i], &bare), "%s", yes[i]);
+}
+
+TEST(a_text_in_arguments_is_no_argument) {
+        Frame frame = { .args = "(file=\"a, len=0x40, \", n=0x2)" };
+        Call c = { .frame = &frame, .stack = &nobody };
+
+        ck_assert(!matches("len == 64", &c));
+        ck_assert(matches("n == 2", &c));
+}
+
 TEST(what_is_no_condition_is_refused_with_the_place) {
         static const struct {
                 const char *text, *why;
@@ -117,6 +158,11 @@ TEST(what_is_no_condition_is_refused_with_the_place) {
                 { "duration < -5ms", "no number" },
                 { "ret < 0 &", "there is more at \"&\"" },
                 { "ret < 0 &&", "there is no name" },
+                { "ret == x", "no number" },
+                { "file < x", "no number, nor the name of an error, at \"x\"" },
+                { "file == \"x", "there is no second \" at \"\"x\"" },
+                { "file ==", "no number" },
+                { "file == \"x\"y", "there is more at \"y\"" },
                 { "(ret < 0", "there is no \")\"" },
                 { "ret < 0)", "there is more" },
                 { "7 < ret", "there is no name" },

@@ -52,6 +52,8 @@ typedef struct Shape {
         uint32_t cpu;
         uint64_t len[ELEMENTSOF(functions)], error;
         const Callers *callers;
+        const Object *object; /* of which */
+        size_t object_of;
 } Shape;
 
 static void step(Fed *f, unsigned source, Step s, const Shape *shape) {
@@ -70,6 +72,7 @@ static uint64_t call(Fed *f, unsigned source, const Shape *shape, size_t which, 
 
         enter.args = &shape->len[which];
         enter.n_args = 1;
+        enter.object = which == shape->object_of ? shape->object : NULL;
         step(f, source, enter, shape);
         if (depth == 0 && shape->callers)
                 step(f, source, (Step){ .kind = STEP_OTHER, .pid = 17, .callers = shape->callers },
@@ -523,6 +526,66 @@ FED_TEST(who_called_the_slow_ones_is_named) {
         ck_assert_ptr_eq(w->cause->node->function, &functions[2]);
         ck_assert(says(w, "; 100 % of them have the callers: do_syscall_64 < __sys_sendmsg, 0 % of "
                           "the usual ones."));
+}
+
+/* Files, of which one is slow, and ports, of which many are. */
+static Object *objects[64];
+
+static void one_file_is_slow(Fed *f, int i, Shape *s) {
+        char text[64];
+
+        (void) snprintf(text, sizeof(text), "file=/var/log/%s%d, size=%llu, dport=%d",
+                        is_slow(i) ? "x" : "", is_slow(i) ? 0 : i % 7,
+                        (unsigned long long) draw(f, 1000), 1000 + i % 3);
+        free(objects[i % 64]);
+        s->object = objects[i % 64] = object_made(text);
+        s->own_ns[2] += is_slow(i) ? 20000 : 0;
+}
+
+static void one_file_of_a_callee_is_slow(Fed *f, int i, Shape *s) {
+        one_file_is_slow(f, i, s);
+        s->object_of = 2;
+}
+
+static void large_objects_are_slow(Fed *f, int i, Shape *s) {
+        char text[64];
+
+        (void) snprintf(text, sizeof(text), "size=%llu",
+                        (unsigned long long) draw(f, 1000) + (is_slow(i) ? 2000 : 0));
+        free(objects[i % 64]);
+        s->object = objects[i % 64] = object_made(text);
+        s->own_ns[2] += is_slow(i) ? 20000 : 0;
+}
+
+static void drop_objects(void) {
+        for (size_t i = 0; i < ELEMENTSOF(objects); i++)
+                objects[i] = mfree(objects[i]);
+}
+
+FED_TEST(what_the_slow_ones_work_on_is_named) {
+        _cleanup_(why_freep) Why *w = explain_calls(f, 2000, one_file_is_slow, COHORTS_BY_SLOWEST);
+
+        ck_assert(says(w, "; 100 % of them have file=/var/log/x0, 0 % of the usual ones."));
+        ck_assert_str_eq(w->value->text, "/var/log/x0");
+        drop_objects();
+}
+
+FED_TEST(what_a_callee_of_the_slow_ones_works_on_is_named) {
+        _cleanup_(why_freep) Why *w =
+                explain_calls(f, 2000, one_file_of_a_callee_is_slow, COHORTS_BY_SLOWEST);
+
+        ck_assert(says(
+                w, "; 100 % of them have file=/var/log/x0 in route below send, 0 % of the usual "
+                   "ones."));
+        drop_objects();
+}
+
+FED_TEST(a_number_of_objects_is_told_by_its_bound) {
+        _cleanup_(why_freep) Why *w =
+                explain_calls(f, 2000, large_objects_are_slow, COHORTS_BY_SLOWEST);
+
+        ck_assert(says(w, "; 100 % of them have size > 99"));
+        drop_objects();
 }
 
 static void slow_calls_copy_more(Fed *f, int i, Shape *s) {

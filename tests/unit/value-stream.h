@@ -44,6 +44,22 @@ static const char entry_format[] =
         "\n"
         "print fmt: \"(%lx) a0=0x%Lx a1=0x%Lx\", REC->__probe_ip, REC->a0, REC->a1\n";
 
+/* The same record, whose numbers are an object's, or one of each. */
+static const char object_format[] =
+        "name: it\nID: 1530\n" COMMON_FIELDS
+        "\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+        "\tfield:u64 u_n;\toffset:16;\tsize:8;\tsigned:0;\n"
+        "\n"
+        "print fmt: \"(%lx) u_n=%Lu\", REC->__probe_ip, REC->u_n\n";
+
+static const char both_format[] =
+        "name: it\nID: 1530\n" COMMON_FIELDS
+        "\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+        "\tfield:u64 a0;\toffset:16;\tsize:8;\tsigned:0;\n"
+        "\tfield:u64 u_n;\toffset:24;\tsize:8;\tsigned:0;\n"
+        "\n"
+        "print fmt: \"(%lx) a0=0x%Lx u_n=%Lu\", REC->__probe_ip, REC->a0, REC->u_n\n";
+
 static const char stacked_format[] =
         "name: it\nID: 1531\n" COMMON_FIELDS
         "\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n"

@@ -147,8 +147,14 @@ static void print_line(Listing *l, const Call *call, const Note *note) {
         buf_printf(&l->out, "%9s%s  ", FIGURE_ROUND(call->duration_ns), call->is_cut ? "+" : " ");
         if (!is_narrow)
                 buf_printf(&l->out, "%9s  ", FIGURE_ROUND(call->self_ns));
-        buf_printf(&l->out, "%s%s%s", call_way_callee(f->way, f->function)->label, f->args ?: "",
-                   TABLE_MARK(&l->marks, f->function->n_unhooked));
+        buf_adds(&l->out, call_way_callee(f->way, f->function)->label);
+        if (f->object) /* behind the arguments, in their parentheses */
+                buf_printf(&l->out, "%.*s%s%s)", f->args ? (int) strlen(f->args) - 1 : 1,
+                           f->args ?: "(", f->args && strlen(f->args) > 2 ? ", " : "",
+                           object_text(f->object));
+        else
+                buf_adds(&l->out, f->args ?: "");
+        buf_adds(&l->out, TABLE_MARK(&l->marks, f->function->n_unhooked));
         if (is_narrow)
                 buf_printf(&l->out, "  %s%s", NAME_QUOTED(call->stack->comm), pid);
         if (call->has_retval) {
@@ -188,6 +194,7 @@ static void tell(Row r, const Call *call, const Note *note) {
         row_known_int(r, "most_ns", call->most_ns != UINT64_MAX, (int64_t) call->most_ns);
         row_label(r, "caller", call->caller ? call->caller->function : NULL);
         row_string(r, NULL, "args", f->args);
+        row_object(r, f->object);
         row_known_int(r, "retval", call->has_retval, (int64_t) call->retval);
         row_json(r, "waits", TAKE_PTR(waits.list));
         row_bool(r, "own_work", call->in_own_work);

@@ -33,6 +33,8 @@ static void add_title(Buf *out, const Reading *reading, const Outliers *outliers
                 buf_printf(out, "; waited %s", FIGURE_ROUND(v->blocked_ns));
         if (v->irq_ns > 0)
                 buf_printf(out, "; interrupts took %s", FIGURE_ROUND(v->irq_ns));
+        if (v->object)
+                buf_printf(out, "; %s", object_text(v->object));
         buf_adds(out, "\n");
         if (usual && quantiles->n >= 2) {
                 buf_printf(out, "   The median of %s calls is %s", FORMAT_COUNT(quantiles->n),
@@ -127,6 +129,7 @@ static int tell(Row r, const Counting *counting, const Outliers *outliers, const
         row_task(r, NULL, v->comm, v->pid);
         row_bool(r, "cut", v->is_cut);
         row_known_int(r, "most_ns", v->most_ns != UINT64_MAX, (int64_t) v->most_ns);
+        row_object(r, v->object);
         row_known_int(r, "median_ns", quantiles,
                       quantiles ? (int64_t) quantiles_at(quantiles, 500) : 0);
         row_known_int(r, "usual_ns", usual, usual ? (int64_t) usual->duration_ns : 0);

@@ -25,6 +25,7 @@ int verb_top(const Options *o) {
                          ?: counting_open(&counting, o, o->words.items[0])
                          ?: (by >= BREAKDOWN_BY_FILE ? top_places_add(&places, &counting.reading)
                                                      : STATUS_OK)
+                         ?: top_view_set_field(breakdown, &counting.reading)
                          ?: counting_run(&counting);
         if (status != STATUS_OK)
                 return status;
