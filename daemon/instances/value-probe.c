@@ -275,7 +275,7 @@ int value_probe_plan(Plan *p, const Instance *i, const Strv *events) {
                         r = plan_step(p, PLAN_SET, file, "0", "1", NULL);
                 if (r >= 0)
                         p->steps[p->n - 1].is_new = i->name != NULL;
-                if (r < 0 || !strchr("ck", strrchr(e.name, '_')[1]))
+                if (r < 0 || !streq(e.system, SYSTEM) || !strchr("ck", strrchr(e.name, '_')[1]))
                         continue;
                 event_choice_path(path, &e, "trigger");
                 r = plan_put_line(p, TRACEFS_PATH("%s%s", i->dir, path), STACK);
