@@ -89,7 +89,7 @@ int symbol_watch_look(SymbolWatch *w, KernelSymbols *k, int symbols_fd, SessionM
  * kernel_types_store() - see that the store has what the kernel says of its functions' parameters now
  * @root_fd: what /sys and /proc are below
  *
- * The files of /sys/kernel/btf put behind each other as decode/prototypes.h has it, some 6 MB, of which 2 remain in the
+ * The files of /sys/kernel/btf put behind each other as types/prototypes.h has it, some 6 MB, of which 2 remain in the
  * store, once for each content.  They are not looked into here.
  * Return: 0 and the file's name, KERNEL_TYPES_E_NONE, -errno.
  */

@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "decode/names.h"
-#include "decode/prototypes.h"
+#include "types/prototypes.h"
 
 #define FUNCTION_SLACK 32
 #define FUNCTION_SYMBOL_MAX 511 /* KSYM_NAME_LEN is 512 (linux 6.1); what is longer is cut */

@@ -64,6 +64,8 @@ static int add_foreign(Playback *p, const EventChoice *e) {
 
         if (r >= 0 && text)
                 r = foreign_add(p->foreign, e->system, text);
+        if (r >= 0 && text && p->owners && owners_take(e->system, e->name))
+                r = owners_add_event(p->owners, e->name, text, true);
         return r == FORMATS_E_INVALID ? 0 : r;
 }
 
@@ -86,10 +88,21 @@ static int add_values(Playback *p, const EventChoice *e, const char *format) {
         return r == FORMATS_E_INVALID ? 0 : r;
 }
 
-static int add_owner_event(Playback *p, const EventChoice *e, const char *format) {
-        int r = owners_add_event(p->owners, e->name, format);
+static int add_owner_event(Playback *p, const EventChoice *e, const char *format, bool is_asked) {
+        int r = owners_add_event(p->owners, e->name, format, is_asked);
 
         return r == FORMATS_E_INVALID ? 0 : r;
+}
+
+static bool is_asked_for(const Playback *p, const EventChoice *e) {
+        const Strv *events = &p->meta->spec.events;
+        bool is_asked = false;
+        EventChoice asked;
+
+        for (size_t i = 0; i < events->n && !is_asked; i++)
+                is_asked = event_choice_parse(&asked, events->items[i]) &&
+                           streq(asked.system, e->system) && streq(asked.name, e->name);
+        return is_asked;
 }
 
 /* A trace.dat has formats of all events that its kernel had. */
@@ -103,8 +116,9 @@ static int add_all_of_file(Playback *p, const DatFile *file) {
                 if (!event_choice_from_path(&e, file->formats[i].path))
                         continue;
                 if (p->owners && owners_take(e.system, e.name)) {
-                        r = add_owner_event(p, &e, text);
-                        continue;
+                        r = add_owner_event(p, &e, text, is_asked_for(p, &e));
+                        if (r < 0 || !is_asked_for(p, &e))
+                                continue;
                 }
                 r = foreign_add_later(p->foreign, e.system, text);
                 if (r >= 0 && values_takes(e.system, e.name))
@@ -148,7 +162,7 @@ static int open_events(Playback *p) {
                         continue;
                 r = read_format(p, &e, &text);
                 if (r >= 0 && text && p->owners && owners_take(e.system, e.name))
-                        r = add_owner_event(p, &e, text);
+                        r = add_owner_event(p, &e, text, false);
                 else if (r >= 0 && text)
                         r = add_values(p, &e, text);
         }

@@ -143,7 +143,7 @@ void *step_copy(const Step *step, size_t n_before, Step **ret_step);
  *      ret=0x40, ret=-11                                                retval_append()
  *
  * What a function's parameters are called is in the recording if its types were stored
- * (decode/prototypes.h); a function without a prototype has "()", as in the kernel's text.
+ * (types/prototypes.h); a function without a prototype has "()", as in the kernel's text.
  *
  * Source: linux 7.2 kernel/trace/trace_output.c, print_function_args(), and
  * kernel/trace/trace_functions_graph.c, print_graph_retval().

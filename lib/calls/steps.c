@@ -34,7 +34,7 @@ static _cold_ int note_owner(Steps *s, const Event *e) {
 
         for (size_t i = 0; r > 0 && i < s->n_cpus; i++)
                 s->cpus[i].known = false;
-        return r;
+        return r == OWNERS_ASKED ? 0 : r;
 }
 
 /* An event of another kind. */

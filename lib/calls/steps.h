@@ -80,7 +80,7 @@ void reorder_done(Reorder *h);
  *      exit F                                        event F ret=-90, to the caller
  *
  * An fprobe knows its function's types, and what it records has the sign of what is returned.  A kretprobe records the
- * register, of which an int fills a half: that is cut by the recording's own types (decode/prototypes.h).
+ * register, of which an int fills a half: that is cut by the recording's own types (types/prototypes.h).
  *
  * Directly: in the same task, with nothing in between but what interrupts it.  A value is missing rather than of another
  * call:

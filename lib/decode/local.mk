@@ -15,8 +15,6 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/occurrence.h \
 	%D%/print-format.c \
 	%D%/printk.c \
-	%D%/prototypes.c \
-	%D%/prototypes.h \
 	%D%/records.c \
 	%D%/records.h \
 	%D%/stream.c \

@@ -54,7 +54,7 @@ static const struct {
 };
 
 typedef struct Layout {
-        bool is_there;
+        bool is_there, is_asked;
         uint16_t id;
         TracingField fields[FIELDS_MAX];
 } Layout;
@@ -252,10 +252,10 @@ bool owners_take(const char *system, const char *name) {
         return find_event(system, name) < _EVENT_N;
 }
 
-int owners_add_event(Owners *o, const char *name, const char *format) {
+int owners_add_event(Owners *o, const char *name, const char *format, bool is_asked) {
         EventOf what = find_event(NULL, name);
         const char *id = strstr(format, "\nID: ");
-        Layout l = { .is_there = true };
+        Layout l = { .is_there = true, .is_asked = is_asked };
         uint64_t number;
 
         if (what == _EVENT_N || !id || (id += strlen("\nID: "), !take_number(&id, UINT16_MAX, &number)))
@@ -383,19 +383,20 @@ int owners_note(Owners *o, const Event *e) {
         uint32_t path = 0;
         EventOf what = 0;
         size_t n = 0;
-        int r = 0;
+        int r = 0, passed;
 
         while (what < _EVENT_N && !(o->layouts[what].is_there && o->layouts[what].id == e->id))
                 what++;
         if (what == _EVENT_N)
                 return 0;
+        passed = o->layouts[what].is_asked ? OWNERS_ASKED : 1;
         for (size_t i = 0; i < FIELDS_MAX && events[what].fields[i]; i++)
                 if (!number_of(o, e, &o->layouts[what].fields[i], &v[i]))
-                        return 1;
+                        return passed;
         if (what == MOVES || what == GROUP) {
                 text = text_of(o, e, &o->layouts[what].fields[2], &n);
                 if (!text || v[1] != o->hierarchy)
-                        return 1;
+                        return passed;
                 r = path_of(o, text, n, &path);
         }
         if (r < 0)
@@ -416,7 +417,7 @@ int owners_note(Owners *o, const Event *e) {
         default: /* the probe, if there is one, tells the same better, and later */
                 r = tell(o, (int32_t) v[0], e->timestamp_ns, &(Whose){});
         }
-        return r < 0 ? r : 1;
+        return r < 0 ? r : passed;
 }
 
 /* --- what it stands for -------------------------------------------------------------------------- */

@@ -61,12 +61,13 @@ int owners_new(Owners **ret, const Tasks *tasks, const Formats *formats);
 int owners_load(Owners *o, const char *text);
 /* True if an event is one of these, by its names. */
 bool owners_take(const char *system, const char *name);
-/* @format: text of its format file, hostile.  0, FORMATS_E_INVALID, -ENOMEM. */
-int owners_add_event(Owners *o, const char *name, const char *format);
+/* @format: text of its format file, hostile; @is_asked: it was for itself, and is a step, too.  0, FORMATS_E_INVALID, -ENOMEM. */
+int owners_add_event(Owners *o, const char *name, const char *format, bool is_asked);
 /* Events of some tasks, or before some moment, are missing. */
 void owners_set_partial(Owners *o);
 
-/* 1: @e is one of these, and tasks may have other owners now; 0: it is none; -ENOMEM. */
+/* 1: @e is one of these, and tasks may have other owners now; OWNERS_ASKED: and it is a step, too; 0: it is none; -ENOMEM. */
+enum { OWNERS_ASKED = 2 };
 int owners_note(Owners *o, const Event *e);
 /* Whose @pid is at @timestamp_ns, which does not go back; NULL without memory. */
 const Owner *owners_of(Owners *o, int32_t pid, uint64_t timestamp_ns);

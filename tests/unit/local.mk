@@ -14,7 +14,7 @@ endif
 %C%_libunit_a_CFLAGS = $(unit_cflags)
 %C%_libunit_a_SOURCES = %D%/fake-kernel.c %D%/fake-kernel.h %D%/kernel-format.h %D%/page-builder.c %D%/page-builder.h %D%/player.c %D%/player.h \
 	%D%/scratch.h %D%/sealing.h %D%/segment-map.h %D%/server-fixture.c %D%/server-fixture.h %D%/span-check.h \
-	%D%/fed.h %D%/step-builder.h %D%/task-simulator.c %D%/task-simulator.h %D%/text-file.h %D%/unit.h %D%/unit-main.c \
+	%D%/fed.h %D%/step-builder.h %D%/task-simulator.c %D%/task-simulator.h %D%/text-file.h %D%/types-builder.h %D%/unit.h %D%/unit-main.c \
 	%D%/value-stream.h
 
 # The controller's kernel is a directory whose system calls are wrapped.
@@ -68,6 +68,11 @@ unit_programs += %D%/lib-decode
 	%D%/test-stream.c %D%/test-symbol-timeline.c %D%/test-symbols.c %D%/test-tasks.c
 %C%_lib_decode_CFLAGS = $(unit_cflags)
 %C%_lib_decode_LDADD = $(unit_libs) $(decode_libs) $(CHECK_LIBS)
+
+unit_programs += %D%/lib-types
+%C%_lib_types_SOURCES = %D%/test-members.c
+%C%_lib_types_CFLAGS = $(unit_cflags)
+%C%_lib_types_LDADD = $(unit_libs) $(types_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-learn
 %C%_lib_learn_SOURCES = %D%/test-function-counts.c

@@ -68,5 +68,7 @@ const Prototype *prototypes_find(Prototypes *p, const char *name, size_t n_name)
 /* What is in a register of which a return value fills a part; false: @p returns nothing.  Without a prototype, NULL, as
  * linux 7.2's print_graph_retval() guesses: a number of 32 bits that is an error is an int. */
 bool prototype_narrow(const Prototype *p, uint64_t *value);
+/* For this room. */
+const struct Btf *prototypes_btf(const Prototypes *p);
 Prototypes *prototypes_free(Prototypes *p);
 DEFINE_CLEANUP(Prototypes *, prototypes_free);
