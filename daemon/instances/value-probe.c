@@ -9,7 +9,6 @@
 #include "base/io.h"
 #include "daemon/admission/admission.h"
 #include "daemon/instances/instance.h"
-#include "daemon/process/background.h"
 #include "meta/event-choice.h"
 #include "types/members.h"
 
@@ -345,7 +344,7 @@ int value_probe_make_owners(Plan *p, const Functions *f, const Spec *spec, Strv 
         _cleanup_(prototypes_freep) Prototypes *types = NULL;
         char why[MEMBER_WHY_MAX] = "the kernel does not say of its types "
                                    "(/sys/kernel/btf/vmlinux is missing)";
-        int r = spec->whose ? BACKGROUND_CALL(read_types(f->root_fd, &types)) : 0;
+        int r = spec->whose ? read_types(f->root_fd, &types) : 0;
 
         if (r == -ENOMEM || !spec->whose)
                 return r;
