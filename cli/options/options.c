@@ -9,7 +9,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/options.h"
-#include "meta/args-choice.h"
+#include "types/args-choice.h"
 #include "meta/config.h"
 #include "meta/event-choice.h"
 

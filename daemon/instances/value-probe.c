@@ -9,7 +9,7 @@
 #include "base/io.h"
 #include "daemon/admission/admission.h"
 #include "daemon/instances/instance.h"
-#include "meta/args-choice.h"
+#include "types/args-choice.h"
 #include "meta/event-choice.h"
 #include "types/members.h"
 

@@ -12,7 +12,7 @@
  */
 
 #include "calls/function.h"
-#include "calls/object.h"
+#include "decode/object.h"
 #include "owner/owners.h"
 
 typedef enum StepKind {

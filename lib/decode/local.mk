@@ -11,6 +11,8 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/formats.h \
 	%D%/names.c \
 	%D%/names.h \
+	%D%/object.c \
+	%D%/object.h \
 	%D%/occurrence.c \
 	%D%/occurrence.h \
 	%D%/print-format.c \

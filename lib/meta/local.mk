@@ -2,8 +2,6 @@
 noinst_LIBRARIES += %D%/libmeta.a
 %C%_libmeta_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS)
 %C%_libmeta_a_SOURCES = \
-	%D%/args-choice.c \
-	%D%/args-choice.h \
 	%D%/brief.c \
 	%D%/brief.h \
 	%D%/clock.c \
@@ -24,4 +22,4 @@ noinst_LIBRARIES += %D%/libmeta.a
 	%D%/spec.h \
 	%D%/trigger.c \
 	%D%/trigger.h
-meta_libs = %D%/libmeta.a $(base_libs) $(JANSSON_LIBS)
+meta_libs = %D%/libmeta.a $(types_libs) $(JANSSON_LIBS)

@@ -9,7 +9,7 @@
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "meta/args-choice.h"
+#include "types/args-choice.h"
 #include "meta/event-choice.h"
 #include "meta/spec.h"
 #include "meta/trigger.h"

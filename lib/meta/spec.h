@@ -87,7 +87,7 @@ typedef struct Spec {
         bool kernel_stack; /* and who calls the roots: the kernel's stack above each call of one */
         bool whose;        /* and whose tasks are (lib/owner/owners.h) */
         Strv retval_functions; /* names and globs: what these return, too */
-        Strv args_functions;   /* the same for arguments, or of fields (meta/args-choice.h) */
+        Strv args_functions;   /* the same for arguments, or of fields (types/args-choice.h) */
         bool what;             /* and what the roots work on: files, ports, devices, tasks */
         Strv hooked;           /* names and globs: only these and the roots are recorded */
         /* Past these a session is not begun, or ends; 0: as ftraced.conf says. */

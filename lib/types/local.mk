@@ -1,6 +1,8 @@
 # lib/types
 noinst_LIBRARIES += %D%/libtypes.a
 %C%_libtypes_a_SOURCES = \
+	%D%/args-choice.c \
+	%D%/args-choice.h \
 	%D%/btf.c \
 	%D%/btf.h \
 	%D%/members.c \

@@ -34,7 +34,7 @@ unit_programs += %D%/lib-wire
 %C%_lib_wire_LDADD = $(unit_libs) $(wire_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-meta
-%C%_lib_meta_SOURCES = %D%/test-args-choice.c %D%/test-brief.c %D%/test-build-id.c %D%/test-clock.c %D%/test-config.c %D%/test-event-choice.c \
+%C%_lib_meta_SOURCES = %D%/test-brief.c %D%/test-build-id.c %D%/test-clock.c %D%/test-config.c %D%/test-event-choice.c \
 	%D%/test-gap.c %D%/test-meta.c %D%/test-profile.c %D%/test-spec.c %D%/test-trigger.c
 %C%_lib_meta_CFLAGS = $(unit_cflags)
 %C%_lib_meta_LDADD = $(unit_libs) $(store_libs) $(CHECK_LIBS)
@@ -63,14 +63,14 @@ unit_programs += %D%/lib-pages
 %C%_lib_pages_LDADD = $(unit_libs) $(drawing_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-decode
-%C%_lib_decode_SOURCES = %D%/test-cursor.c %D%/test-foreign.c %D%/test-format-text.c %D%/test-formats.c \
+%C%_lib_decode_SOURCES = %D%/test-cursor.c %D%/test-foreign.c %D%/test-format-text.c %D%/test-formats.c %D%/test-object.c \
 	%D%/test-occurrence.c %D%/test-print-format.c %D%/test-printk.c %D%/test-records.c \
 	%D%/test-stream.c %D%/test-symbol-timeline.c %D%/test-symbols.c %D%/test-tasks.c
 %C%_lib_decode_CFLAGS = $(unit_cflags)
 %C%_lib_decode_LDADD = $(unit_libs) $(decode_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-types
-%C%_lib_types_SOURCES = %D%/test-members.c
+%C%_lib_types_SOURCES = %D%/test-args-choice.c %D%/test-members.c
 %C%_lib_types_CFLAGS = $(unit_cflags)
 %C%_lib_types_LDADD = $(unit_libs) $(types_libs) $(CHECK_LIBS)
 
@@ -85,7 +85,7 @@ unit_programs += %D%/lib-owner
 %C%_lib_owner_LDADD = $(unit_libs) $(owner_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-calls
-%C%_lib_calls_SOURCES = %D%/test-census.c %D%/test-filter.c %D%/test-function.c %D%/test-name-set.c %D%/test-object.c %D%/test-prototypes.c \
+%C%_lib_calls_SOURCES = %D%/test-census.c %D%/test-filter.c %D%/test-function.c %D%/test-name-set.c %D%/test-prototypes.c \
 	%D%/test-stacks.c %D%/test-step.c %D%/test-steps.c %D%/test-tail-sampler.c %D%/test-trace-context.c \
 	%D%/test-unhooked.c %D%/test-values.c %D%/test-values-random.c
 %C%_lib_calls_CFLAGS = $(unit_cflags)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "meta/args-choice.h"
+#include "types/args-choice.h"
 #include "unit.h"
 
 TEST(a_choice_is_a_function_or_fields_of_one) {

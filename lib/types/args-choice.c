@@ -5,7 +5,7 @@
 #include <ctype.h>
 
 #include "base/name.h"
-#include "meta/args-choice.h"
+#include "types/args-choice.h"
 
 const char *args_choice_fields(const char *s) {
         return strchr(s, '(');

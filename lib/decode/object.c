@@ -5,7 +5,7 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 
-#include "calls/object.h"
+#include "decode/object.h"
 
 #define TEXT_MAX 16384 /* more than a record of a page can say; fields beyond are left out */
 #define PARTS_MAX 8
