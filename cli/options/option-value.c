@@ -242,7 +242,7 @@ int option_set_value(Options *o, const Option *option, const char *value) {
         case OPTION_FLAG_OF:
                 if (value)
                         return add_words(o, option, (void *) ((char *) o + option->list), value,
-                                         ",");
+                                         ", ");
                 *(bool *) at = true;
                 return STATUS_OK;
         case OPTION_TEXT:

@@ -23,6 +23,8 @@
 #define PARAMS_MAX 6 /* in registers */
 #define FORMAT_MAX ((size_t) 16 << 10)
 #define UNKNOWN_MAX 8 /* that a warning names */
+#define NOT_THERE                                                                                  \
+        "the kernel's types (/sys/kernel/btf) do not have this function; name fields of others"
 
 typedef struct FieldType {
         const char *word, *prefix,
@@ -414,13 +416,12 @@ static int add_asked(Probed *p, const Spec *spec, Refusal *refusal) {
                 if (fields.n == 0 || !function_glob_matches(pattern, p->function, &n_steps))
                         continue;
                 for (size_t k = 0; r == 0 && k < fields.n; k++) {
-                        char why[MEMBER_WHY_MAX] =
-                                "the kernel's types (/sys/kernel/btf) do not have this "
-                                "function; name fields of others";
+                        char why[MEMBER_WHY_MAX];
 
                         r = add_field(p, fields.items[k], N_ASKED, why);
                         if (r > 0)
-                                r = refuse_fields(p->function, fields.items[k], why, refusal);
+                                r = refuse_fields(p->function, fields.items[k],
+                                                  r == MEMBER_E_NONE ? NOT_THERE : why, refusal);
                 }
         }
         return r;

@@ -2,10 +2,12 @@
 
 /* What arming would write, as shell lines, beside what it does write. */
 
+#include <fcntl.h>
 #include <semaphore.h>
 
 #include "daemon/tracefs/control.h"
 #include "fake-kernel.h"
+#include "types-builder.h"
 
 /* The lines of a dry run with "/T" for tracefs; that nothing was written is checked. */
 static char *script(FakeKernel *k, Controller *c, SessionMeta *m) {
@@ -286,6 +288,84 @@ ENTER
 "echo -:ftraced/ftraced_af63f54c86021707_f0 >> dynamic_events\n"
 "rmdir instances/ftraced-x\n"
 "echo > set_graph_function\n");
+}
+
+/* struct sock_common { __be16 skc_dport; u16 skc_family; }; struct sock { u64 flags; struct sock_common __sk_common; };
+ * udp_sendmsg(struct sock *sk, u64 len) */
+static void put_types(FakeKernel *k) {
+        _cleanup_close_ int fd = -EBADF;
+        _cleanup_buf_ Buf b = BUF_INIT;
+        const char *data;
+        Types t;
+
+        types_init(&t, 0);
+        add_type(&t, "u16", 1, 0, 2, (uint32_t[]){ 16 }, 1); /* 1 */
+        add_type(&t, "u64", 1, 0, 8, (uint32_t[]){ 64 }, 1); /* 2 */
+        add_type(&t, "__be16", 8, 0, 1, NULL, 0); /* 3 */
+        add_type(&t, "sock_common", 4, 2, 4, (uint32_t[]){ name_at(&t, "skc_dport"), 3, 0, name_at(&t, "skc_family"), 1, 16 }, 6); /* 4 */
+        add_type(&t, "sock", 4, 2, 16, (uint32_t[]){ name_at(&t, "flags"), 2, 0, name_at(&t, "__sk_common"), 4, 64 }, 6); /* 5 */
+        add_type(&t, "", 2, 0, 5, NULL, 0); /* 6 */
+        add_type(&t, "", 13, 2, 2, (uint32_t[]){ name_at(&t, "sk"), 6, name_at(&t, "len"), 2 }, 4); /* 7 */
+        add_type(&t, "udp_sendmsg", 12, 1, 7, NULL, 0);
+        add_part(&b, "vmlinux", &t);
+        buf_done(&t.types);
+        buf_done(&t.names);
+        fake_put_root(k, "sys/kernel/btf/vmlinux", "");
+        fd = openat(k->root_fd, "sys/kernel/btf/vmlinux", O_WRONLY | O_CLOEXEC);
+        data = (const char *) memchr(b.data, '\n', b.n_data) + 1;
+        ck_assert_int_eq(write(fd, data, b.n_data - (size_t) (data - b.data)), (ssize_t) (b.n_data - (size_t) (data - b.data)));
+}
+
+FAKE_SESSION_TEST(fields_and_objects_are_recorded_by_these_lines, true, "x") {
+        fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
+        fake_put(k, "dynamic_events", "");
+        fake_put(k, "kprobe_events", "");
+        fake_put(k, "README", "\tf[:[<group>/][<event>]] <func-name>[%return] [<args>]\n");
+        put_types(k);
+        m->spec.what = true;
+        ck_assert_int_eq(strv_add(&m->spec.args_functions, "udp_sendmsg(sk.flags, n=len:x)"), 0);
+        expect_script(k, c, m, HEAD("x") NEW_DIR CD
+"echo 'f:ftraced/ftraced_af63f54c86021707_e0 udp_sendmsg x_n=$arg2:x64 at_0=$arg1:x64 u_flags=+0($arg1):u64 fam_family=+10($arg1):u16 be_dport=+8($arg1):u16' >> dynamic_events\n"
+MKDIR("x")
+"echo 1 > instances/ftraced-x/events/ftraced/ftraced_af63f54c86021707_e0/enable  # was 0, in a new instance\n"
+"echo udp_sendmsg > set_graph_function                   # was #### all functions enabled ####\n"
+"echo function_graph > instances/ftraced-x/current_tracer  # was nop\n"
+"echo 1 > instances/ftraced-x/tracing_on                 # was 0\n"
+ENTER
+"echo 0 > instances/ftraced-x/tracing_on\n"
+"echo nop > instances/ftraced-x/current_tracer\n"
+"echo 0 > instances/ftraced-x/events/ftraced/ftraced_af63f54c86021707_e0/enable\n"
+"echo -:ftraced/ftraced_af63f54c86021707_e0 >> dynamic_events\n"
+"rmdir instances/ftraced-x\n"
+"echo > set_graph_function\n");
+}
+
+FAKE_TEST(wrong_fields_are_refused_with_those_that_there_are, true) {
+        static const struct {
+                const char *choice, *why;
+        } cases[] = {
+                { "udp_sendmsg(sk.flag)", "struct sock has no member \"flag\"; it has flags, __sk_common" },
+                { "udp_sendmsg(sk.__sk_common)", "\"__sk_common\" is no number and no text" },
+                { "udp_sendmsg(len, len)", "two fields are called len" },
+                { "udp_sendmsg(len:path)", "\"len\" cannot be read as path" },
+                { "udp_sendmsg(len:float)", "\"float\" is no type" },
+                { "kfree(x)", "do not have this function" },
+        };
+
+        fake_put(k, "dynamic_events", "");
+        fake_put(k, "kprobe_events", "");
+        for (size_t i = 0; i <= ELEMENTSOF(cases); i++) {
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
+                size_t n = i > 0 ? i - 1 : 0;
+
+                if (i == 1)
+                        put_types(k);
+                ck_assert_int_eq(strv_add(&m->spec.args_functions, cases[n].choice), 0);
+                if (i == 0)
+                        fake_refuse(c, m, false, REFUSAL_NOT_SUPPORTED, "/sys/kernel/btf/vmlinux is missing");
+                else
+                        fake_refuse(c, m, false, REFUSAL_INVALID_SPEC, cases[n].why);
+        }
 }
 
 FAKE_SESSION_TEST(a_stopwatch_is_made_by_these_lines_and_removed_again, true, "x") {
