@@ -334,8 +334,8 @@ static int find_members(const Prototypes *types, size_t probe, Buf *ret,
         for (size_t i = 0; i < OWNERS_FIELDS_MAX && owner_probes[probe].members[i]; i++) {
                 char place[MEMBER_PLACE_MAX];
                 Member m;
-                int r = member_of_struct(&m, types, owner_probes[probe].type) ?: member_walk(
-                                &m, types, owner_probes[probe].members[i], why);
+                int r = member_of_struct(&m, types, owner_probes[probe].type)
+                                ?: member_walk(&m, types, owner_probes[probe].members[i], why);
 
                 if (r != 0)
                         return r;

@@ -40,8 +40,8 @@ typedef struct Walk {
         unsigned n_tasks, n_groups;
         Known *known;
         size_t n_known;
-        Hash by_pid; /* the last of each, index + 1 */
-        Hash groups; /* the hash of its path, by id */
+        Hash by_pid;     /* the last of each, index + 1 */
+        Hash groups;     /* the hash of its path, by id */
         Hash containers; /* by the hash of the id: looked up */
 } Walk;
 
@@ -59,7 +59,8 @@ static int know_task(Walk *w, int32_t pid, uint64_t since_ns, uint64_t hash) {
         const Known *k = i > 0 ? &w->known[i - 1] : NULL;
 
         /* What both are made of may be read a moment apart. */
-        if (k && k->hash == hash && MAX(k->since_ns, since_ns) - MIN(k->since_ns, since_ns) < NSEC_PER_MSEC)
+        if (k && k->hash == hash &&
+            MAX(k->since_ns, since_ns) - MIN(k->since_ns, since_ns) < NSEC_PER_MSEC)
                 return 1;
         if (!ARRAY_ADD(w->known, w->n_known, (Known){ since_ns, hash }))
                 return -ENOMEM;
@@ -92,7 +93,8 @@ static int read_known(Walk *w, const char *text) {
 
 static bool is_name(const char *s) {
         return *s && strlen(s) < CGROUP_WORD_MAX &&
-               s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")] == 0;
+               s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")] ==
+                       0;
 }
 
 /* As docker has it; of others the ID stays. */
@@ -194,8 +196,7 @@ static int tell_task(Walk *w, int tasks_fd, const char *pid, const char *tid) {
         if (!is_there || !group)
                 return 0;
         since_ns = find_since(w, stat);
-        r = know_task(w, atoi(tid), since_ns,
-                      hash_whose(atoi(pid), uid, group, strlen(group)));
+        r = know_task(w, atoi(tid), since_ns, hash_whose(atoi(pid), uid, group, strlen(group)));
         if (r != 0)
                 return MIN(r, 0);
         r = tell_container(w, group);

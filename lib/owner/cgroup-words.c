@@ -99,7 +99,8 @@ void cgroup_words(const char *path, CgroupWords *ret) {
 
                 take(part, path, n);
                 path += n;
-                unit += *part == '_'; /* systemd puts it before what the kernel could mean by a file */
+                unit += *part ==
+                        '_'; /* systemd puts it before what the kernel could mean by a file */
                 if (!is_below_slices && between(unit, "", ".slice", &name) > 0)
                         strcpy(ret->unit, unit);
                 else if (!is_below_slices) {

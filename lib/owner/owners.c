@@ -46,7 +46,10 @@ static const struct {
         char letter;
         const char *fields[FIELDS_MAX];
 } events[_EVENT_N] = {
-        [BEGINS] = { "ftraced", NULL, 'w', { "a0", "a1", "a2", "a3" } }, /* pid, tgid, uid, cgroup */
+        [BEGINS] = { "ftraced",
+                     NULL,
+                     'w',
+                     { "a0", "a1", "a2", "a3" } }, /* pid, tgid, uid, cgroup */
         [USER] = { "ftraced", NULL, 'u', { "a0" } },
         [MOVES] = { "cgroup", "cgroup_attach_task", 0, { "pid", "dst_root", "dst_path" } },
         [GROUP] = { "cgroup", "cgroup_mkdir", 0, { "id", "root", "path" } },
@@ -76,7 +79,7 @@ struct Owners {
         Hash looks_at; /* the first of a pid, index + 1 */
         Told *told;
         size_t n_told;
-        Hash told_at; /* index + 1 */
+        Hash told_at;      /* index + 1 */
         Strv paths, names; /* names: "ID NAME" */
         Hash paths_at;     /* index + 1, by hash */
         Hash ids;          /* path, by id */
@@ -252,17 +255,31 @@ bool owners_take(const char *system, const char *name) {
         return find_event(system, name) < _EVENT_N;
 }
 
+/* "field:__data_loc char[] path;\toffset:24;...": where that says where the text is. */
+static TracingField find_text(const char *format, const char *name) {
+        char mark[64];
+        const char *at;
+
+        (void) snprintf(mark, sizeof(mark), "__data_loc char[] %s;\toffset:", name);
+        at = strstr(format, mark);
+        return at ? (TracingField){ .offset = (uint32_t) atoi(at + strlen(mark)), .size = 4 }
+                  : (TracingField){};
+}
+
 int owners_add_event(Owners *o, const char *name, const char *format, bool is_asked) {
         EventOf what = find_event(NULL, name);
         const char *id = strstr(format, "\nID: ");
         Layout l = { .is_there = true, .is_asked = is_asked };
         uint64_t number;
 
-        if (what == _EVENT_N || !id || (id += strlen("\nID: "), !take_number(&id, UINT16_MAX, &number)))
+        if (what == _EVENT_N || !id ||
+            (id += strlen("\nID: "), !take_number(&id, UINT16_MAX, &number)))
                 return FORMATS_E_INVALID;
         l.id = (uint16_t) number;
         for (size_t i = 0; i < FIELDS_MAX && events[what].fields[i]; i++) {
                 l.fields[i] = tracing_find_field(format, events[what].fields[i]);
+                if (l.fields[i].size == 0)
+                        l.fields[i] = find_text(format, events[what].fields[i]);
                 if ((l.fields[i].size != 4 && l.fields[i].size != 8) ||
                     l.fields[i].offset > RECORD_FIELDS_END)
                         return FORMATS_E_INVALID;
@@ -363,7 +380,8 @@ static int move(Owners *o, int32_t pid, uint64_t at_ns, uint32_t path) {
 static int note_begin(Owners *o, const Event *e, const uint64_t v[static FIELDS_MAX]) {
         Whose w = { (int32_t) v[1], (uint32_t) v[2], (uint32_t) hash_get(&o->ids, v[3]), true };
 
-        if (o->hierarchy != 0) /* it stays where who made it is: only cgroup2 has CLONE_INTO_CGROUP */
+        if (o->hierarchy !=
+            0) /* it stays where who made it is: only cgroup2 has CLONE_INTO_CGROUP */
                 w.path = whose_of(o, e->pid, e->timestamp_ns).path;
         return tell(o, (int32_t) v[0], e->timestamp_ns, &w);
 }
@@ -430,8 +448,8 @@ static void name_container(const Owners *o, const char *id, char ret[static CGRO
                 if (startswith(o->names.items[i], id))
                         name = o->names.items[i] + CONTAINER_ID_CHARS + 1;
         if (container_is_id(id))
-                (void) snprintf(ret, CGROUP_WORD_MAX, "%.*s",
-                                name ? CGROUP_WORD_MAX - 1 : SHORT_ID, name ?: id);
+                (void) snprintf(ret, CGROUP_WORD_MAX, "%.*s", name ? CGROUP_WORD_MAX - 1 : SHORT_ID,
+                                name ?: id);
         else
                 strcpy(ret, id);
 }
@@ -443,8 +461,13 @@ static const Owner *make_owner(Owners *o, uint64_t key, const Whose *w) {
                 return NULL;
         o->owners[o->n_owners++] = i;
         i->whose = *w;
-        i->owner = (Owner){ -1, OWNER_UNKNOWN, OWNER_UNKNOWN, OWNER_UNKNOWN,
-                            OWNER_UNKNOWN, OWNER_UNKNOWN, OWNER_UNKNOWN };
+        i->owner = (Owner){ -1,
+                            OWNER_UNKNOWN,
+                            OWNER_UNKNOWN,
+                            OWNER_UNKNOWN,
+                            OWNER_UNKNOWN,
+                            OWNER_UNKNOWN,
+                            OWNER_UNKNOWN };
         if (w->is_known) {
                 (void) snprintf(i->process, sizeof(i->process), "%s-%d",
                                 tasks_comm(o->tasks, w->tgid), w->tgid);

@@ -48,7 +48,13 @@ typedef struct Owner {
 #define OWNER_UNKNOWN "unknown"
 
 /* What of it calls are counted and chosen by. */
-typedef enum OwnerWord { OWNER_UNIT, OWNER_CONTAINER, OWNER_PROCESS, OWNER_USER, _OWNER_WORD_N } OwnerWord;
+typedef enum OwnerWord {
+        OWNER_UNIT,
+        OWNER_CONTAINER,
+        OWNER_PROCESS,
+        OWNER_USER,
+        _OWNER_WORD_N
+} OwnerWord;
 
 /* Empty: there is none.  NULL: @o is, which was not recorded. */
 const char *owner_word(const Owner *o, OwnerWord word);
@@ -84,7 +90,7 @@ typedef struct OwnerLine {
         int32_t pid, tgid;
         uint32_t uid;
         char container[CONTAINER_ID_CHARS + 1]; /* NAME */
-        const char *text; /* a path, or a name: n_text bytes, not ended */
+        const char *text;                       /* a path, or a name: n_text bytes, not ended */
         size_t n_text;
 } OwnerLine;
 

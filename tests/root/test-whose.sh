@@ -25,7 +25,8 @@ unit() { # NAME COMMAND...
         shift
         systemd-run --quiet --wait --unit="$name" "$@" >/dev/null
 }
-sends='exec 3>/dev/udp/127.0.0.1/9; for i in 1 2 3 4 5; do echo $i >&3; [[ $i != 2 ]] || echo $$ >"$0/cgroup.procs"; done 2>/dev/null; true'
+# systemd would make one of "$$".
+sends='exec 3>/dev/udp/127.0.0.1/9; for i in 1 2 3 4 5; do echo $i >&3; [[ $i != 2 ]] || echo $BASHPID >"$0/cgroup.procs"; done 2>/dev/null; true'
 counts() { # BY
         jq -r '.[] | select(.function? == null) | "\(.owner) \(.count)"' "$out" | grep -E "$1" | LC_ALL=C sort | tr '\n' ' '
 }

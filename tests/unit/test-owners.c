@@ -3,17 +3,17 @@
 #include "owner/owners.h"
 #include "unit.h"
 
-#define FIELD(name, at, size)                                                                      \
-        "\tfield:u64 " name ";\toffset:" at ";\tsize:" size ";\tsigned:0;\n"
+#define FIELD(name, at, size) "\tfield:u64 " name ";\toffset:" at ";\tsize:" size ";\tsigned:0;\n"
+#define TEXT(name) "\tfield:__data_loc char[] " name ";\toffset:16;\tsize:4;\tsigned:0;\n"
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static const char begins[] = "name: w\nID: 10\nformat:\n" FIELD("a0", "8", "4") FIELD("a1", "12", "4")
-        FIELD("a2", "16", "4") FIELD("a3", "24", "8"),
+static const char begins[] = "name: w\nID: 10\nformat:\n" FIELD("a0", "8", "4")
+        FIELD("a1", "12", "4") FIELD("a2", "16", "4") FIELD("a3", "24", "8"),
                   user[] = "name: u\nID: 11\nformat:\n" FIELD("a0", "8", "4"),
-                  moves[] = "name: m\nID: 12\nformat:\n" FIELD("dst_root", "8", "4") FIELD(
-                          "pid", "12", "4") FIELD("dst_path", "16", "4"),
-                  group[] = "name: g\nID: 13\nformat:\n" FIELD("root", "8", "4") FIELD(
-                          "id", "24", "8") FIELD("path", "16", "4"),
+                  moves[] = "name: m\nID: 12\nformat:\n" FIELD("dst_root", "8", "4")
+                          FIELD("pid", "12", "4") TEXT("dst_path"),
+                  group[] = "name: g\nID: 13\nformat:\n" FIELD("root", "8", "4")
+                          FIELD("id", "24", "8") TEXT("path"),
                   forks[] = "name: f\nID: 14\nformat:\n" FIELD("child_pid", "8", "4");
 
 typedef struct Fields {
@@ -59,7 +59,8 @@ static void is(Owners *o, int32_t pid, uint64_t at_ns, const char *expected) {
         char text[512];
 
         ck_assert_ptr_nonnull(w);
-        (void) snprintf(text, sizeof(text), "%s %s %s %s", w->process, w->user, w->unit, w->container);
+        (void) snprintf(text, sizeof(text), "%s %s %s %s", w->process, w->user, w->unit,
+                        w->container);
         ck_assert_str_eq(text, expected);
 }
 
@@ -99,12 +100,14 @@ TEST(events_tell_of_who_comes_and_moves) {
         ck_assert_int_eq(note(o, 10, 50, 240, (Fields){ .at_8 = 51, .at_12 = 51, .at_24 = 71 }), 1);
         is(o, 51, 240, "<...>-51 root x.service ");
         /* Both threads of 5, and nobody else. */
-        ck_assert_int_eq(note(o, 12, 1, 300, (Fields){ .at_12 = 5, .text = "/y.service" }), OWNERS_ASKED);
+        ck_assert_int_eq(note(o, 12, 1, 300, (Fields){ .at_12 = 5, .text = "/y.service" }),
+                         OWNERS_ASKED);
         is(o, 5, 300, "web-5 root y.service ");
         is(o, 6, 300, "web-5 root y.service ");
         is(o, 51, 300, "<...>-51 root x.service ");
         /* Of another hierarchy. */
-        ck_assert_int_eq(note(o, 12, 1, 310, (Fields){ .at_8 = 3, .at_12 = 5, .text = "/z" }), OWNERS_ASKED);
+        ck_assert_int_eq(note(o, 12, 1, 310, (Fields){ .at_8 = 3, .at_12 = 5, .text = "/z" }),
+                         OWNERS_ASKED);
         is(o, 5, 310, "web-5 root y.service ");
         ck_assert_int_eq(note(o, 14, 1, 320, (Fields){ .at_8 = 5 }), 1);
         is(o, 5, 320, "unknown unknown unknown unknown");
@@ -112,20 +115,23 @@ TEST(events_tell_of_who_comes_and_moves) {
 }
 
 TEST(what_two_looks_say_differently_is_known_by_the_event_alone) {
-        static const char text[] = "hierarchy 0\ntask 100 10 5 5 0 /a.service\ntask 900 10 5 5 0 /b.service\n";
+        static const char text[] =
+                "hierarchy 0\ntask 100 10 5 5 0 /a.service\ntask 900 10 5 5 0 /b.service\n";
         _cleanup_(owners_freep) Owners *all = owners_with(text), *part = owners_with(text);
 
         owners_set_partial(part);
         is(all, 5, 500, "web-5 root a.service ");
         is(part, 5, 500, "unknown unknown unknown unknown");
-        ck_assert_int_eq(note(part, 12, 1, 600, (Fields){ .at_12 = 5, .text = "/b.service" }), OWNERS_ASKED);
+        ck_assert_int_eq(note(part, 12, 1, 600, (Fields){ .at_12 = 5, .text = "/b.service" }),
+                         OWNERS_ASKED);
         is(part, 5, 900, "web-5 root b.service ");
 }
 
 TEST(what_is_cut_or_wild_is_passed_over) {
-        _cleanup_(owners_freep) Owners *o = owners_with(
-                "task 1\ntask 1 2 3 4 5\ntask 1 2 99999999999 4 5 /\ntask -1 2 3 4 5 /\ncgroup x /\n"
-                "name 12 x\nhierarchy 99999999999\n\n\ntask 1 2 3 4 5 /cut");
+        _cleanup_(owners_freep) Owners *o =
+                owners_with("task 1\ntask 1 2 3 4 5\ntask 1 2 99999999999 4 5 /\ntask -1 2 3 4 5 "
+                            "/\ncgroup x /\n"
+                            "name 12 x\nhierarchy 99999999999\n\n\ntask 1 2 3 4 5 /cut");
         Fields f = { .at_12 = 5, .at_16 = 0xffff0020 };
         Event e = { .kind = EVENT_OTHER, .id = 12, .payload = &f, .n_bytes = sizeof(f) };
 
