@@ -427,6 +427,14 @@ static int add_asked(Probed *p, const Spec *spec, Refusal *refusal) {
         return r;
 }
 
+static int refuse_number(size_t n, Refusal *refusal) {
+        return refusal_set_of(
+                refusal, REFUSAL_INVALID_SPEC, "field", "args_functions",
+                "what functions are given and work on is recorded by a probe of each, "
+                "of at most %d, and these are %zu: record fewer.",
+                VALUE_PROBES_MAX, n);
+}
+
 /* Adds all functions of which fields are asked for. */
 static int find_functions(const Functions *f, const Spec *spec, const Strv *roots, Strv *ret,
                           Refusal *refusal) {
@@ -451,13 +459,7 @@ static int find_functions(const Functions *f, const Spec *spec, const Strv *root
         if (r >= 0 && spec->what)
                 r = strv_extend(ret, roots);
         strv_sort_unique(ret);
-        if (r >= 0 && (n > VALUE_PROBES_MAX || ret->n > VALUE_PROBES_MAX))
-                return refusal_set_of(
-                        refusal, REFUSAL_INVALID_SPEC, "field", "args_functions",
-                        "what functions work on is recorded by a probe of each, of at "
-                        "most %d, and these are %zu: record fewer.",
-                        VALUE_PROBES_MAX, MAX(n, ret->n));
-        return r;
+        return r < 0 || n <= VALUE_PROBES_MAX ? r : refuse_number(n, refusal);
 }
 
 static int read_types(const Functions *f, Prototypes **ret, Refusal *refusal) {
@@ -492,6 +494,8 @@ int value_fields_choose(const Functions *f, const Tracefs *fs, const Spec *spec,
         if (r == 0)
                 r = strv_extend(&functions, given);
         strv_sort_unique(&functions);
+        if (r == 0 && functions.n > VALUE_PROBES_MAX)
+                return refuse_number(functions.n, refusal);
         for (size_t i = 0; r == 0 && i < functions.n; i++) {
                 const char *function = functions.items[i];
                 _cleanup_(probed_done) Probed p = { .types = types_of,
