@@ -19,7 +19,7 @@
 #include "base/cleanup.h"
 #include "base/unit.h"
 #include "calls/function.h"
-#include "calls/object.h"
+#include "calls/step.h"
 #include "cli/options/options.h"
 #include "meta/brief.h"
 #include "meta/meta.h"

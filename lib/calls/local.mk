@@ -10,8 +10,6 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/function.h \
 	%D%/name-set.c \
 	%D%/name-set.h \
-	%D%/object.c \
-	%D%/object.h \
 	%D%/playback.c \
 	%D%/playback.h \
 	%D%/stacks.c \

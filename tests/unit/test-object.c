@@ -2,7 +2,7 @@
 
 #include <arpa/inet.h>
 
-#include "calls/object.h"
+#include "calls/step.h"
 #include "unit.h"
 
 /* An event whose record has a field every 16 bytes from the 16th on, and texts behind them. */
