@@ -33,10 +33,16 @@ enum {
         HANDLES_PROBES = 4,
         FUNCTION_KNOWN = 8,
         OBJECT_PROBED = 16, /* besides ENTRY_PROBED */
+        READS_FIELDS = 32,
 };
 
 /* Where a probe is a breakpoint, and instances' filters cannot leave out what a function calls. */
 static const char *const handlers[] = { "do_debug_exception", "do_el1_brk64" };
+/* What fprobes call for fields that are in memory, below the call that they are of (linux 6.12 kernel/trace/
+ * trace_probe_kernel.h). */
+static const char *const readers[] = { "copy_from_kernel_nofault", "copy_from_user_nofault",
+                                       "strncpy_from_kernel_nofault", "strncpy_from_user_nofault",
+                                       "strnlen_user_nofault" };
 
 typedef struct Probe {
         ProbeFormat format;
@@ -72,6 +78,9 @@ typedef struct TaskValues {
         Marks marks[_MARKS_N];
         const Function *open[OPEN_MAX]; /* by depth, as far as was seen; NULL: none */
         int32_t hides_below; /* depth + 1 of a handler of probes that is open; 0: none is */
+        /* By level, the depth of what is called first by a function whose fields are recorded; 0: by none. */
+        int32_t reads_at[MARKS_MAX];
+        Mark reading; /* such a call, which is open; no function: none is */
         /* By level, a root whose stack is to come, at the depth of what it calls; no function: none is. */
         Mark stacked[MARKS_MAX];
 } TaskValues;
@@ -94,7 +103,7 @@ struct Values {
         size_t n_callers;
         Hash callers_by_key; /* index + 1 */
         bool has_kprobes;    /* or kretprobes: not all are fprobes */
-        bool has_stacks;
+        bool has_stacks, has_objects;
         bool has_entries; /* not only ends are recorded */
         bool tells;       /* fprobes' return addresses are the graph's where that has put its own */
         TailSampler line; /* what waits */
@@ -149,6 +158,7 @@ int values_add(Values *v, const char *name, const char *function, const char *fo
         v->probes[v->n_probes++] = p;
         v->has_kprobes = v->has_kprobes || form == 'p' || form == 'r' || form == 'k';
         v->has_stacks = v->has_stacks || kind == PROBE_STACKED;
+        v->has_objects = v->has_objects || p.format.n_fields > 0;
         return 0;
 }
 
@@ -275,6 +285,9 @@ static int look_at(Values *v, const Function *f) {
         for (size_t i = 0; i < ELEMENTSOF(handlers); i++)
                 if (is_called(f, handlers[i]))
                         what |= HANDLES_PROBES;
+        for (size_t i = 0; i < ELEMENTSOF(readers); i++)
+                if (is_called(f, readers[i]))
+                        what |= READS_FIELDS;
         return hash_add(&v->known, hash_key(f), what) < 0 ? -ENOMEM : (int) what;
 }
 
@@ -442,16 +455,43 @@ static void await(Values *v, const Event *e, const Function *f, bool *which) {
         v->mark_of = (Step){ .pid = e->pid, .cpu = e->cpu };
 }
 
+/* 1: a probe reads its fields, which nothing else that the function calls precedes. */
+static int hide_reading(Values *v, TaskValues *t, const Event *e, const Function *f) {
+        int32_t *reads_at = &t->reads_at[level_of(e)];
+        int what;
+
+        if (t->reading.function && !interrupts(e, &t->reading)) {
+                bool ends = e->kind == EVENT_EXIT && e->depth == t->reading.depth;
+
+                if (e->depth > t->reading.depth || ends) {
+                        t->reading.function = ends ? NULL : t->reading.function;
+                        return 1;
+                }
+                t->reading.function = NULL; /* its end was lost */
+        }
+        if (*reads_at == 0)
+                return 0;
+        what = e->kind == EVENT_ENTRY && e->depth == *reads_at ? look_at(v, f) : 0;
+        if (what > 0 && what & READS_FIELDS)
+                t->reading = mark_of(e, f);
+        else
+                *reads_at = 0;
+        return what < 0 ? what : t->reading.function != NULL;
+}
+
 int values_hide(Values *v, const Event *e, const Function *f) {
         TaskValues *t;
         Mark *stacked;
-        int what;
+        int what, r;
 
-        if (!v->has_kprobes && !v->has_stacks)
+        if (!v->has_kprobes && !v->has_stacks && !v->has_objects)
                 return 0;
         t = task_of(v, e);
         if (!t)
                 return -ENOMEM;
+        r = v->has_objects ? hide_reading(v, t, e, f) : 0;
+        if (r != 0)
+                return r;
         /* Until the stack is there, what is called is for taking it (linux 6.12 kernel/trace/trace.c,
          * __ftrace_trace_stack()); if it never comes, up to the end of the root, and for not too long. */
         stacked = &t->stacked[level_of(e)];
@@ -496,6 +536,8 @@ int values_enter(Values *v, const Event *e, Step *step) {
         if (e->depth < OPEN_MAX)
                 t->open[e->depth] = step->function;
         what = look_at(v, step->function);
+        if (what > 0 && what & OBJECT_PROBED)
+                t->reads_at[level_of(e)] = e->depth + 1;
         if (what > 0 && what & ENTRY_PROBED && !was_given &&
             (step->n_args == 0 || what & OBJECT_PROBED))
                 await(v, e, step->function, &v->has_entry);
@@ -550,6 +592,8 @@ void values_forget(Values *v) {
                                 release(v, m);
                 memset(t->open, 0, sizeof(t->open));
                 memset(t->stacked, 0, sizeof(t->stacked));
+                memset(t->reads_at, 0, sizeof(t->reads_at));
+                t->reading.function = NULL;
                 t->hides_below = 0;
         }
         v->has_exit = v->has_entry = false;

@@ -49,7 +49,7 @@ static void add_text(Buf *out, const char *before, const Piece *pieces, size_t n
 static bool add_path(Buf *out, const ProbeField *field, const ProbeField *end,
                      const Formats *formats, const Event *e) {
         Piece pieces[PARTS_MAX];
-        bool is_whole = false;
+        bool is_whole = false, is_its_own = false;
         size_t n = 0;
 
         for (const ProbeField *f = field; f < end && n < PARTS_MAX && f->kind == PROBE_PATH &&
@@ -60,8 +60,14 @@ static bool add_path(Buf *out, const ProbeField *field, const ProbeField *end,
                 if (is_whole || !was_read(&pieces[n]))
                         break;
         }
+        /* What is in no directory is its own: sockets, events. */
+        while (!is_whole && n > 1 && pieces[n - 1].n == pieces[0].n &&
+               memcmp(pieces[n - 1].s, pieces[0].s, pieces[0].n) == 0) {
+                is_its_own = true;
+                n--;
+        }
         if (n > 0)
-                add_text(out, is_whole ? "/" : ".../", pieces, n);
+                add_text(out, is_whole ? "/" : is_its_own && n == 1 ? "" : ".../", pieces, n);
         else if (is_whole)
                 buf_adds(out, "/");
         return n > 0 || is_whole;
@@ -80,6 +86,17 @@ static bool is_of_family(ProbeFieldKind kind, uint64_t family) {
         default:
                 return true;
         }
+}
+
+/* Of a family: a socket has no such port or address. */
+static bool is_unset(const ProbeField *f, const Formats *formats, const Event *e) {
+        static const uint8_t none[sizeof(struct in6_addr)];
+        size_t n;
+
+        if (f->kind == PROBE_IP6)
+                return memcmp(formats_probe_bytes(f, formats, e, &n), none, sizeof(none)) == 0;
+        return (f->kind == PROBE_NETWORK || f->kind == PROBE_IP4) &&
+               formats_probe_number(f, formats, e) == 0;
 }
 
 /* A field's value; false: there is none. */
@@ -166,7 +183,8 @@ int object_new(Object **ret, Buf *text, const ProbeFormat *p, const Formats *for
         for (const ProbeField *f = p->fields; f < end; f++) {
                 if (f->kind == PROBE_FAMILY)
                         family = formats_probe_number(f, formats, e);
-                else if (is_of_family(f->kind, family))
+                else if (is_of_family(f->kind, family) &&
+                         (family == ANY_FAMILY || !is_unset(f, formats, e)))
                         n += add_field(&fields[n], text, f, end, formats, e);
         }
         if (n == 0 || text->error < 0)

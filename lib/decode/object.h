@@ -7,7 +7,7 @@
  *      dport=53, daddr=127.0.0.1, file="/srv/a, b"
  *
  * One block, which memcpy() copies: where the fields are in the text, and the text, which is plain.  Addresses and ports
- * of another family than the socket's are left out, and texts that the kernel could not read.  A path is "/log/x" from
+ * of another family than the socket's are left out, and those that it has not, and texts that the kernel could not read.  A path is "/log/x" from
  * its filesystem's root on, and ".../log/x" if that is farther up than was recorded.
  */
 

@@ -110,6 +110,7 @@ static const char kallsyms[] = "0000000000000000 A fixed_percpu_data\n"
                                "ffffffff81000200 t kfree\n"
                                "ffffffff81000280 t return_to_handler\n"
                                "ffffffff810002c0 t do_el1_brk64\n"
+                               "ffffffff810002e0 t copy_from_kernel_nofault\n"
                                "ffffffff81000300 T _etext\n"
                                "ffffffffc0000010 t ovl_open\t[overlay]\n";
 

@@ -49,6 +49,7 @@ void page_set_missed(Page *p, uint64_t n);
 #define F_CHILD 0xffffffff81000100  /* ip_make_skb */
 #define F_LEAF 0xffffffff81000200   /* kfree */
 #define F_BREAK 0xffffffff810002c0  /* do_el1_brk64 */
+#define F_READER 0xffffffff810002e0 /* copy_from_kernel_nofault */
 #define F_MODULE 0xffffffffc0000010 /* ovl_open [overlay] */
 #define F_UNKNOWN 0xfffffffff0000000
 

@@ -102,7 +102,7 @@ TEST(addresses_of_another_family_are_left_out) {
 
         inet_pton(AF_INET6, "fe80::1", &six);
         for (unsigned family = 0; family < 12; family++) {
-                ObjectRecord r = record_of(7);
+                ObjectRecord r = record_of(10);
 
                 number(&r, "u16", "be_always", htons(1));
                 number(&r, "u16", "fam_sk", family);
@@ -111,6 +111,9 @@ TEST(addresses_of_another_family_are_left_out) {
                 bytes(&r, "u32", "ip4_daddr", &four, 4);
                 bytes(&r, "u8", "ip6_daddr6", &six, 16);
                 bytes(&r, "u8", "ip6_saddr6", &six, 16);
+                number(&r, "u16", "be_to_port", 0);
+                bytes(&r, "u32", "ip4_to", &(uint32_t){ 0 }, 4);
+                bytes(&r, "u8", "ip6_to6", &in6addr_any, 16);
                 expect(&r, family == AF_INET ? "always=1, len=64, dport=53, daddr=127.0.0.1"
                            : family == AF_INET6
                                    ? "always=1, len=64, dport=53, daddr=fe80::1, saddr6=fe80::1"
@@ -125,6 +128,7 @@ TEST(a_path_ends_at_its_root_or_says_that_it_does_not) {
                 { "x log /", "file=/log/x" },  { "x log / /", "file=/log/x" },
                 { "x log", "file=.../log/x" }, { "x log (fault) /", "file=.../log/x" },
                 { "(fault) log /", "" },       { "/", "file=/" },
+                { "[event] [event] [event]", "file=[event]" }, { "x a a a", "file=.../a/a/a/x" },
                 { "a,b /", "file=\"/a,b\"" },  { "1 2 3 4 5 6 7 8", "file=.../8/7/6/5/4/3/2/1" },
         };
 

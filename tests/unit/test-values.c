@@ -6,7 +6,8 @@
 
 /*
  * A stream is words, one a record 10 ns after the last: a function's first letter (udp_sendmsg, ip_make_skb, kfree,
- * do_debug_exception), before it "!" if interrupts are off, "^" in one, "~" in a softirq, behind it
+ * do_debug_exception, copy_from_kernel_nofault), before it "!" if interrupts are off, "^" in one, "~" in a softirq,
+ * behind it
  *
  *      {       it begins               }20     it ends, and says that it took 20 ns
  *      [       a probe of it has the stack taken     ]  which is this, and has udp_sendmsg; ]0: which has not
@@ -41,6 +42,7 @@ static size_t stream(Page pages[static 2], const char *words) {
                 func = *what == 'u'   ? F_ROOT
                        : *what == 'i' ? F_CHILD
                        : *what == 'k' ? F_LEAF
+                       : *what == 'c' ? F_READER
                                       : F_BREAK;
                 what++;
                 if (*what >= '0' && *what <= '9')
@@ -251,6 +253,11 @@ TEST(objects_are_joined_as_arguments_are) {
 
         given_format = object_format;
         check(cases, ELEMENTSOF(cases));
+        /* How its fields are read is no part of it; what an interrupt does meanwhile is. */
+        expect("u{ c{ k{ k}5 c}9 u(1 c{ ^k{ ^k}5 c}9 i{ i}10 c{ c}9 u}90", KRETPROBE, "udp_sendmsg",
+               "{u<n=1>.k.i.c}u");
+        expect("u{ c{ u(1 i1{ i}10 u}90", KRETPROBE, "udp_sendmsg", "{u<n=1>.i}u");
+        expect("i{ c{ c}9 i}90", KRETPROBE, "udp_sendmsg", "{i.c}i");
         given_format = both_format;
         expect("u(1 u{ u}20 u{ u(2 u}20", KRETPROBE, "udp_sendmsg", ".u(1)<n=0>.u");
         given_format = entry_format;
