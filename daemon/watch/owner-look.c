@@ -23,6 +23,8 @@
 #define FILE_MAX ((size_t) 64 << 10) /* of a task; Groups: in /proc/PID/status may be 65536 */
 #define DOCKER_MAX ((size_t) 1 << 20)
 #define GROUP_ROOT "sys/fs/cgroup"
+#define GROUP_ROOT_IS_THERE GROUP_ROOT "/cgroup.controllers"
+#define GROUP_ROOT_ID 1 /* linux 6.12 fs/kernfs/dir.c, __kernfs_new_node(): the first of its filesystem */
 #define DELETED " (deleted)"
 #define SYSTEMD_GROUP ":name=systemd:"
 #define START_FIELD 20 /* of /proc/PID/stat, behind the ")" of its second */
@@ -192,7 +194,7 @@ static int tell_task(Walk *w, int tasks_fd, const char *pid, const char *tid) {
         if (r < 0)
                 return r == -ENOMEM ? r : 0;
         uid = find_uid(status, &is_there);
-        group = find_group(w, groups);
+        group = *groups ? find_group(w, groups) : "/"; /* nobody has mounted them */
         if (!is_there || !group)
                 return 0;
         since_ns = find_since(w, stat);
@@ -284,7 +286,7 @@ static int find_hierarchy(Walk *w) {
 
         if (w->has_hierarchy)
                 return 0;
-        if (faccessat(w->root_fd, GROUP_ROOT "/cgroup.controllers", F_OK, 0) < 0 &&
+        if (faccessat(w->root_fd, GROUP_ROOT_IS_THERE, F_OK, 0) < 0 &&
             file_read(w->root_fd, "proc/self/cgroup", &text, NULL, FILE_MAX) >= 0 &&
             (systemd = strstr(text, SYSTEMD_GROUP))) {
                 while (systemd > text && systemd[-1] != '\n')
@@ -296,15 +298,12 @@ static int find_hierarchy(Walk *w) {
 }
 
 static int walk(Walk *w) {
-        struct stat st;
         int r = find_hierarchy(w);
 
-        if (r >= 0 && w->hierarchy == 0) {
-                if (fstatat(w->root_fd, GROUP_ROOT, &st, 0) >= 0)
-                        r = tell_group(w, st.st_ino, "/");
-                if (r >= 0)
-                        r = walk_groups(w, dir_open(w->root_fd, GROUP_ROOT), "/", 0);
-        }
+        if (r >= 0 && w->hierarchy == 0)
+                r = tell_group(w, GROUP_ROOT_ID, "/");
+        if (r >= 0 && w->hierarchy == 0 && faccessat(w->root_fd, GROUP_ROOT_IS_THERE, F_OK, 0) >= 0)
+                r = walk_groups(w, dir_open(w->root_fd, GROUP_ROOT), "/", 0);
         return r < 0 ? r : walk_tasks(w);
 }
 
