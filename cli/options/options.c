@@ -63,7 +63,7 @@ static const Option options[] = {
           "only process PID; may be repeated|run start arm follow schedule: only process PID and its children; may be repeated",
           .is_valid = is_pid, .noun = "process number" },
         { "args",           0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.args), "FUNCTION",
-          "also record the arguments of roots, or of FUNCTION, or FUNCTION(FIELD,...); may be repeated|report: draw arguments",
+          "also record the arguments of roots, or of FUNCTION; may be repeated|report: draw arguments",
           .is_valid = args_choice_is_valid, .noun = "function or FUNCTION(FIELD,...)", .list = AT(spec.args_functions) },
         { "retval",         0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.retval), "FUNCTION",
           "also record what the roots return, or FUNCTION; may be repeated|report: draw what functions return",
