@@ -9,7 +9,6 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/options.h"
-#include "meta/args-choice.h"
 #include "meta/config.h"
 #include "meta/event-choice.h"
 

@@ -14,7 +14,6 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/api/api.h"
-#include "meta/args-choice.h"
 #include "meta/event-choice.h"
 #include "meta/trigger.h"
 

@@ -12,7 +12,6 @@
 #include "daemon/admission/admission.h"
 #include "daemon/instances/instance.h"
 #include "daemon/symbols/kernel-symbols.h"
-#include "meta/args-choice.h"
 #include "types/members.h"
 
 #define NAME_CHARS_MAX                                                                             \

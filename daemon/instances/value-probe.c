@@ -9,7 +9,6 @@
 #include "base/io.h"
 #include "daemon/admission/admission.h"
 #include "daemon/instances/instance.h"
-#include "meta/args-choice.h"
 #include "meta/event-choice.h"
 
 #define BTF "sys/kernel/btf/"

@@ -2,8 +2,6 @@
 noinst_LIBRARIES += %D%/libmeta.a
 %C%_libmeta_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS)
 %C%_libmeta_a_SOURCES = \
-	%D%/args-choice.c \
-	%D%/args-choice.h \
 	%D%/brief.c \
 	%D%/brief.h \
 	%D%/clock.c \

@@ -86,7 +86,7 @@ typedef struct Spec {
         bool retval; /* and what the roots return, where the kernel does it by itself what all do */
         bool kernel_stack; /* and who calls the roots: the kernel's stack above each call of one */
         Strv retval_functions; /* names and globs: what these return, too */
-        Strv args_functions;   /* the same for arguments, or of fields (meta/args-choice.h) */
+        Strv args_functions;   /* the same for arguments, or of fields (args_choice_*()) */
         bool what;             /* and what the roots work on: files, ports, devices, tasks */
         Strv hooked;           /* names and globs: only these and the roots are recorded */
         /* Past these a session is not begun, or ends; 0: as ftraced.conf says. */
@@ -161,6 +161,26 @@ typedef struct SpecMember {
 
 const SpecMember *spec_member(size_t i); /* NULL: there are no more */
 const SpecMember *spec_find_member(const char *name);
+
+/*
+ * Args choice: of which functions the arguments are recorded, or which fields of them
+ *
+ *      udp_sendmsg                                             all arguments
+ *      udp_*                                                   of all these
+ *      udp_sendmsg(sk.__sk_common.skc_dport:be16, size=len)    these fields and nothing else
+ *
+ * A field is [NAME=]EXPRESSION[:TYPE]: only whoever has the kernel's types can read it (types/members.h).
+ */
+#define ARGS_CHOICE_MAX 1023
+#define ARGS_CHOICE_FIELDS_MAX 24 /* in one */
+
+bool args_choice_is_valid(const char *s);
+/* Where its '(' is; NULL: it has none. */
+const char *args_choice_fields(const char *s);
+/* The function's name or pattern, which the caller frees; NULL without memory. */
+char *args_choice_function(const char *s);
+/* Adds the fields of one that is valid, without blanks around them.  0 or -ENOMEM. */
+int args_choice_split(Strv *v, const char *s);
 
 json_t *spec_to_json(const Spec *spec); /* NULL without memory */
 /* Adds the member at @offset in a Spec to @o, also if it has its default.  0, -ENOENT, -ENOMEM. */

@@ -34,7 +34,7 @@ unit_programs += %D%/lib-wire
 %C%_lib_wire_LDADD = $(unit_libs) $(wire_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-meta
-%C%_lib_meta_SOURCES = %D%/test-args-choice.c %D%/test-brief.c %D%/test-build-id.c %D%/test-clock.c %D%/test-config.c %D%/test-event-choice.c \
+%C%_lib_meta_SOURCES = %D%/test-brief.c %D%/test-build-id.c %D%/test-clock.c %D%/test-config.c %D%/test-event-choice.c \
 	%D%/test-gap.c %D%/test-meta.c %D%/test-profile.c %D%/test-spec.c %D%/test-trigger.c
 %C%_lib_meta_CFLAGS = $(unit_cflags)
 %C%_lib_meta_LDADD = $(unit_libs) $(store_libs) $(CHECK_LIBS)
