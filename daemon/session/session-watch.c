@@ -319,8 +319,8 @@ static GuardSample take_sample(const Session *s) {
         GuardSample now = { .at_ns = now_ns(CLOCK_MONOTONIC) };
 
         now.totals[SESSION_LIMIT_EVENT_RATE] = session_meta_total(s->meta).read_events +
-                                               session_meta_events_lost(s->meta) +
-                                               instance_n_waiting(tracer_instance(s->tracer));
+                                   session_meta_events_lost(s->meta) +
+                                   instance_n_waiting(tracer_instance(s->tracer));
         now.totals[SESSION_LIMIT_WRITE_RATE] = recorder_n_bytes(s->recorder);
         now.totals[SESSION_LIMIT_CPU] =
                 (recorder_cpu_ns(s->recorder) + health_cpu_ns(s->health)) / NSEC_PER_USEC;

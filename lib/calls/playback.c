@@ -217,9 +217,16 @@ static int open_owners(Playback *p) {
         if (r >= 0 && !p->owners && m->spec.whose)
                 r = owners_new(&p->owners, p->tasks, &p->formats);
         if (r >= 0 && p->owners &&
-            (m->spec.pids.n + m->spec.comms.n + m->spec.cgroups.n > 0 ||
+            (m->spec.pids.n + m->spec.comms.n + m->spec.cgroups.n > 0 || m->filters ||
              clock_tuple_is_set(&m->kept_since)))
                 owners_set_partial(p->owners);
+        for (size_t i = 0; r >= 0 && p->owners && i < m->spec.events.n; i++) {
+                EventChoice e;
+
+                if (event_choice_parse(&e, m->spec.events.items[i]) && e.filter &&
+                    owners_take(e.system, e.name))
+                        owners_set_partial(p->owners);
+        }
         return r;
 }
 

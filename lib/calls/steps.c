@@ -185,6 +185,8 @@ static inline int next_step(Steps *s, uint64_t until_ns, Step *ret) {
                                 s->n_lost++;
                                 if (s->values)
                                         values_forget(s->values);
+                                if (s->owners)
+                                        owners_set_partial(s->owners);
                                 *ret = (Step){
                                         .kind = STEP_LOST,
                                         .cpu = event->cpu,

@@ -69,7 +69,7 @@ int owners_load(Owners *o, const char *text);
 bool owners_take(const char *system, const char *name);
 /* @format: text of its format file, hostile; @is_asked: it was for itself, and is a step, too.  0, FORMATS_E_INVALID, -ENOMEM. */
 int owners_add_event(Owners *o, const char *name, const char *format, bool is_asked);
-/* Events of some tasks, or before some moment, are missing. */
+/* Events of some tasks, or of some time, are missing. */
 void owners_set_partial(Owners *o);
 
 /* 1: @e is one of these, and tasks may have other owners now; OWNERS_ASKED: and it is a step, too; 0: it is none; -ENOMEM. */
