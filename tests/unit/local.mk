@@ -79,6 +79,11 @@ unit_programs += %D%/lib-learn
 %C%_lib_learn_CFLAGS = $(unit_cflags)
 %C%_lib_learn_LDADD = $(unit_libs) $(learn_libs) $(CHECK_LIBS)
 
+unit_programs += %D%/lib-owner
+%C%_lib_owner_SOURCES = %D%/test-cgroup-words.c %D%/test-owners.c
+%C%_lib_owner_CFLAGS = $(unit_cflags)
+%C%_lib_owner_LDADD = $(unit_libs) $(owner_libs) $(CHECK_LIBS)
+
 unit_programs += %D%/lib-calls
 %C%_lib_calls_SOURCES = %D%/test-census.c %D%/test-filter.c %D%/test-function.c %D%/test-name-set.c %D%/test-prototypes.c \
 	%D%/test-stacks.c %D%/test-step.c %D%/test-steps.c %D%/test-tail-sampler.c %D%/test-trace-context.c \
