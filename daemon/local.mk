@@ -79,6 +79,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/api/methods.c \
 	%D%/instances/notifier.c \
 	%D%/admission/override.c \
+	%D%/watch/owner-look.c \
 	%D%/own-store.c \
 	%D%/server/peer.c \
 	%D%/tracefs/plan.c \
@@ -140,7 +141,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/upkeep/upkeep.h \
 	%D%/watch/watch.h \
 	%D%/instances/value-probe.c
-daemon_libs = %D%/libdaemon.a $(wire_libs) $(types_libs) $(learn_libs) $(retention_libs) $(pages_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lpthread
+daemon_libs = %D%/libdaemon.a $(wire_libs) $(types_libs) $(owner_libs) $(learn_libs) $(retention_libs) $(pages_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lpthread
 
 sbin_PROGRAMS += ftraced
 ftraced_SOURCES = %D%/main.c

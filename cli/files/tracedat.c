@@ -39,14 +39,15 @@ typedef struct Work {
         bool symbols_are_damaged;
         Strv lacks;
 
-        Text header_page, header_event, printk, tasks, symbols;
+        Text header_page, header_event, printk, tasks, owners, symbols;
         Format *formats;
         size_t n_formats;
         char *uname, *origin;
 } Work;
 
 static void work_done(Work *w) {
-        Text *texts[] = { &w->header_page, &w->header_event, &w->printk, &w->tasks, &w->symbols };
+        Text *texts[] = { &w->header_page, &w->header_event, &w->printk,
+                          &w->tasks,       &w->owners,       &w->symbols };
 
         for (size_t i = 0; i < ELEMENTSOF(texts); i++)
                 free(texts[i]->data);
@@ -170,6 +171,7 @@ static int read_texts(Work *w) {
                     ?: read_text(w, "events/header_event", false, &w->header_event)
                     ?: read_text(w, "printk_formats", false, &w->printk)
                     ?: read_text(w, "saved_cmdlines", false, &w->tasks)
+                    ?: read_text(w, OWNERS_FILE, false, &w->owners)
                     ?: read_formats(w)
                     ?: read_symbols(w);
 
@@ -342,6 +344,7 @@ static int gather_and_write(Work *w, int out_fd, TracedatResult *ret) {
                 .clock = m->clock ?: "local",
                 .uname = w->uname,
                 .origin = w->origin,
+                .owners = w->owners.data,
                 .times = file ? &file->times : NULL,
         };
 

@@ -100,7 +100,7 @@ static int plan_event(const EventChoice *e, const Instance *i, Plan *p) {
 
 bool event_set_is_used(const Spec *spec) {
         return spec->events.n > 0 || spec->retval || spec->retval_functions.n > 0 || spec->args ||
-               spec->args_functions.n > 0 || spec->kernel_stack;
+               spec->args_functions.n > 0 || spec->kernel_stack || spec->whose;
 }
 
 int event_set_plan(const Spec *spec, const Strv *threads, const Instance *i, Plan *p) {

@@ -252,6 +252,9 @@ int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, co
 /* Adds what would be recorded of the probes themselves in a tree, where they are kprobes.  0 or -ENOMEM. */
 int value_probe_find_handlers(const Functions *f, const Tracefs *fs, Strv *ret);
 
+/* What tells whose tasks are (owner/owners.h), if @spec asks for it; why not all of it is, in @warnings.  0 or -errno. */
+int value_probe_make_owners(Plan *p, const Functions *f, const Spec *spec, Strv *ret_events,
+                            Strv *warnings);
 /*
  * value_probe_make() - make the events of @functions
  * @p:          as for plan_put_line()

@@ -10,6 +10,7 @@
 #include "daemon/admission/admission.h"
 #include "daemon/instances/instance.h"
 #include "meta/event-choice.h"
+#include "types/members.h"
 
 #define BTF "sys/kernel/btf/"
 #define DYNAMIC_EVENTS "dynamic_events"
@@ -258,6 +259,123 @@ int value_probe_make_event(Plan *p, const char *function, const char *name, Refu
                            function, why);
 }
 
+/* --- whose tasks are ----------------------------------------------------------------------------- */
+
+#define TYPES_MAX ((size_t) 64 << 20)
+#define OWNERS_FIELDS_MAX 4
+
+/* What owner/owners.h reads: members behind the first argument are a0 and so on. */
+static const struct {
+        const char *function, *type;
+        char letter;
+        const char *members[OWNERS_FIELDS_MAX];
+} owner_probes[] = {
+        { "wake_up_new_task",
+          "task_struct",
+          'w',
+          { "pid", "tgid", "cred.uid.val", "cgroups.dfl_cgrp.kn.id" } },
+        { "commit_creds", "cred", 'u', { "uid.val" } },
+};
+
+static const char *const owner_events[] = { "cgroup:cgroup_attach_task", "cgroup:cgroup_mkdir",
+                                            "sched:sched_process_fork" };
+
+/* The kernel's own, without modules'. */
+static int read_types(int root_fd, Prototypes **ret) {
+        _cleanup_free_ char *data = NULL;
+        _cleanup_buf_ Buf all = BUF_INIT;
+        char *text;
+        size_t n;
+        int r = file_read(root_fd, BTF "vmlinux", &data, &n, TYPES_MAX);
+
+        if (r < 0)
+                return r;
+        buf_printf(&all, "vmlinux %zu\n", n);
+        buf_add(&all, data, n);
+        n = all.n_data;
+        r = buf_take_string(&all, &text);
+        return r < 0 ? r : prototypes_new(ret, text, n);
+}
+
+/* " a0=+8($arg1):u32 ..."; 0, MEMBER_E_REFUSED, MEMBER_E_NONE, -ENOMEM. */
+static int find_members(const Prototypes *types, size_t probe, Buf *ret,
+                        char why[static MEMBER_WHY_MAX]) {
+        for (size_t i = 0; i < OWNERS_FIELDS_MAX && owner_probes[probe].members[i]; i++) {
+                char place[MEMBER_PLACE_MAX];
+                Member m;
+                int r = member_of_struct(&m, types, owner_probes[probe].type)
+                                ?: member_walk(&m, types, owner_probes[probe].members[i], why);
+
+                if (r != 0)
+                        return r;
+                buf_printf(ret, " a%zu=%s:u%d", i, member_place(&m, NULL, place),
+                           m.n_bytes == 8 ? 64 : 32);
+        }
+        return ret->error;
+}
+
+/* 0; 1 and why not: it cannot be made; -errno. */
+static int make_owner_probe(Plan *p, const Prototypes *types, size_t probe, Strv *ret_events,
+                            char why[static MEMBER_WHY_MAX]) {
+        _cleanup_buf_ Buf members = BUF_INIT;
+        _cleanup_free_ char *rest = NULL;
+        char name[EVENT_WORD_MAX + 1];
+        size_t form = 0;
+        int r = find_members(types, probe, &members, why);
+
+        if (r == 0)
+                r = buf_take_string(&members, &rest);
+        if (r != 0)
+                return r;
+        r = try_forms(p,
+                      (Form[]){ { "f", owner_probes[probe].letter, rest },
+                                { "p", owner_probes[probe].letter, rest } },
+                      2, &form, owner_probes[probe].function, 0, name);
+        if (r >= 0)
+                return strv_addf(ret_events, SYSTEM ":%s:%s", name, owner_probes[probe].function);
+        if (r == -ENOMEM || p->ledger->error < 0)
+                return r;
+        read_why(p->fs, r, why);
+        return 1;
+}
+
+int value_probe_make_owners(Plan *p, const Functions *f, const Spec *spec, Strv *ret_events,
+                            Strv *warnings) {
+        _cleanup_(prototypes_freep) Prototypes *types = NULL;
+        char why[MEMBER_WHY_MAX] = "the kernel does not say of its types "
+                                   "(/sys/kernel/btf/vmlinux is missing)";
+        int r = spec->whose ? read_types(f->root_fd, &types) : 0;
+
+        if (r == -ENOMEM || !spec->whose)
+                return r;
+        r = types ? 0 : 1;
+        for (size_t i = 0; r == 0 && i < ELEMENTSOF(owner_probes); i++)
+                r = make_owner_probe(p, types, i, ret_events, why);
+        if (r > 0)
+                r = strv_addf(warnings,
+                              "whose tasks are that come and go between two looks is not known: %s",
+                              why) < 0
+                            ? -ENOMEM
+                            : 1;
+        /* Forks tell nothing that the probe does not. */
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(owner_events) - (r == 0); i++) {
+                char path[EVENT_PATH_MAX];
+                bool is_asked = false;
+                EventChoice e, other;
+
+                if (!event_choice_parse(&e, owner_events[i]))
+                        continue;
+                for (size_t k = 0; k < spec->events.n; k++)
+                        is_asked |= event_choice_parse(&other, spec->events.items[k]) &&
+                                    streq(other.name, e.name);
+                event_choice_path(path, &e, "enable");
+                if (!is_asked && faccessat(p->fs->fd, path, F_OK, 0) >= 0 &&
+                    strv_add(ret_events, owner_events[i]) < 0)
+                        return -ENOMEM;
+        }
+        return MIN(r, 0);
+}
+
 int value_probe_plan(Plan *p, const Instance *i, const Strv *events) {
         int r = 0;
 
@@ -275,7 +393,7 @@ int value_probe_plan(Plan *p, const Instance *i, const Strv *events) {
                         r = plan_step(p, PLAN_SET, file, "0", "1", NULL);
                 if (r >= 0)
                         p->steps[p->n - 1].is_new = i->name != NULL;
-                if (r < 0 || !strchr("ck", strrchr(e.name, '_')[1]))
+                if (r < 0 || !streq(e.system, SYSTEM) || !strchr("ck", strrchr(e.name, '_')[1]))
                         continue;
                 event_choice_path(path, &e, "trigger");
                 r = plan_put_line(p, TRACEFS_PATH("%s%s", i->dir, path), STACK);

@@ -73,6 +73,7 @@ static void on_look(void *userdata) {
         }
         look_at_guard(s);
         keep_for_crash(s);
+        session_look_at_owners_soon(s, false);
 }
 
 int session_make_health(Session *s) {

@@ -158,6 +158,7 @@ struct Session {
         SessionSnapshot *snapshot; /* one that is under way */
         sd_event_source *deadline;
         uint64_t next_tasks_ns; /* CLOCK_MONOTONIC: their names are not copied again before */
+        uint64_t next_owners_ns; /* likewise, whose tasks are */
         uint64_t next_keep_ns;  /* the same, of a black box, for what a crash would lose */
         char *stop_reason;      /* session_stop() was asked for, and a task is about to switch it off */
         bool is_leaving;        /* another daemon goes on with it */
@@ -230,6 +231,9 @@ void session_look_at_modules_soon(Session *s);
  * since nothing is left to record, and why. */
 #define ROOTS_TEXT_MAX 512
 bool session_look_at_roots(Session *s, char why[static ROOTS_TEXT_MAX]);
+/* Notes whose tasks are, if that is recorded: now, as a task; or as a task of its own, also if that is not @due yet. */
+void session_look_at_owners(Session *s);
+void session_look_at_owners_soon(Session *s, bool is_due);
 /* Who joins is noticed, if tasks may, until before the tracer is switched off.  0 or -errno. */
 int session_follow_tasks(Session *s);
 void session_unfollow_tasks(Session *s);

@@ -78,6 +78,7 @@ int session_go(Session *s, const char **ret_what) {
         if (!s->meta->spec.in_kernel)
                 recorder_set_held(s->recorder, false);
         session_enter(s, SESSION_RECORDING, NULL);
+        session_look_at_owners_soon(s, true);
         return session_look_after(s, since_ns, ret_what);
 }
 
@@ -227,6 +228,7 @@ void session_finish(void *userdata) {
                 session_end_triggers(s);
         session_look_at_modules(s);
         disk_usage_release(s->dir);
+        session_look_at_owners(s);
         r = tracing_copy_end(s->dir, s->tracer, false, &path);
         if (r < 0)
                 session_warn(s, "copying tracing file %s failed: %s", path, origin_text(r));

@@ -280,6 +280,38 @@ void session_unfollow_tasks(Session *s) {
         s->following.fd = safe_close(s->following.fd);
 }
 
+/* --- whose tasks are --------------------------------------------------------------------------- */
+
+#define OWNERS_NS (60 * NSEC_PER_SEC)
+
+void session_look_at_owners(Session *s) {
+        OwnerClock clock = { .ticks_per_s = (uint64_t) MAX(sysconf(_SC_CLK_TCK), 1L) };
+        int r;
+
+        if (!s->meta->spec.whose || !s->tracer || !s->dir)
+                return;
+        clock.is_ns = trace_clock_is_ns(s->meta->clock);
+        r = tracer_read_clocks(s->tracer, &clock.at);
+        if (r >= 0)
+                r = owner_look(s->dir, tracer_instance(s->tracer)->fs->root_fd, &clock);
+        if (r < 0)
+                session_warn(s, "whose tasks are could not be noted: %s", origin_text(r));
+}
+
+static void look_at_owners(void *session) {
+        session_look_at_owners(session);
+}
+
+void session_look_at_owners_soon(Session *s, bool is_due) {
+        uint64_t now = now_ns(CLOCK_MONOTONIC);
+
+        if (!s->meta->spec.whose || s->meta->state != SESSION_RECORDING ||
+            (!is_due && now < s->next_owners_ns))
+                return;
+        s->next_owners_ns = now + OWNERS_NS;
+        background_run(s->context->background, look_at_owners, s);
+}
+
 /* --- what it costs ----------------------------------------------------------------------------- */
 
 /* Nothing of it needs a look into pages: events are counted by the kernel, bytes and CPU time by the readers. */

@@ -57,6 +57,9 @@ int tracer_make_values(Tracer *t, Plan *p, const SessionMeta *m, Admission *a, R
         for (ValueKind k = 0; r == 0 && k < _VALUE_KIND_N; k++)
                 r = value_probe_make(k, p, &t->c->functions, &a->values[k], &m->spec,
                                      &a->value_events, &a->warnings, refusal);
+        if (r == 0)
+                r = value_probe_make_owners(p, &t->c->functions, &m->spec, &a->value_events,
+                                            &a->warnings);
         return r;
 }
 

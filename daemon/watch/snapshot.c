@@ -171,6 +171,8 @@ static int fill(const SnapshotConfig *c, SessionDir *dir, const char *name) {
         if (r >= 0)
                 r = tracing_copy_end(dir, c->tracer, false, &path);
         if (r >= 0)
+                r = owner_copy(dir, c->dir);
+        if (r >= 0)
                 r = snapshot_copy_meta(&m, c->origin, name);
         if (r >= 0)
                 r = fill_meta(m, c, dir);

@@ -3,7 +3,7 @@
 
 /*
  * What a live session notices: losses and what others do (health.c; tamper.h), what it costs (guard.c, host-load.c,
- * bystander-watch.c); what is learned (learning-pass.c) and kept of it meanwhile (live.c, tracing-copy.c, snapshot.c).
+ * bystander-watch.c); what is learned (learning-pass.c) and kept of it meanwhile (live.c, tracing-copy.c, owner-look.c, snapshot.c).
  */
 
 #include <stdbool.h>
@@ -304,6 +304,24 @@ int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const SessionMeta *m,
 /* What is complete only after the recording, and as complete as it is before: names of tasks.  @synced: as
  * session_dir_write_tracing_synced(). */
 int tracing_copy_end(SessionDir *dir, Tracer *tracer, bool synced, const char **ret_path);
+
+/*
+ * Owner look: whose tasks are now, added to the session's tracing/owners (owner/owners.h)
+ *
+ * Some 50 us a task, away from the loop (daemon/process/background.h).  At most 65,536 tasks are looked at; a file that
+ * has become too large begins anew.
+ */
+
+typedef struct OwnerClock {
+        ClockTuple at; /* read just before */
+        bool is_ns;    /* the trace clock counts nanoseconds */
+        uint64_t ticks_per_s; /* of /proc/PID/stat */
+} OwnerClock;
+
+/* @root_fd: where proc/ and sys/ are.  0 or -errno. */
+int owner_look(SessionDir *dir, int root_fd, const OwnerClock *clock);
+/* The file of @from, if it has one. */
+int owner_copy(SessionDir *dir, const SessionDir *from);
 
 /*
  * Snapshot: what a session has stored so far, as a session of its own

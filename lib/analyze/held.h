@@ -42,6 +42,7 @@ typedef struct HeldCall {
         const Function *function;
         const CallWay *way;
         const Callers *callers;
+        const Owner *owner;
         uint64_t
                 start_ns; /* of its entry's record; of an end alone: when that was, less what it took */
         uint64_t duration_ns; /* known, or what was seen of it */

@@ -191,6 +191,7 @@ static HeldCall *put_down(Pairing *p, Stack *stack, const Step *step) {
                 return NULL;
         p->n_held++;
         c->function = step->function;
+        c->owner = step->owner;
         c->start_ns = step->timestamp_ns;
         c->epoch = p->epoch;
         c->tree = parent == HELD_TASK ? ++p->n_trees : h->calls[parent].tree;

@@ -70,11 +70,19 @@ static bool keeps_some(const FilterSpec *s) {
         return s->keep_ns > 0 || s->keep_limits || s->keep_failed;
 }
 
+bool filter_spec_needs_owners(const FilterSpec *s) {
+        bool needs = false;
+
+        for (OwnerWord i = 0; i < _OWNER_WORD_N; i++)
+                needs |= has_any(s->owners[i]);
+        return needs;
+}
+
 bool filter_spec_is_empty(const FilterSpec *s) {
         return !has_any(s->tasks) && !has_any(s->roots) && !has_any(s->functions) &&
                !has_any(s->notrace) && !has_any(s->fold) && s->n_pids == 0 && !s->cpus &&
                s->from_ns == 0 && s->to_ns == 0 && s->slower_ns == 0 && s->depth == 0 &&
-               s->nth == 0 && s->n_slowest == 0 && !keeps_some(s);
+               s->nth == 0 && s->n_slowest == 0 && !keeps_some(s) && !filter_spec_needs_owners(s);
 }
 
 bool filter_spec_needs_rank(const FilterSpec *s) {
@@ -244,6 +252,11 @@ static bool passes_when_and_who(const FilterSpec *spec, const Step *step) {
                 if (i == spec->n_pids)
                         return false;
         }
+        for (OwnerWord i = 0; i < _OWNER_WORD_N; i++)
+                if (has_any(spec->owners[i]) &&
+                    !(step->owner &&
+                      name_set_patterns_match(spec->owners[i], owner_word(step->owner, i))))
+                        return false;
         return !has_any(spec->tasks) ||
                (step->comm && name_set_patterns_match(spec->tasks, step->comm));
 }

@@ -7,7 +7,8 @@
  * What is left out is as if it had not been recorded, and what is left is passed on as it came.  Steps are judged in
  * this order:
  *
- *      task, pid, cpu, time    a step that fails is not seen by what follows
+ *      task, owner, pid, cpu,  a step that fails is not seen by what follows
+ *      time
  *      trees                   a tree is a call of a root with all that it calls; without roots, an
  *                              outermost call of a task.  nth, slowest, keep and depth count by
  *                              trees
@@ -36,6 +37,7 @@ typedef struct FilterLimits {
 /* Patterns are as fnmatch(3) has them; those of functions as calls/name-set.h. */
 typedef struct FilterSpec {
         const Strv *tasks;     /* patterns of names; NULL or empty: all.  So are the next: */
+        const Strv *owners[_OWNER_WORD_N]; /* of whose they are */
         const Strv *roots;     /* of functions */
         const Strv *functions; /* calls of these, without what they call */
         const Strv *notrace;   /* not calls of these, nor what they call */
@@ -70,6 +72,8 @@ bool filter_is_error(uint64_t retval);
 
 /* True if anything is left out at all. */
 bool filter_spec_is_empty(const FilterSpec *spec);
+/* Whether it asks whose tasks are. */
+bool filter_spec_needs_owners(const FilterSpec *spec);
 /* Whether filter_rank() must come first. */
 bool filter_spec_needs_rank(const FilterSpec *spec);
 

@@ -64,6 +64,8 @@ static int add_foreign(Playback *p, const EventChoice *e) {
 
         if (r >= 0 && text)
                 r = foreign_add(p->foreign, e->system, text);
+        if (r >= 0 && text && p->owners && owners_take(e->system, e->name))
+                r = owners_add_event(p->owners, e->name, text, true);
         return r == FORMATS_E_INVALID ? 0 : r;
 }
 
@@ -86,6 +88,23 @@ static int add_values(Playback *p, const EventChoice *e, const char *format) {
         return r == FORMATS_E_INVALID ? 0 : r;
 }
 
+static int add_owner_event(Playback *p, const EventChoice *e, const char *format, bool is_asked) {
+        int r = owners_add_event(p->owners, e->name, format, is_asked);
+
+        return r == FORMATS_E_INVALID ? 0 : r;
+}
+
+static bool is_asked_for(const Playback *p, const EventChoice *e) {
+        const Strv *events = &p->meta->spec.events;
+        bool is_asked = false;
+        EventChoice asked;
+
+        for (size_t i = 0; i < events->n && !is_asked; i++)
+                is_asked = event_choice_parse(&asked, events->items[i]) &&
+                           streq(asked.system, e->system) && streq(asked.name, e->name);
+        return is_asked;
+}
+
 /* A trace.dat has formats of all events that its kernel had. */
 static int add_all_of_file(Playback *p, const DatFile *file) {
         int r = 0;
@@ -96,6 +115,11 @@ static int add_all_of_file(Playback *p, const DatFile *file) {
 
                 if (!event_choice_from_path(&e, file->formats[i].path))
                         continue;
+                if (p->owners && owners_take(e.system, e.name)) {
+                        r = add_owner_event(p, &e, text, is_asked_for(p, &e));
+                        if (r < 0 || !is_asked_for(p, &e))
+                                continue;
+                }
                 r = foreign_add_later(p->foreign, e.system, text);
                 if (r >= 0 && values_takes(e.system, e.name))
                         r = add_values(p, &e, text);
@@ -137,7 +161,9 @@ static int open_events(Playback *p) {
                 if (!event_choice_parse(&e, probes->items[i]))
                         continue;
                 r = read_format(p, &e, &text);
-                if (r >= 0 && text)
+                if (r >= 0 && text && p->owners && owners_take(e.system, e.name))
+                        r = add_owner_event(p, &e, text, false);
+                else if (r >= 0 && text)
                         r = add_values(p, &e, text);
         }
         if (r >= 0 && values_n(p->values) == 0)
@@ -170,6 +196,40 @@ static int open_tasks(Playback *p) {
         return tasks_new(&p->tasks, text);
 }
 
+static int load_owners(Playback *p) {
+        _cleanup_free_ char *text = NULL;
+        size_t n;
+        int r = session_dir_read_tracing(p->dir, OWNERS_FILE, &text, &n);
+
+        if (r == -ENOENT)
+                return 0;
+        if (r >= 0 && !p->owners)
+                r = owners_new(&p->owners, p->tasks, &p->formats);
+        return r < 0 ? r : owners_load(p->owners, text);
+}
+
+/* Before other events. */
+static int open_owners(Playback *p) {
+        const SessionMeta *m = p->meta;
+        int r = load_owners(p);
+
+        /* Of a live recording the first look may be still to come. */
+        if (r >= 0 && !p->owners && m->spec.whose)
+                r = owners_new(&p->owners, p->tasks, &p->formats);
+        if (r >= 0 && p->owners &&
+            (m->spec.pids.n + m->spec.comms.n + m->spec.cgroups.n > 0 || m->filters ||
+             clock_tuple_is_set(&m->kept_since)))
+                owners_set_partial(p->owners);
+        for (size_t i = 0; r >= 0 && p->owners && i < m->spec.events.n; i++) {
+                EventChoice e;
+
+                if (event_choice_parse(&e, m->spec.events.items[i]) && e.filter &&
+                    owners_take(e.system, e.name))
+                        owners_set_partial(p->owners);
+        }
+        return r;
+}
+
 /* What to draw beside neighbours.  Where only returns were recorded, sessions at the same time were for the same roots, or flat
  * (daemon/admission/admission.h, ClaimValues). */
 static StepsKeep keep_beside(const Playback *p) {
@@ -194,6 +254,7 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
                 return r;
         r = symbol_timeline_open(&p->symbol_timeline, dir, meta)
                     ?: open_tasks(p)
+                    ?: open_owners(p)
                     ?: open_prototypes(p)
                     ?: unhooked_init(&p->unhooked, meta);
         if (r < 0)
@@ -209,6 +270,7 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
                 .stream = p->stream,
                 .functions = &p->functions,
                 .tasks = p->tasks,
+                .owners = p->owners,
                 .foreign = p->foreign,
                 .values = p->values,
                 .keep = meta->neighbours.n > 0 ? keep_beside(p) : STEPS_ALL,
@@ -244,10 +306,23 @@ static int refresh_meta(Playback *p) {
         return r;
 }
 
+/* Looks that came since, as long as it records. */
+static int refresh_owners(Playback *p) {
+        struct stat st;
+
+        if (!p->owners ||
+            fstatat(session_dir_fd(p->dir), "tracing/" OWNERS_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+            (st.st_mtim.tv_sec == p->owners_mtime.tv_sec &&
+             st.st_mtim.tv_nsec == p->owners_mtime.tv_nsec))
+                return 0;
+        p->owners_mtime = st.st_mtim;
+        return load_owners(p);
+}
+
 int playback_refresh(Playback *p) {
         int r = stream_refresh(p->stream);
 
-        return r < 0 ? r : MIN(refresh_meta(p), 0);
+        return r < 0 ? r : MIN(refresh_meta(p) ?: refresh_owners(p), 0);
 }
 
 static int next_step(void *steps, uint64_t until_ns, Step *ret) {
@@ -275,6 +350,9 @@ int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem) {
             !(p->values && values_have_returns(p->values)))
                 return unreadable(ret_problem, "",
                                   "what calls return is not in it; record with --retval", "");
+        if (filter_spec_needs_owners(spec) && !p->owners)
+                return unreadable(ret_problem, "",
+                                  "whose tasks are is not in it; record with --whose", "");
         r = filter_new(&p->filter, spec);
         if (r < 0)
                 return r;
@@ -284,6 +362,8 @@ int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem) {
         /* What a task has said before still holds. */
         if (r < 0 || spec->from_ns == 0 || spec->keep_contexts)
                 return r;
+        if (p->owners)
+                owners_set_partial(p->owners);
         return stream_seek(p->stream, spec->from_ns);
 }
 
@@ -303,6 +383,7 @@ Playback *playback_free(Playback *p) {
         unhooked_done(&p->unhooked);
         prototypes_free(p->prototypes);
         foreign_free(p->foreign);
+        owners_free(p->owners);
         tasks_free(p->tasks);
         symbol_timeline_free(p->symbol_timeline);
         return mfree(p);

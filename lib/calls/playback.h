@@ -20,6 +20,7 @@ typedef struct Playback {
         Values *values;         /* NULL: no events tell of calls' values */
         Prototypes *prototypes; /* NULL: the recording has no arguments, or no types to name them */
         Tasks *tasks;
+        Owners *owners; /* NULL: whose tasks are was not recorded */
         Functions functions;
         Unhooked unhooked;
         Stream *stream;
@@ -28,6 +29,7 @@ typedef struct Playback {
         bool counts;    /* what is passed on is counted in census */
         Census census;
         StepSource source;          /* the filter's */
+        struct timespec owners_mtime; /* likewise of what `owners` has */
         struct timespec meta_mtime; /* of the session.json whose maps are in the symbol timeline */
 } Playback;
 

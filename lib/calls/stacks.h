@@ -26,6 +26,7 @@ typedef struct Frame {
         const Function *function;
         const CallWay *way; /* from where it was called; NULL: nobody asked, or nobody called it */
         const Callers *callers; /* of a root, who had called it; NULL: not recorded */
+        const Owner *owner;     /* whose the task was when it began; NULL: not recorded */
         int32_t depth;
         uint64_t start_ns;
         uint64_t below_ns;    /* durations of the calls directly below that have ended */

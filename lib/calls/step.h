@@ -12,6 +12,7 @@
  */
 
 #include "calls/function.h"
+#include "owner/owners.h"
 
 typedef enum StepKind {
         STEP_ENTER, /* a function begins */
@@ -83,6 +84,7 @@ typedef struct Step {
                 way; /* ENTER, LEAF: from where it was called; NULL: nobody asked, or nobody called it */
         const char *comm;           /* the task's name; valid until the steps are freed, or, of a
                                      * text, until the next one */
+        const Owner *owner; /* whose the task is, for as long as the steps' source lives; NULL: not recorded */
         uint64_t calltime, rettime; /* LEAF, LEAVE: local clock [ns] */
         uint32_t overrun;           /* LEAF, LEAVE */
         uint32_t n_args;            /* ENTER, LEAF: 0 unless they were recorded */

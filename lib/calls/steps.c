@@ -17,10 +17,24 @@ static inline int fill_comm(Steps *s, Step *step) {
         if (!ARRAY_REACH(s->cpus, s->n_cpus, step->cpu))
                 return -ENOMEM;
         c = &s->cpus[step->cpu];
-        if (!c->known || c->pid != step->pid)
-                *c = (struct CpuTask){ true, step->pid, tasks_comm(s->tasks, step->pid) };
+        if (!c->known || c->pid != step->pid) {
+                *c = (struct CpuTask){ true, step->pid, tasks_comm(s->tasks, step->pid), NULL };
+                if (s->owners)
+                        c->owner = owners_of(s->owners, step->pid, step->timestamp_ns);
+                c->known = c->owner || !s->owners;
+        }
         step->comm = c->comm;
-        return 0;
+        step->owner = c->owner;
+        return c->known ? 0 : -ENOMEM;
+}
+
+/* As owners_note(). */
+static _cold_ int note_owner(Steps *s, const Event *e) {
+        int r = e->kind == EVENT_OTHER ? owners_note(s->owners, e) : 0;
+
+        for (size_t i = 0; r > 0 && i < s->n_cpus; i++)
+                s->cpus[i].known = false;
+        return r == OWNERS_ASKED ? 0 : r;
 }
 
 /* An event of another kind. */
@@ -170,6 +184,8 @@ static inline int next_step(Steps *s, uint64_t until_ns, Step *ret) {
                                 s->n_lost++;
                                 if (s->values)
                                         values_forget(s->values);
+                                if (s->owners)
+                                        owners_set_partial(s->owners);
                                 *ret = (Step){
                                         .kind = STEP_LOST,
                                         .cpu = event->cpu,
@@ -185,7 +201,9 @@ static inline int next_step(Steps *s, uint64_t until_ns, Step *ret) {
                                 return r;
                         continue;
                 }
-                r = fill_step(s, event, ret);
+                r = _unlikely_(s->owners != NULL) ? note_owner(s, event) : 0;
+                if (r == 0)
+                        r = fill_step(s, event, ret);
                 if (r < 0)
                         return r;
                 if (_unlikely_(r > 0))

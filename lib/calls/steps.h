@@ -158,6 +158,7 @@ typedef struct Steps {
         Stream *stream; /* borrowed, like what follows */
         Functions *functions;
         const Tasks *tasks;
+        Owners *owners; /* NULL: whose tasks are was not recorded */
         Foreign *foreign; /* what prints events of other kinds; NULL: they have no text */
         Values *values; /* what tells of calls what they were given and return; NULL: only entries and exits do */
         StepsKeep
@@ -172,6 +173,7 @@ typedef struct Steps {
                 bool known;
                 int32_t pid;
                 const char *comm;
+                const Owner *owner;
         } * cpus;
         size_t n_cpus;
         const Event *kept; /* its LOST has been handed out */

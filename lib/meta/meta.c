@@ -161,7 +161,7 @@ static const JsonField meta_fields[] = {
         NUMBER(SessionMeta, learned_ns, U64, INT64_MAX),
         OPTIONAL(learned_calls, U64, INT64_MAX),
         NUMBER(SessionMeta, narrowed_ns, U64, INT64_MAX),
-        LIST(probe_events, 2 * SPEC_MAX_VALUES, EVENT_CHOICE_MAX, .flags = JSON_FIELD_OMIT,
+        LIST(probe_events, 3 * SPEC_MAX_VALUES, EVENT_CHOICE_MAX, .flags = JSON_FIELD_OMIT,
              .is_valid = event_choice_is_valid),
         JSON_FIELD(SessionMeta, learns, BOOL),
         NUMBER(SessionMeta, arm_ns, U64, INT64_MAX),

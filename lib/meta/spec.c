@@ -117,6 +117,7 @@ static const SpecMember members[] = {
         FLAG(args, "Args", BOOL, VIEW),
         FLAG(retval, "RetVal", BOOL, VIEW),
         FLAG(kernel_stack, "KernelStack", BOOL, VIEW),
+        FLAG(whose, "Whose", BOOL, VIEW),
         PATTERNS(retval_functions, SPEC_MAX_VALUES, "RetValFunctions", WORDS, VIEW),
         PATTERNS(args_functions, SPEC_MAX_VALUES, "ArgsFunctions", WORDS, VIEW),
         LIST(events, SPEC_MAX_EVENTS, EVENT_CHOICE_MAX, event_choice_is_valid, "Event", LINE,

@@ -411,6 +411,11 @@ static int read_option(Body *b, uint16_t id, DatBytes data) {
                 b->f->uname = strndup(text, n);
                 return b->f->uname ? 0 : -ENOMEM;
         case DAT_OPTION_VERSION:
+                if (n > strlen(DAT_OWNERS) && memcmp(text, DAT_OWNERS, strlen(DAT_OWNERS)) == 0) {
+                        free(b->f->owners);
+                        b->f->owners = strndup(text, n);
+                        return b->f->owners ? 0 : -ENOMEM;
+                }
                 free(b->f->origin);
                 b->f->origin = strndup(text, n);
                 return b->f->origin ? 0 : -ENOMEM;

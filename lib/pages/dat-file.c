@@ -207,6 +207,11 @@ int dat_file_read_tracing(const void *file, const char *path, char **ret, size_t
                 return write_header_page(f, ret, ret_n);
         if (streq(path, "saved_cmdlines"))
                 return read_text(f, &f->cmdlines, 8, ret, ret_n);
+        if (streq(path, "owners") && f->owners) {
+                *ret = strdup(f->owners);
+                *ret_n = strlen(f->owners);
+                return *ret ? 0 : -ENOMEM;
+        }
         if (streq(path, "printk_formats"))
                 return read_text(f, &f->printk, 4, ret, ret_n);
         format = find_format(f, path);
@@ -333,5 +338,6 @@ DatFile *dat_file_free(DatFile *f) {
         free(f->clock);
         free(f->uname);
         free(f->origin);
+        free(f->owners);
         return mfree(f);
 }

@@ -60,6 +60,8 @@ enum {
 
 typedef enum DatCompressor { DAT_NONE, DAT_ZSTD, DAT_ZLIB } DatCompressor;
 
+#define DAT_OWNERS "hierarchy " /* what a session's tracing/owners begins with; it is in a VERSION, too */
+
 /* --- times ------------------------------------------------------------------------------------ */
 
 /* How far a CPU of a guest was off, from a moment on. */
@@ -160,7 +162,7 @@ typedef struct DatFile {
         DatBuffer *buffers;         /* the top-level one first */
         size_t n_buffers, i_chosen; /* which of them is the recording */
         uint32_t n_possible_cpus;
-        char *clock, *uname, *origin;
+        char *clock, *uname, *origin, *owners;
         DatTimes times;        /* what its pages' are */
         uint64_t first_option; /* of version 7 */
 } DatFile;

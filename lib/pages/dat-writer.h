@@ -103,6 +103,7 @@ typedef struct DatHead {
         uint32_t n_cpus; /* with or without pages */
         const char *clock, *uname;
         const char *origin;    /* dat_origin_format(); NULL: none */
+        const char *owners;    /* a session's tracing/owners; NULL: none */
         const DatTimes *times; /* what the pages' are, of a trace.dat; NULL: what they hold */
 } DatHead;
 

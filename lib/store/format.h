@@ -16,7 +16,7 @@
  *          session.json           meta/meta.h
  *          tracing/...            files copied from tracefs, paths as there: events/header_page,
  *                                 events/ftrace/funcgraph_entry/format, saved_cmdlines,
- *                                 printk_formats
+ *                                 printk_formats; and owners (owner/owners.h)
  *          cpuN/SSSSSSSS.seg      segments, sequence in 8 hex digits from 00000000
  *          cuts                   when each sequence began (store/session-dir.h)
  *          reserve                room for its end, while it is recorded

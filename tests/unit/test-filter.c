@@ -4,6 +4,9 @@
 #include "player.h"
 
 #define TASKS "17 client\n18 a server\n"
+#define OWNERS                                                                                     \
+        "hierarchy 0\ntask 0 0 17 17 0 /system.slice/a.service\n"                                  \
+        "task 0 0 18 18 65534 /system.slice/b.service\n"
 
 static const Layout *const layout = &layouts[LAYOUT_6_12];
 
@@ -16,6 +19,7 @@ static int next_step(void *steps, uint64_t until_ns, Step *ret) {
 static char *left(const Recording *r, const FilterSpec *spec) {
         static char text[65536];
         _cleanup_(filter_freep) Filter *f = NULL;
+        _cleanup_(owners_freep) Owners *o = NULL;
         _cleanup_player_ Player p;
         char *t = text;
         Step s;
@@ -29,6 +33,11 @@ static char *left(const Recording *r, const FilterSpec *spec) {
                 ck_assert_int_eq(filter_rank(f, &(StepSource){ next_step, &other.steps }), 0);
         }
         player_init(&p, r, layout, TASKS, STEPS_ALL);
+        if (filter_spec_needs_owners(spec)) {
+                ck_assert_int_eq(owners_new(&o, p.tasks, &p.formats), 0);
+                ck_assert_int_eq(owners_load(o, OWNERS), 0);
+                p.steps.owners = o;
+        }
         while (filter_next(f, &(StepSource){ next_step, &p.steps }, UINT64_MAX, &s) == 1) {
                 if (s.kind == STEP_LOST)
                         *t++ = '!';
@@ -106,6 +115,14 @@ static void expect(const char *calls, const FilterSpec *spec, const char *expect
 TEST(without_a_wish_everything_is_left) {
         ck_assert(filter_spec_is_empty(&(FilterSpec){}));
         EXPECT("u{i{k.i}k.u}k.", "u{i{k.i}k.u}k.");
+}
+
+TEST(tasks_are_left_by_whose_they_are) {
+        EXPECT("u{u}2k.1i{i}", "u.i.", .owners[OWNER_UNIT] = STRV("a.*"));
+        EXPECT("u{u}2k.1i{i}", "k.", .owners[OWNER_UNIT] = STRV("c.service", "b.service"));
+        EXPECT("u{u}2k.1i{i}", "", .owners[OWNER_UNIT] = STRV("b.service"),
+               .owners[OWNER_USER] = STRV("root"));
+        EXPECT("u{u}2k.", "", .owners[OWNER_CONTAINER] = STRV("web"));
 }
 
 TEST(a_root_is_left_with_all_that_it_calls) {
