@@ -52,10 +52,10 @@ __ftracectl_offer_files() { # WORD OPTION...
 # The options of VERB, those that need a value with their '='.
 __ftracectl_options() { # VERB
         local record='-n -p --name= --profile= --dry-run --depth= --notrace= --pid= --comm= --cgroup= --cpus= --flat --only=
-                --slower= --clock= --duration= --max-size= --ring --segment-size= --buffer-size= --args --retval --kernel-stack --event= --sched --lean= --set=
+                --slower= --clock= --duration= --max-size= --ring --segment-size= --buffer-size= --args --retval --kernel-stack --whose --event= --sched --lean= --set=
                 --wait --force'
         local draw='-O --format= --option='
-        local live='--task= --cpus= --root= --function= --fold= --nth= --keep-slower= --keep-failed'
+        local live='--task= --unit= --container= --user= --cpus= --root= --function= --fold= --nth= --keep-slower= --keep-failed'
         local filter="-p --pid= --from= --to= --slower= --depth= --notrace= --slowest= --nth-trace= --buffer= $live"
 
         case $1 in
@@ -117,7 +117,7 @@ _ftracectl() {
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
                 --name | --profile | --depth | --notrace | --pid | --event | --duration | --max-size | --segment-size | --buffer | --buffer-size | --lean | --set | \
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --format | \
-                        --color | --task | --where | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
+                        --color | --task | --unit | --container | --user | --where | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
                         --columns | --fail-over | --option | --output | --against | --vmlinux | --source | --socket | --store | --time | --limit | \
                         --config-root | --compress | --calendar | --at | --in | --host | --hosts | -H | \
                         -n | -p | -o | -O)
@@ -143,7 +143,7 @@ _ftracectl() {
         --on) COMPREPLY=($(compgen -W 'function: event: slower: count: at: in: signal command' -- "$cur"))
                 [[ ${COMPREPLY[0]-} == *: ]] && compopt -o nospace 2>/dev/null
                 return ;;
-        --by) COMPREPLY=($(compgen -W 'function module task cpu root caller file dir layer' -- "$cur")); return ;;
+        --by) COMPREPLY=($(compgen -W 'function module task cpu root caller unit container process user file dir layer' -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "$columns" -- "$cur")); return ;;
         --columns) # the last of a list
                 word=
@@ -173,7 +173,7 @@ _ftracectl() {
         --event) __ftracectl_offer "$cur" < <(__ftracectl_events); return ;;
         -p | --pid) __ftracectl_offer "$cur" < <(cd /proc && printf '%s\n' [0-9]*); return ;;
         --time | --limit | -n | --name | --depth | --duration | --max-size | --segment-size | --buffer-size | --calendar | \
-                --keep | --at | --in | --cpus | --slower | --max-captures | --task | --from | --to | --nth | --slowest | --keep-slower | --fail-over) return ;;
+                --keep | --at | --in | --cpus | --slower | --max-captures | --task | --unit | --container | --user | --from | --to | --nth | --slowest | --keep-slower | --fail-over) return ;;
         --json)
                 if [[ ${COMP_WORDS[COMP_CWORD-1]} == '=' || ${COMP_WORDS[COMP_CWORD]} == '=' ]]; then
                         COMPREPLY=($(compgen -W 'short pretty' -- "$cur"))

@@ -179,6 +179,8 @@ int filtering_init(Filtering *ret, const Options *o) {
                           .n_slowest = o->filter.n_slowest,
                           .keep_failed = o->filter.keep_failed },
         };
+        for (OwnerWord i = 0; i < _OWNER_WORD_N; i++)
+                ret->spec.owners[i] = &o->filter.owners[i];
         status = set_pids(ret, &o->spec.pids)
                     ?: set_cpus(ret, &o->spec.cpus)
                     ?: set_moment(&ret->from, "from", o->filter.from)

@@ -69,6 +69,8 @@ static const Option options[] = {
           .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.retval_functions) },
         { "kernel-stack",   0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.kernel_stack), NULL,
           "also record who calls the roots: the kernel's functions above them" },
+        { "whose",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.whose), NULL,
+          "also record whose tasks are: process, user, unit, container" },
         { "event",          0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.events), "EVENT",
           "also record EVENT: SYSTEM:NAME or SYSTEM:NAME:FILTER; may be repeated", .is_valid = event_choice_is_valid,
           .noun = "SYSTEM:NAME or SYSTEM:NAME:FILTER, as in sched:sched_switch" },
@@ -149,7 +151,7 @@ static const Option options[] = {
         { "option",        'O', OPTIONS_DRAW,   OPTION_WORDS,    AT(render), "OPTION",
           "switch a column of the kernel's drawing on or, with \"no\" in front, off: funcgraph-cpu, funcgraph-proc, funcgraph-abstime, funcgraph-duration, funcgraph-overhead, funcgraph-overrun, funcgraph-irqs, funcgraph-tail, funcgraph-args, funcgraph-retval, funcgraph-retval-hex; may be repeated" },
         { "by",             0,  OPTIONS_TOP | OPTIONS_DIFF, OPTION_TEXT, AT(by), "WHAT",
-          "what a row is: function (default), module, task, cpu, root, caller, or of the source file, dir or layer "
+          "what a row is: function (default), module, task, cpu, root, caller, with --whose unit, container, process, user, or of the source file, dir or layer "
           "(\"TCP\", \"block\")|diff: compare what calls take in each file, dir or layer of the source|follow: print where the time goes instead of the calls, by function, module, task, cpu "
           "or root" },
         { "limit",         'n', OPTIONS_LIMIT | OPTIONS_VACUUM, OPTION_NUMBER, AT(limit), "N",
@@ -179,6 +181,12 @@ static const Option options[] = {
           .choose = nth_trace_from_name },
         { "task",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.tasks), "NAME",
           "only tasks of this name; a name or a glob, may be repeated" },
+        { "unit",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS, AT(filter.owners[OWNER_UNIT]), "UNIT",
+          "only tasks of UNIT (\"nginx.service\"), as --whose recorded it; a name or a glob, may be repeated" },
+        { "container",      0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS, AT(filter.owners[OWNER_CONTAINER]), "NAME",
+          "the same by the container's name, or the first 12 characters of its ID" },
+        { "user",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS, AT(filter.owners[OWNER_USER]), "USER",
+          "the same by user" },
         { "root",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.roots), "FUNCTION",
           "only calls of FUNCTION, and what they call; a name or a glob" },
         { "function",       0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.functions), "FUNCTION",
@@ -456,6 +464,8 @@ void options_done(Options *o) {
         json_decref(o->settings);
         strv_done(&o->render);
         strv_done(&o->analysis.callers);
+        for (OwnerWord i = 0; i < _OWNER_WORD_N; i++)
+                strv_done(&o->filter.owners[i]);
         strv_done(&o->filter.tasks);
         strv_done(&o->filter.roots);
         strv_done(&o->filter.functions);

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "meta/spec.h"
+#include "owner/owners.h"
 
 /*
  * What ftracectl exits with (ftracectl(1), EXIT STATUS)
@@ -110,6 +111,7 @@ typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
  * slower are in the spec. */
 typedef struct FilterOptions {
         Strv tasks, roots, functions, fold;
+        Strv owners[_OWNER_WORD_N];
         const char *from, *to, *keep_slower;
         uint64_t nth, n_slowest;
         bool keep_failed;

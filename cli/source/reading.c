@@ -68,6 +68,9 @@ static int filter_text(Reading *r, const char *word) {
                 return failed(STATUS_USAGE,
                               "--keep-failed: %s is a text, which does not say what calls return.",
                               r->text.name);
+        if (filter_spec_needs_owners(&r->filtering.spec))
+                return failed(STATUS_USAGE, "%s is a text, which does not say whose tasks are.",
+                              r->text.name);
         e = filter_new(&r->filter, &r->filtering.spec);
         if (e < 0)
                 return -text_failure(r, e);

@@ -200,7 +200,7 @@ int top_view_check(const Options *o, BreakdownBy *ret_by) {
         if (by < 0)
                 return failed(STATUS_USAGE,
                               "--by: \"%s\" is not one of function, module, task, cpu, root, "
-                              "caller, file, dir, layer.",
+                              "caller, unit, container, process, user, file, dir, layer.",
                               NAME_QUOTED(o->by));
         if (sort && find_column(sort, strlen(sort)) == ELEMENTSOF(columns))
                 return refuse_column("--sort", sort, strlen(sort), "");
@@ -213,6 +213,13 @@ int top_view_check(const Options *o, BreakdownBy *ret_by) {
                 return failed(STATUS_USAGE, "--vmlinux is for --by=file, dir or layer.");
         *ret_by = (BreakdownBy) by;
         return STATUS_OK;
+}
+
+int top_view_check_owners(const Reading *reading, BreakdownBy by) {
+        if (!breakdown_is_of_owners(by) || (reading->playback && reading->playback->owners))
+                return STATUS_OK;
+        return failed(STATUS_FAILED, "top --by=%s: \"%s\" was recorded without --whose.",
+                      reading->o->by, NAME_QUOTED(reading->word));
 }
 
 int top_view_init(TopView *ret, const AnalysisOptions *a, Breakdown *b, BreakdownBy by,
@@ -279,6 +286,8 @@ static const char *const names[] = {
         [BREAKDOWN_BY_FUNCTION] = "FUNCTION", [BREAKDOWN_BY_MODULE] = "MODULE",
         [BREAKDOWN_BY_TASK] = "TASK",         [BREAKDOWN_BY_CPU] = "CPU",
         [BREAKDOWN_BY_ROOT] = "ROOT",         [BREAKDOWN_BY_CALLER] = "CALLERS",
+        [BREAKDOWN_BY_UNIT] = "UNIT",         [BREAKDOWN_BY_CONTAINER] = "CONTAINER",
+        [BREAKDOWN_BY_PROCESS] = "PROCESS",   [BREAKDOWN_BY_USER] = "USER",
         [BREAKDOWN_BY_FILE] = "FILE",         [BREAKDOWN_BY_DIR] = "DIRECTORY",
         [BREAKDOWN_BY_LAYER] = "LAYER",
 };
@@ -328,8 +337,13 @@ static void tell_name(const TopView *v, Row r, const BreakdownRow *row) {
                 else
                         row_cell(r, title, "%s-%d%s", name, row->pid, cut);
                 break;
+        case BREAKDOWN_BY_UNIT:
+        case BREAKDOWN_BY_CONTAINER:
+        case BREAKDOWN_BY_PROCESS:
+        case BREAKDOWN_BY_USER:
         case BREAKDOWN_BY_CALLER:
-                tell_text(r, "callers", row->name, row->n_name);
+                tell_text(r, v->by == BREAKDOWN_BY_CALLER ? "callers" : "owner", row->name,
+                          row->n_name);
                 row_cell(r, title, "%s%s", name, cut);
                 break;
         case BREAKDOWN_BY_CPU:
@@ -508,6 +522,8 @@ int live_top_new(LiveTop **ret, const Options *o) {
                 status = failed(STATUS_USAGE,
                                 "--by=%s is of a recording: \"ftracectl top SOURCE --by=%s\".",
                                 o->by, o->by);
+        else if (status == STATUS_OK && breakdown_is_of_owners(t->by) && !o->spec.whose)
+                status = failed(STATUS_USAGE, "--by=%s needs --whose.", o->by);
         if (status != STATUS_OK)
                 return status;
         r = counting_init(&t->counting, true)

@@ -81,6 +81,8 @@ const char *top_places_find(void *places, const Function *f, size_t *ret_n);
 const char *top_view_title(BreakdownBy by);
 /* --by, --sort and --columns, if they are any.  An exit status. */
 int top_view_check(const Options *o, BreakdownBy *ret_by);
+/* And that @reading knows what @by asks for.  An exit status. */
+int top_view_check_owners(const Reading *reading, BreakdownBy by);
 /* @a: top_view_check() returned STATUS_OK; @total_ns: what all took.  0 or -ENOMEM. */
 int top_view_init(TopView *ret, const AnalysisOptions *a, Breakdown *b, BreakdownBy by,
                   const FloorCost *cost, uint64_t total_ns);

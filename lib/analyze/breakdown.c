@@ -10,6 +10,7 @@
 
 #define KERNEL "[kernel]"
 #define UNTOLD "(not known)"
+#define NO_OWNER "(none)"
 
 struct Breakdown {
         BreakdownBy by;
@@ -25,6 +26,8 @@ static const char *const by_names[] = {
         [BREAKDOWN_BY_FUNCTION] = "function", [BREAKDOWN_BY_MODULE] = "module",
         [BREAKDOWN_BY_TASK] = "task",         [BREAKDOWN_BY_CPU] = "cpu",
         [BREAKDOWN_BY_ROOT] = "root",         [BREAKDOWN_BY_CALLER] = "caller",
+        [BREAKDOWN_BY_UNIT] = "unit",         [BREAKDOWN_BY_CONTAINER] = "container",
+        [BREAKDOWN_BY_PROCESS] = "process",   [BREAKDOWN_BY_USER] = "user",
         [BREAKDOWN_BY_FILE] = "file",         [BREAKDOWN_BY_DIR] = "dir",
         [BREAKDOWN_BY_LAYER] = "layer",
 };
@@ -40,6 +43,12 @@ static const char *callers_of(const Frame *frame) {
         return frame->callers ? callers_names(frame->callers) : UNTOLD;
 }
 
+static const char *owner_of(const Breakdown *p, const Frame *frame) {
+        const char *word = owner_word(frame->owner, (OwnerWord) (p->by - BREAKDOWN_BY_UNIT));
+
+        return !word ? UNTOLD : *word ? word : NO_OWNER;
+}
+
 static void name_row(const Breakdown *p, BreakdownRow *row, const Frame *frame,
                      const Stack *stack) {
         const Function *f = frame->function;
@@ -51,8 +60,8 @@ static void name_row(const Breakdown *p, BreakdownRow *row, const Frame *frame,
                 row->cpu = frame->cpu;
                 return;
         }
-        if (p->by == BREAKDOWN_BY_CALLER) {
-                row->name = callers_of(frame);
+        if (p->by == BREAKDOWN_BY_CALLER || breakdown_is_of_owners(p->by)) {
+                row->name = p->by == BREAKDOWN_BY_CALLER ? callers_of(frame) : owner_of(p, frame);
                 row->n_name = (uint32_t) strlen(row->name);
                 return;
         }
@@ -97,6 +106,11 @@ static uint64_t row_key(const Breakdown *p, const Frame *frame, const Stack *sta
                 return (uint64_t) (stack->pid == 0 ? 0 : stack->key);
         case BREAKDOWN_BY_CPU:
                 return frame->cpu;
+        case BREAKDOWN_BY_UNIT:
+        case BREAKDOWN_BY_CONTAINER:
+        case BREAKDOWN_BY_PROCESS:
+        case BREAKDOWN_BY_USER:
+                return hash_bytes(HASH_BYTES_FIRST, owner_of(p, frame), strlen(owner_of(p, frame)));
         case BREAKDOWN_BY_CALLER:
                 return hash_bytes(HASH_BYTES_FIRST, callers_of(frame), strlen(callers_of(frame)));
         default:
@@ -147,7 +161,8 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
 }
 
 static bool is_of_trees(BreakdownBy by) {
-        return by == BREAKDOWN_BY_TASK || by == BREAKDOWN_BY_CPU || breakdown_counts_trees(by);
+        return by == BREAKDOWN_BY_TASK || by == BREAKDOWN_BY_CPU || breakdown_counts_trees(by) ||
+               breakdown_is_of_owners(by);
 }
 
 static int end(void *userdata, const Call *call) {

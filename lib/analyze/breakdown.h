@@ -21,6 +21,10 @@ typedef enum BreakdownBy {
         BREAKDOWN_BY_CPU,
         BREAKDOWN_BY_ROOT, /* the outermost function that was recorded */
         BREAKDOWN_BY_CALLER, /* who had called that, as far as it was recorded */
+        BREAKDOWN_BY_UNIT, /* whose the task was, this and the next three in the order of OwnerWord */
+        BREAKDOWN_BY_CONTAINER,
+        BREAKDOWN_BY_PROCESS,
+        BREAKDOWN_BY_USER,
         BREAKDOWN_BY_FILE, /* where its source is, as breakdown_set_place() says */
         BREAKDOWN_BY_DIR,
         BREAKDOWN_BY_LAYER,
@@ -29,6 +33,10 @@ typedef enum BreakdownBy {
 /* True if a row counts trees, whole, and not calls. */
 static inline bool breakdown_counts_trees(BreakdownBy by) {
         return by == BREAKDOWN_BY_ROOT || by == BREAKDOWN_BY_CALLER;
+}
+
+static inline bool breakdown_is_of_owners(BreakdownBy by) {
+        return by >= BREAKDOWN_BY_UNIT && by <= BREAKDOWN_BY_USER;
 }
 
 typedef struct BreakdownRow {

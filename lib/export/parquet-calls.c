@@ -38,7 +38,10 @@ static const ParquetColumn columns[] = {
         { "duration_ns", PARQUET_I64, false },  { "self_ns", PARQUET_I64, false },
         { "blocked_ns", PARQUET_I64, false },   { "irq_ns", PARQUET_I64, false },
         { "cpu", PARQUET_U32, true },           { "pid", PARQUET_I32, true },
-        { "task", PARQUET_TEXT, true },         { "cgroup", PARQUET_TEXT, true },
+        { "task", PARQUET_TEXT, true },         { "tgid", PARQUET_I32, true },
+        { "user", PARQUET_TEXT, true },         { "unit", PARQUET_TEXT, true },
+        { "container", PARQUET_TEXT, true },    { "pod", PARQUET_TEXT, true },
+        { "cgroup", PARQUET_TEXT, true },
         { "function", PARQUET_TEXT, false },    { "caller", PARQUET_TEXT, true },
         { "module", PARQUET_TEXT, true },       { "root", PARQUET_TEXT, false },
         { "cut", PARQUET_BOOL, false },         { "retval", PARQUET_I64, true },
@@ -145,6 +148,22 @@ static int find_task(State *st, const char comm[static 16], uint32_t *ret) {
 
 /* --- a tree ----------------------------------------------------------------------------------- */
 
+static int find_text(State *st, const char *text, uint32_t *ret) {
+        return beside_text(&st->beside, text && *text ? text : NULL, text ? strlen(text) : 0,
+                           PARQUET_ALL_ROWS, ret);
+}
+
+/* Of the root's task when it began. */
+static int find_owner(State *st, const Owner *o, PartsTree *t) {
+        t->tgid = o ? o->tgid : -1;
+        t->cgroup = st->texts[CGROUP];
+        return find_text(st, owner_word(o, OWNER_USER), &t->user)
+                       ?: find_text(st, owner_word(o, OWNER_UNIT), &t->unit)
+                       ?: find_text(st, owner_word(o, OWNER_CONTAINER), &t->container)
+                       ?: find_text(st, o ? o->pod : NULL, &t->pod)
+                       ?: (o ? find_text(st, o->cgroup, &t->cgroup) : 0);
+}
+
 /* NULL without memory. */
 static Tree *take_spare(State *st) {
         Tree *t = st->spare;
@@ -247,7 +266,12 @@ static int write_row(State *st, Parquet *p, const PartsTree *t, size_t i) {
         parquet_put(p, row->has_cpu, row->cpu);
         parquet_put(p, t->pid >= 0, t->pid);
         put_text(p, t->task);
-        put_text(p, st->texts[CGROUP]);
+        parquet_put(p, t->tgid >= 0, t->tgid);
+        put_text(p, t->user);
+        put_text(p, t->unit);
+        put_text(p, t->container);
+        put_text(p, t->pod);
+        put_text(p, t->cgroup);
         put_text(p, name->function);
         put_text(p, caller ? st->names[caller->name].function : NO_TEXT);
         put_text(p, name->module);
@@ -292,6 +316,7 @@ static int add_rows(State *st, Tree *t, const Call *call) {
                 .spill = &t->spill,
         };
         int r = find_task(st, call->stack->comm, &tree.task)
+                        ?: find_owner(st, call->frame->owner, &tree)
                         ?: find_trace_id(st, &call->context, tree.n, &tree.trace_id);
 
         return r < 0 ? r

@@ -22,7 +22,8 @@
 typedef struct PartsTree {
         uint64_t number;
         int32_t pid;             /* negative: not known */
-        uint32_t task, trace_id; /* texts */
+        int32_t tgid;            /* likewise */
+        uint32_t task, trace_id, user, unit, container, pod, cgroup; /* texts */
         uint32_t n;              /* rows */
         const void *rows;
         Spill *spill; /* that they are in, to relax it */

@@ -33,7 +33,8 @@ typedef struct Table {
         Hash names; /* by function */
         Buf begin;  /* of a line */
         char comm[sizeof(((Stack *) 0)->comm)];
-        Buf task; /* of that name; empty: of none yet */
+        const Owner *owner;
+        Buf task; /* of that name, and that owner; empty: of none yet */
 } Table;
 
 #define NUMBERS_BYTES 1024 /* all of a row but its texts */
@@ -96,10 +97,27 @@ static inline const Name *name_of(Table *t, Format format, const Function *f) {
         return hash_get_ptr(&t->names, hash_key(f)) ?: make_name(t, format, f);
 }
 
-static _cold_ int make_task(Table *t, Format format, const char *comm) {
+static void add_owner(Buf *out, Format format, const char *name, const char *text) {
+        bool is_there = text && *text;
+
+        add_text(out, format, name, is_there ? text : NULL, is_there ? strlen(text) : 0);
+}
+
+static _cold_ int make_task(Table *t, Format format, const char *comm, const Owner *owner) {
+        bool has_tgid = owner && owner->tgid >= 0;
+
         memcpy(t->comm, comm, sizeof(t->comm));
+        t->owner = owner;
         t->task.n_data = 0;
         add_text(&t->task, format, "task", comm[0] ? comm : NULL, strnlen(comm, sizeof(t->comm)));
+        buf_adds(&t->task, format == CSV ? "," : ",\"tgid\":");
+        if (has_tgid)
+                escape_i64(&t->task, owner->tgid);
+        else if (format != CSV)
+                buf_adds(&t->task, "null");
+        add_owner(&t->task, format, "user", owner_word(owner, OWNER_USER));
+        add_owner(&t->task, format, "unit", owner_word(owner, OWNER_UNIT));
+        add_owner(&t->task, format, "container", owner_word(owner, OWNER_CONTAINER));
         return t->task.error;
 }
 
@@ -119,8 +137,9 @@ static _always_inline_ int add_call(Table *t, Format format, const Call *call, c
         char *p, *from;
         int r = 0;
 
-        if (_unlikely_(t->task.n_data == 0 || memcmp(t->comm, stack->comm, sizeof(t->comm)) != 0))
-                r = make_task(t, format, stack->comm);
+        if (_unlikely_(t->task.n_data == 0 || t->owner != frame->owner ||
+                       memcmp(t->comm, stack->comm, sizeof(t->comm)) != 0))
+                r = make_task(t, format, stack->comm, frame->owner);
         if (r < 0 || !own || !root)
                 return -ENOMEM;
         from = p = buf_reserve(t->s.out, n_begin + n_end + NUMBERS_BYTES + t->task.n_data +
@@ -186,8 +205,8 @@ static void table_done(void *userdata) {
 }
 
 static const char heading[] =
-        "id,parent,start_ns,duration_ns,self_ns,blocked_ns,irq_ns,cpu,pid,task,"
-        "depth,function,module,root,cut,retval,not_hooked_below\n";
+        "id,parent,start_ns,duration_ns,self_ns,blocked_ns,irq_ns,cpu,pid,task,tgid,user,unit,"
+        "container,depth,function,module,root,cut,retval,not_hooked_below\n";
 
 static int csv_begin(void *userdata) {
         buf_adds(((ExportState *) userdata)->out, heading);

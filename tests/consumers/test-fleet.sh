@@ -106,7 +106,7 @@ both_answer() { # DESCRIPTION QUERY
 }
 
 both_answer 'the rows' 'SELECT host, machine_id, boot_id, recording, kernel, tree, "left", "right", parent, depth, path, caller_path, start_unix_ns,
-        start_ns, duration_ns, self_ns, blocked_ns, irq_ns, cpu, pid, task, cgroup, function, caller, module, root, CAST(cut AS TINYINT),
+        start_ns, duration_ns, self_ns, blocked_ns, irq_ns, cpu, pid, task, tgid, user, unit, container, pod, cgroup, function, caller, module, root, CAST(cut AS TINYINT),
         retval, args, trace_id, weight, not_hooked_below FROM calls'
 ok 'which are those of tsv' cmp <(sort "$work/calls.tsv") <(sed "s/\\\\'/'/g" "$work/duckdb" | sort)
 both_answer 'the waits' 'SELECT host, recording, tree, "left", start_unix_ns, start_ns, woken_ns, back_ns, state, cpu, pid, task, function,

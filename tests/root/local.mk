@@ -52,7 +52,8 @@ root_tests += \
 	%D%/test-tracedat.sh \
 	%D%/test-trigger.sh \
 	%D%/test-values.sh \
-	%D%/test-watcher.sh
+	%D%/test-watcher.sh \
+	%D%/test-whose.sh
 EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/another-boot %D%/break-module.py %D%/others.sh %D%/run-in-guests tests/vm/fetch.sh tests/vm/test-guests.sh tests/vm/vmrun
 
 # check-root-long: every story on every kernel, also where ordinary runs leave it at one or two.

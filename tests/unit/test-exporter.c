@@ -47,9 +47,9 @@ TEST(csv_has_a_row_for_each_call_with_its_caller) {
 
         ck_assert_str_eq(text,
                          "id,parent,start_ns,duration_ns,self_ns,blocked_ns,irq_ns,cpu,pid,task,"
-                         "depth,function,module,root,cut,retval,not_hooked_below\n"
-                         "2,1,1000000000,30,30,0,0,0,17,client,1,leaf,mod,root,0,,0\n"
-                         "1,,1000000000,100,70,0,0,0,17,client,0,root,,root,0,,0\n");
+                         "tgid,user,unit,container,depth,function,module,root,cut,retval,not_hooked_below\n"
+                         "2,1,1000000000,30,30,0,0,0,17,client,,,,,1,leaf,mod,root,0,,0\n"
+                         "1,,1000000000,100,70,0,0,0,17,client,,,,,0,root,,root,0,,0\n");
 }
 
 static size_t n_of(const char *text, const char *word) {
@@ -81,15 +81,15 @@ TEST(rows_have_the_names_of_their_own_functions_tasks_and_roots) {
         steps[7].retval = (uint64_t) INT64_MIN;
         csv = export(&exporter_csv, steps, ELEMENTSOF(steps));
         ck_assert_str_eq(strchr(csv, '\n') + 1,
-                         "2,1,1000000000,30,30,0,0,0,17,client,1,\"a\"\",\\b\",,root,0,,0\n"
-                         "3,1,1000000000,30,30,0,0,0,17,client,1,leaf,mod,root,0,,0\n"
-                         "4,1,1000000000,30,30,0,0,0,17,client,1,\"a\"\",\\b\",,root,0,,0\n"
-                         "1,,1000000000,100,10,0,0,0,17,client,0,root,,root,0,,0\n"
-                         "5,,1000000000,7,7,0,0,0,18,\"<&\xef\xbf\xbd\"\",=\"\"\xef\xbf\xbd\",0,"
+                         "2,1,1000000000,30,30,0,0,0,17,client,,,,,1,\"a\"\",\\b\",,root,0,,0\n"
+                         "3,1,1000000000,30,30,0,0,0,17,client,,,,,1,leaf,mod,root,0,,0\n"
+                         "4,1,1000000000,30,30,0,0,0,17,client,,,,,1,\"a\"\",\\b\",,root,0,,0\n"
+                         "1,,1000000000,100,10,0,0,0,17,client,,,,,0,root,,root,0,,0\n"
+                         "5,,1000000000,7,7,0,0,0,18,\"<&\xef\xbf\xbd\"\",=\"\"\xef\xbf\xbd\",,,,,0,"
                          "\"a\"\",\\b\",,\"a\"\",\\b\",0,,0\n"
-                         "6,,1000000000,7,7,0,0,0,19,client,0,"
+                         "6,,1000000000,7,7,0,0,0,19,client,,,,,0,"
                          "\"a\"\",\\b\",,\"a\"\",\\b\",0,,0\n"
-                         "7,,1000000000,7,7,0,0,0,20,\"'=1+1\",0,root,,root,0,"
+                         "7,,1000000000,7,7,0,0,0,20,\"'=1+1\",,,,,0,root,,root,0,"
                          "-9223372036854775808,0\n");
         json = export(&exporter_json, steps, ELEMENTSOF(steps));
         lines = export(&exporter_ndjson, steps, ELEMENTSOF(steps));
@@ -103,7 +103,8 @@ TEST(rows_have_the_names_of_their_own_functions_tasks_and_roots) {
                 ck_assert_uint_eq(n_of(text, "\"task\":\"client\""), 5);
                 ck_assert_ptr_nonnull(strstr(text,
                                              "\"pid\":18,\"task\":\"\\u003c\\u0026\xef\xbf\xbd\\\","
-                                             "=\\\"\\u001b\",\"depth\":0,"));
+                                             "=\\\"\\u001b\",\"tgid\":null,\"user\":null,\"unit\":null,"
+                                             "\"container\":null,\"depth\":0,"));
         }
         ck_assert_ptr_nonnull(strstr(json, "\"retval\":\"-9223372036854775808\","));
         ck_assert_uint_eq(n_of(lines, "{\"recording\":\"a-1\",\"host\":\"h\\\"1\",\"id\":"), 7);

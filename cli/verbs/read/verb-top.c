@@ -23,6 +23,7 @@ int verb_top(const Options *o) {
                 breakdown_set_place(breakdown, top_places_find, &places);
         status = counting_status(r)
                          ?: counting_open(&counting, o, o->words.items[0])
+                         ?: top_view_check_owners(&counting.reading, by)
                          ?: (by >= BREAKDOWN_BY_FILE ? top_places_add(&places, &counting.reading)
                                                      : STATUS_OK)
                          ?: counting_run(&counting);
