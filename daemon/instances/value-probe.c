@@ -342,7 +342,7 @@ static int make_owner_probe(Plan *p, const Prototypes *types, size_t probe, Strv
 int value_probe_make_owners(Plan *p, const Functions *f, const Spec *spec, Strv *ret_events,
                             Strv *warnings) {
         _cleanup_(prototypes_freep) Prototypes *types = NULL;
-        char why[MEMBER_WHY_MAX] = "the kernel does not say of its types "
+        char why[MEMBER_WHY_MAX] = "the kernel does not tell its types "
                                    "(/sys/kernel/btf/vmlinux is missing)";
         int r = spec->whose ? read_types(f->root_fd, &types) : 0;
 

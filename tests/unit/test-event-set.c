@@ -163,6 +163,28 @@ FAKE_SESSION_TEST(a_roots_stack_is_recorded_by_a_trigger_of_its_probe, false, "x
         ck_assert_uint_gt(out, off);
 }
 
+FAKE_SESSION_TEST(whose_tasks_are_is_told_by_forks_and_moves_of_a_kernel_without_types, false,
+                  "x") {
+        static const char *const events[] = { "events/cgroup/cgroup_attach_task/enable",
+                                              "events/cgroup/cgroup_mkdir/enable",
+                                              "events/sched/sched_process_fork/enable" };
+        Tracer *t;
+
+        m->spec.whose = true;
+        for (size_t i = 0; i < ELEMENTSOF(events); i++)
+                fake_put(k, events[i], "0\n");
+        t = fake_start(c, m, false);
+        ck_assert_uint_eq(m->warnings.n, 1);
+        ck_assert_ptr_nonnull(strstr(m->warnings.items[0], "/sys/kernel/btf/vmlinux is missing"));
+        ck_assert_uint_eq(m->probe_events.n, ELEMENTSOF(events));
+        ck_assert_str_eq(m->probe_events.items[2], "sched:sched_process_fork");
+        for (size_t i = 0; i < ELEMENTSOF(events); i++)
+                fake_expect(k, events[i], "1\n");
+        ck_assert_int_eq(tracer_disarm(t), 0);
+        for (size_t i = 0; i < ELEMENTSOF(events); i++)
+                fake_expect(k, events[i], "0\n");
+}
+
 FAKE_SESSION_TEST(a_kernel_that_records_what_calls_return_gets_no_probes, false, "x") {
         Tracer *t;
 
