@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "calls/step.h"
 
@@ -71,6 +72,50 @@ void *step_copy(const Step *step, size_t n_before, Step **ret_step) {
         }
         *ret_step = copy;
         return block;
+}
+
+/* --- callers ---------------------------------------------------------------------------------- */
+
+static Callers *make_callers(const Function *root, const Function *const *functions, size_t n) {
+        _cleanup_free_ Callers *c = calloc(1, sizeof(*c) + n * sizeof(*functions));
+        _cleanup_buf_ Buf text = BUF_INIT;
+
+        if (!c)
+                return NULL;
+        c->root = root;
+        c->n = (uint32_t) n;
+        memcpy(c->functions, functions, n * sizeof(*functions));
+        buf_adds(&text, "callers: ");
+        for (size_t i = n; i-- > 0;)
+                buf_printf(&text, "%s%s", functions[i]->label, i > 0 ? " < " : "");
+        return buf_take_string(&text, &c->text) < 0 ? NULL : TAKE_PTR(c);
+}
+
+int callers_get(CallersSet *c, const Function *root, const Function *const *functions, size_t n,
+                const Callers **ret) {
+        size_t n_bytes = n * sizeof(*functions);
+        uint64_t key = hash_bytes(hash_key(root), (const char *) functions, n_bytes);
+        const HashSlot *slot;
+
+        hash_each (slot, &c->by_key, key) {
+                *ret = c->items[slot->value - 1];
+                if ((*ret)->root == root && (*ret)->n == n &&
+                    memcmp((*ret)->functions, functions, n_bytes) == 0)
+                        return 0;
+        }
+        if (!ARRAY_GROW(c->items, c->n))
+                return -ENOMEM;
+        *ret = c->items[c->n] = make_callers(root, functions, n);
+        return *ret ? hash_add(&c->by_key, key, ++c->n) : -ENOMEM;
+}
+
+void callers_done(CallersSet *c) {
+        for (size_t i = 0; i < c->n; i++) {
+                free(c->items[i]->text);
+                free(c->items[i]);
+        }
+        free(c->items);
+        hash_done(&c->by_key);
 }
 
 /* --- arguments -------------------------------------------------------------------------------- */

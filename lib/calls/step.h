@@ -74,6 +74,18 @@ static inline const char *callers_names(const Callers *c) {
         return c->text + strlen("callers: ");
 }
 
+/* Those of a source, by what they are; {} is empty. */
+typedef struct CallersSet {
+        Callers **items;
+        size_t n;
+        Hash by_key; /* index + 1 */
+} CallersSet;
+
+/* @functions: @n above @root, the innermost first.  0 or -ENOMEM. */
+int callers_get(CallersSet *c, const Function *root, const Function *const *functions, size_t n,
+                const Callers **ret);
+void callers_done(CallersSet *c);
+
 typedef struct Step {
         StepKind kind;
         uint32_t cpu;

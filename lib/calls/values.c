@@ -38,8 +38,7 @@ enum {
 
 /* Where a probe is a breakpoint, and instances' filters cannot leave out what a function calls. */
 static const char *const handlers[] = { "do_debug_exception", "do_el1_brk64" };
-/* What fprobes call for fields that are in memory, below the call that they are of (linux 6.12 kernel/trace/
- * trace_probe_kernel.h). */
+/* What fprobes read memory with, below the call that they are of (linux 6.12 kernel/trace/trace_probe_kernel.h). */
 static const char *const readers[] = { "copy_from_kernel_nofault", "copy_from_user_nofault",
                                        "strncpy_from_kernel_nofault", "strncpy_from_user_nofault",
                                        "strnlen_user_nofault" };
@@ -78,9 +77,8 @@ typedef struct TaskValues {
         Marks marks[_MARKS_N];
         const Function *open[OPEN_MAX]; /* by depth, as far as was seen; NULL: none */
         int32_t hides_below; /* depth + 1 of a handler of probes that is open; 0: none is */
-        /* By level, the depth of what is called first by a function whose fields are recorded; 0: by none. */
-        int32_t reads_at[MARKS_MAX];
-        Mark reading; /* such a call, which is open; no function: none is */
+        int32_t reads_at[MARKS_MAX]; /* by level, below a call of which only its fields were read; 0: none */
+        Mark reading;                /* such a read, which is open; no function: none is */
         /* By level, a root whose stack is to come, at the depth of what it calls; no function: none is. */
         Mark stacked[MARKS_MAX];
 } TaskValues;
@@ -99,9 +97,7 @@ struct Values {
         Hash known; /* by Function */
         Stacks tasks;
         Sides entry_sides, exit_sides;
-        Callers **callers;
-        size_t n_callers;
-        Hash callers_by_key; /* index + 1 */
+        CallersSet callers;
         bool has_kprobes;    /* or kretprobes: not all are fprobes */
         bool has_stacks, has_objects;
         bool has_entries; /* not only ends are recorded */
@@ -601,21 +597,6 @@ void values_forget(Values *v) {
 
 /* --- stacks -------------------------------------------------------------------------------------- */
 
-static Callers *make_callers(const Function *root, const Function *const *functions, size_t n) {
-        _cleanup_free_ Callers *c = calloc(1, sizeof(*c) + n * sizeof(*functions));
-        _cleanup_buf_ Buf text = BUF_INIT;
-
-        if (!c)
-                return NULL;
-        c->root = root;
-        c->n = (uint32_t) n;
-        memcpy(c->functions, functions, n * sizeof(*functions));
-        buf_adds(&text, "callers: ");
-        for (size_t i = n; i-- > 0;)
-                buf_printf(&text, "%s%s", functions[i]->label, i > 0 ? " < " : "");
-        return buf_take_string(&text, &c->text) < 0 ? NULL : TAKE_PTR(c);
-}
-
 /* The functions above @root, if that is there; -ENOMEM. */
 static int find_above(Values *v, const Function *root, uint64_t timestamp_ns,
                       const uint64_t *addresses, size_t n, const Function **ret,
@@ -643,11 +624,9 @@ static int find_above(Values *v, const Function *root, uint64_t timestamp_ns,
 
 int values_take_stack(Values *v, Foreign *foreign, const Event *e, const Callers **ret) {
         const Function *functions[CALLERS_MAX], *root;
-        uint64_t addresses[CALLERS_MAX], key;
+        uint64_t addresses[CALLERS_MAX];
         TaskValues *t = v->has_stacks ? task_of(v, e) : NULL;
-        const HashSlot *slot;
         bool is_there;
-        size_t n_bytes;
         int n;
 
         *ret = NULL;
@@ -660,18 +639,7 @@ int values_take_stack(Values *v, Foreign *foreign, const Event *e, const Callers
                 t->stacked[level_of(e)].function = NULL;
         if (n <= 0)
                 return n;
-        n_bytes = (size_t) n * sizeof(*functions);
-        key = hash_bytes(hash_key(root), (const char *) functions, n_bytes);
-        hash_each (slot, &v->callers_by_key, key) {
-                *ret = v->callers[slot->value - 1];
-                if ((*ret)->root == root && (*ret)->n == (uint32_t) n &&
-                    memcmp((*ret)->functions, functions, n_bytes) == 0)
-                        return 0;
-        }
-        if (!ARRAY_GROW(v->callers, v->n_callers))
-                return -ENOMEM;
-        *ret = v->callers[v->n_callers] = make_callers(root, functions, (size_t) n);
-        return *ret ? hash_add(&v->callers_by_key, key, ++v->n_callers) : -ENOMEM;
+        return callers_get(&v->callers, root, functions, (size_t) n, ret);
 }
 
 /* --- what goes out ------------------------------------------------------------------------------ */
@@ -726,12 +694,7 @@ Values *values_free(Values *v) {
         free(v->probes);
         free(v->object);
         buf_done(&v->text);
-        for (size_t i = 0; i < v->n_callers; i++) {
-                free(v->callers[i]->text);
-                free(v->callers[i]);
-        }
-        free(v->callers);
-        hash_done(&v->callers_by_key);
+        callers_done(&v->callers);
         hash_done(&v->known);
         return mfree(v);
 }
