@@ -1,6 +1,6 @@
 #!/bin/bash
-# long: each header is compiled by itself; those that are included are by every build
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: each header is compiled by itself; those that are included are by every build
 #
 # A header is complete: it compiles alone, once, and says its licence, as every source file does.
 set -euo pipefail

@@ -141,6 +141,7 @@ static const struct {
         [PROBE_IP4] = { "ip4_", 4 },
         [PROBE_IP6] = { "ip6_", 16 },
         [PROBE_FAMILY] = { "fam_", 1 | 2 | 4 | 8 },
+        [PROBE_THROUGH] = { "at_", 8 },
         [PROBE_DEVICE] = { "dev_", 4 },
         [PROBE_STRING] = { "s_", 4 },
         [PROBE_PATH] = { "p", 4 },
@@ -172,7 +173,7 @@ static bool parse_probe_field(ProbeField *ret, const TracingField *t) {
         f.n_name = (uint8_t) strlen(rest);
         memcpy(f.name, rest, f.n_name);
         *ret = f;
-        return f.n_name > 0 && strspn(rest, letters) == f.n_name && (*rest < '0' || *rest > '9') &&
+        return f.n_name > 0 && strspn(rest, letters) == f.n_name && (*rest < '0' || *rest > '9' || f.kind == PROBE_THROUGH) &&
                __builtin_popcount(t->size) == 1 && kinds[f.kind].sizes & t->size &&
                t->is_array == (f.kind == PROBE_IP6) && t->is_string == (f.kind >= PROBE_STRING);
 }

@@ -68,7 +68,7 @@ int formats_parse(Formats *ret, const char *header_page, const char *entry, cons
  * What a probe records of a function's object, a field of the event each, whose name begins with its kind: "be_dport".
  * Numbers have the size that the format says.
  */
-#define PROBE_FIELDS_MAX 32
+#define PROBE_FIELDS_MAX 64
 #define PROBE_FIELD_NAME_MAX 31
 
 typedef enum ProbeFieldKind {
@@ -79,6 +79,7 @@ typedef enum ProbeFieldKind {
         PROBE_IP4, /* ip4_: 4 bytes, likewise */
         PROBE_IP6, /* ip6_: an array of 16 bytes */
         PROBE_FAMILY, /* fam_: of which family the next are of IP4, IP6 and NETWORK, up to another one */
+        PROBE_THROUGH, /* at_: a pointer; if it or another one before it is none, the numbers up to the next were not read */
         PROBE_DEVICE, /* dev_: 12 bits of major, 20 of minor */
         PROBE_STRING, /* s_ */
         PROBE_PATH,   /* p0_ to p7_: names of dentries, from the innermost up to the root's, "/" */

@@ -88,6 +88,11 @@ static bool is_of_family(ProbeFieldKind kind, uint64_t family) {
         }
 }
 
+/* The kernel reads nothing there, and stores nothing then but for texts (linux 6.1 kernel/trace/trace_probe_tmpl.h). */
+static bool is_pointer(uint64_t v) {
+        return v >= 4096 && v < UINT64_MAX - 4095;
+}
+
 /* Of a family: a socket has no such port or address. */
 static bool is_unset(const ProbeField *f, const Formats *formats, const Event *e) {
         static const uint8_t none[sizeof(struct in6_addr)];
@@ -136,6 +141,7 @@ static bool add_value(Buf *out, const ProbeField *f, const ProbeField *end, cons
         case PROBE_PATH:
                 return f->part == 0 && add_path(out, f, end, formats, e);
         case PROBE_FAMILY:
+        case PROBE_THROUGH:
                 break;
         }
         return false;
@@ -175,13 +181,19 @@ int object_new(Object **ret, Buf *text, const ProbeFormat *p, const Formats *for
         const ProbeField *end = p->fields + p->n_fields;
         ObjectField fields[PROBE_FIELDS_MAX];
         uint64_t family = ANY_FAMILY;
+        bool was_read = true;
         uint32_t n = 0;
         Object *o;
 
         *ret = NULL;
         text->n_data = 0;
         for (const ProbeField *f = p->fields; f < end; f++) {
-                if (f->kind == PROBE_FAMILY)
+                if (f->kind == PROBE_THROUGH)
+                        was_read = (was_read || f == p->fields || f[-1].kind != PROBE_THROUGH) &&
+                                   is_pointer(formats_probe_number(f, formats, e));
+                else if (!was_read && f->kind < PROBE_STRING)
+                        continue;
+                else if (f->kind == PROBE_FAMILY)
                         family = formats_probe_number(f, formats, e);
                 else if (is_of_family(f->kind, family) &&
                          (family == ANY_FAMILY || !is_unset(f, formats, e)))

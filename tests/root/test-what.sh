@@ -8,7 +8,7 @@
 # fields by name; wrong ones are refused with those that there are, and no probe is left.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
-requires python3 trace-cmd
+requires jq python3 trace-cmd
 
 times=1000
 n_probes() {
@@ -68,6 +68,19 @@ exits 'a program works' 0 python3 "$work/what-program" "$work" $times
 ends what
 is_as_before 'the kernel is as it was'
 is 'no probe is left' "$(n_probes)" 0
+
+calls() { # CONDITION: how many of the program's calls it is true for
+        ftracectl calls --json --task=what-program --where="$1" --limit=all what | jq length
+}
+is 'ftracectl knows the file of each' "$(calls "file == \"$work/inner/log\"")" $times
+is 'and the path' "$(calls "filename == \"$work/inner/opened\"")" $times
+ok 'and the port' test "$(calls 'dport == 40002 && daddr == 127.0.0.1')" -ge $times
+ok 'of the message too' test "$(calls 'to_port == 40003 && to == 127.0.0.2')" -ge $times
+is 'which connected ones have not' "$(calls 'dport == 40002 && to_port >= 0')" 0
+ok 'and of IPv6' test "$(calls 'to_port == 40004 && to == ::1')" -ge $times
+exits 'calls are counted by what they work on' 0 ftracectl top --by=what.file what
+says 'by the file' " $times .* $work/inner/log\$" "$out"
+exits 'why reads them' 0 ftracectl why what vfs_write
 
 said vfs_write >"$work/writes"
 is 'each write is there' "$(grep -c "p0_file=\"log\" p1_file=\"inner\" p2_file=\"${work##*/}\"" "$work/writes")" $times

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: nothing; reads copies of the recordings in tests/data.
-# long: hundreds of damaged files; the fuzz targets read their corpora
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: hundreds of damaged files; the fuzz targets read their corpora
 #
 # Whatever is wrong with a file of a recording, in whatever kind of file: it is said with the file and
 # the reason, in little memory and time, and what is good is drawn.

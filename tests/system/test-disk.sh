@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: a fake tracefs and a store, both of its own.
-# long: each error of a disk at every step
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: each error of a disk at every step
 #
 # A disk that is full, over quota, read-only or dead: the daemon answers, says what is wrong and since
 # when, stores what waited as soon as it can, and ends in bounded time where it never can.

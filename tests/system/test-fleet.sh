@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: fake tracefs, a store and a daemon for each of three hosts, and a program for ssh, all of its own.
-# long: three daemons, again and again
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: three daemons, again and again
 #
 # Many hosts: begun at one moment, and collected.
 . "$(dirname "$0")/../functions.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: a fake tracefs, and a store on a small tmpfs in a mount namespace of its own.
-# long: it waits for a disk to fill
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: it waits for a disk to fill
 #
 # A ring on a disk that is smaller than the ring drops its oldest, and goes on.
 . "$(dirname "$0")/../functions.sh"

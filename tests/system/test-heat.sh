@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: nothing; reads the recordings and texts in tests/data.
-# long: each width of each map
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: each width of each map
 #
 # A heat map has the calls that the histogram and the list have, and its times can be passed on.
 . "$(dirname "$0")/../functions.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: a fake tracefs and a store, both of its own.
-# long: each way to hold a file
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: each way to hold a file
 #
 # What somebody reads, a member of the group, too, is read to its end whatever becomes of it meanwhile; and what members
 # can lock keeps no daemon from starting.

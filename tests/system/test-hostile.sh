@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: a fake tracefs and a store, both of its own.
-# long: floods of calls
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: floods of calls
 #
 # Whatever a client does, it costs only itself its connection: another one is answered all the while,
 # the daemon's memory and descriptors stay what they were, and what records loses nothing.

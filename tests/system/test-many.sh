@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: a fake tracefs and a store, both of its own.
-# long: hundreds of recordings
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: hundreds of recordings
 #
 # A daemon in a store with many recordings reads each of them when it begins; what it keeps in memory of them is
 # enough for a list.  What counts is how often it opens a session.json, not how long that takes.

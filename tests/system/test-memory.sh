@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: nothing; reads texts that it writes.
-# long: a million calls, several times
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: a million calls, several times
 #
 # Ten times the events take no more memory, even behind a call whose return was lost, but for what has a bound of its own:
 # 65,536 calls that are held are 17 MiB, parquet's pages 36 MiB, and why, diff and html keep up to a million outermost

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: a fake tracefs and a store, both of its own.
-# long: each way to fill a disk, at its limit
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: each way to fill a disk, at its limit
 #
 # Who has as much on disk as [Members] allows makes no more, whatever makes it.
 . "$(dirname "$0")/../functions.sh"

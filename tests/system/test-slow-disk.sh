@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: a fake tracefs and a store, both of its own.
-# long: it waits for a disk that takes its time
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: it waits for a disk that takes its time
 #
 # While a disk takes its time over unlinking what was removed, the daemon answers others, sessions
 # start and are removed, also of the same name, and nothing of it is left behind.

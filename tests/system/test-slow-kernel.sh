@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: a fake tracefs and a store, both of its own.
-# long: it waits for a kernel that takes its time
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: it waits for a kernel that takes its time
 #
 # While the kernel takes its time over arming, disarming and hooking what a trigger begins, the daemon
 # answers others, and who leaves, stops the session or the daemon, or comes with another session or

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: a fake tracefs and a store, both of its own.
-# long: it waits for disks
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: it waits for disks
 #
 # A disk that takes pages and fails to write them: the session is degraded as long as it lasts, what was
 # not written is a gap with its cause at once, and what is told as kept at the end is on the disk.

@@ -121,6 +121,30 @@ TEST(addresses_of_another_family_are_left_out) {
         }
 }
 
+TEST(numbers_behind_a_pointer_that_is_none_were_not_read) {
+        static const struct {
+                uint64_t first, second, third;
+                const char *wanted;
+        } cases[] = {
+                { 0xffff888003d5c000, 0xffff888003d5c000, 0xffff888003d5c000, "n=7, comm=x, m=8" },
+                { 0xffff888003d5c000, 0, 0xffff888003d5c000, "comm=x, m=8" },
+                { 0xfff, 0xffff888003d5c000, 0xffff888003d5c000, "comm=x, m=8" },
+                { (uint64_t) -11, 0xffff888003d5c000, 1, "comm=x" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                ObjectRecord r = record_of(6);
+
+                number(&r, "u64", "at_0", cases[i].first);
+                number(&r, "u64", "at_1", cases[i].second);
+                number(&r, "u32", "u_n", 7);
+                text(&r, "s_comm", "x");
+                number(&r, "u64", "at_2", cases[i].third);
+                number(&r, "u32", "u_m", 8);
+                expect(&r, cases[i].wanted);
+        }
+}
+
 TEST(a_path_ends_at_its_root_or_says_that_it_does_not) {
         static const struct {
                 const char *parts, *wanted;
@@ -230,11 +254,11 @@ TEST(fields_of_unknown_kinds_sizes_and_names_are_left_out) {
 }
 
 TEST(no_more_fields_are_taken_than_there_may_be) {
-        ObjectRecord r = record_of(40);
+        ObjectRecord r = record_of(80);
         _cleanup_free_ Object *o = NULL;
 
         for (char name[] = "u_a0"; name[3] <= '9'; name[3]++)
-                for (name[2] = 'a'; name[2] <= 'd'; name[2]++)
+                for (name[2] = 'a'; name[2] <= 'h'; name[2]++)
                         number(&r, "u32", name, 1);
         o = read_object(&r);
         ck_assert_uint_eq(o->n, PROBE_FIELDS_MAX);
