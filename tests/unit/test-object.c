@@ -212,7 +212,6 @@ TEST(texts_that_lie_beyond_the_record_are_cut) {
 
         for (size_t i = 0; i < ELEMENTSOF(places); i++) {
                 ObjectRecord r = record_of(33);
-                _cleanup_free_ uint8_t *exact = NULL;
                 _cleanup_free_ Object *o = NULL;
 
                 for (char name[] = "s_a"; name[2] <= 'z'; name[2]++)

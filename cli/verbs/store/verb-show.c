@@ -74,7 +74,11 @@ static void show_what(Buf *out, const SessionMeta *m) {
         line_list(out, "Returns of", &spec->retval_functions);
         line_list(out, "Arguments of", &spec->args_functions);
         if (spec->what)
-                line(out, "Objects", "of the roots");
+                line(out, "Also", "what the roots work on");
+        if (spec->whose)
+                line(out, "Also", "whose tasks are");
+        if (spec->kernel_stack)
+                line(out, "Also", "who calls the roots");
         line_list(out, "Processes", &spec->pids);
         line_list(out, "Tasks named", &spec->comms);
         line_list(out, "Control groups", &spec->cgroups);
