@@ -219,7 +219,9 @@ static char *arguments_of(const Step *step) {
         char *text;
 
         if (step->said && step->said->args && step->said->n_args > 0)
-                return strndup(step->said->args, step->said->n_args);
+                return asprintf(&text, "(%.*s)", (int) step->said->n_args, step->said->args) < 0
+                               ? NULL
+                               : text;
         if (step->n_args == 0)
                 return NULL;
         text = malloc(arguments_room(step) + 1);

@@ -291,4 +291,8 @@ sys.stdout.buffer.write(b' 0)   1.234 us    |  f();\n' + ($bytes + b'\n') * 200)
 done
 ok "10 MB of damaged text take no more than twice as long for being no ASCII (${took[*]} ms)" \
         test "${took[1]}" -lt $((2 * took[0] + 50))
+printf ' 0)               |  udp_sendmsg(sk=0x1, len=0x40) {\n 0)   3.000 us    |  }\n' >"$work/given.txt"
+exits 'arguments of a text are compared' 0 ftracectl calls "$work/given.txt" --where 'len == 64'
+says 'and stand in their parentheses' 'udp_sendmsg\(sk=0x1, len=0x40\)$' "$out"
+
 done_testing
