@@ -190,12 +190,15 @@ static int parse_probe_fields(ProbeFormat *f, const char *text) {
                 f->n_bytes = MAX(f->n_bytes, (uint32_t) field.at.offset + field.at.size);
         }
         /* Some kernels refuse two of the same name: "daddr6" is the "daddr" of another family. */
-        for (ProbeField *six = f->fields; six < f->fields + f->n_fields; six++)
-                for (ProbeField *four = f->fields; four < f->fields + f->n_fields; four++)
+        for (size_t i = 0; i < f->n_fields; i++)
+                for (size_t k = 0; k < f->n_fields; k++) {
+                        ProbeField *six = &f->fields[i], *four = &f->fields[k];
+
                         if (six->kind == PROBE_IP6 && four->kind == PROBE_IP4 &&
                             six->n_name == four->n_name + 1 && six->name[four->n_name] == '6' &&
                             memcmp(six->name, four->name, four->n_name) == 0)
                                 six->name[--six->n_name] = 0;
+                }
         return 0;
 }
 
