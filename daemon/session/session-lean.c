@@ -183,6 +183,8 @@ static int on_later(sd_event_source *source, uint64_t usec, void *userdata) {
         Session *s = userdata;
 
         s->lean.later.source = sd_event_source_disable_unref(s->lean.later.source);
+        if (!is_recording(s))
+                return 0;
         if (s->meta->learns && recorder_n_bytes(s->recorder) <= s->lean.n_bytes)
                 recorder_flush(s->recorder); /* nothing to learn from yet; for the next time */
         else
