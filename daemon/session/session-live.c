@@ -147,8 +147,6 @@ void session_on_recorder(void *userdata) {
              conditions_find(&s->meta->degraded, GAP_DISK_FAILED)))
                 session_stop(s, "the disk took no more pages (OnFull=stop)");
         session_look_at_cuts(s);
-        if (s->is_finishing) /* one of these has ended it */
-                return;
         if (recorder_wants_look(s->recorder) && s->meta->state == SESSION_RECORDING) {
                 if (health_refresh(s->health))
                         session_save(s);

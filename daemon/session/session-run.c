@@ -200,7 +200,9 @@ int session_take_down(Session *s, TakeDown how) {
                 (void) tracer_set_recording(s->tracer, false);
         s->rotation = rotation_free(s->rotation);
         s->recorder = recorder_free(s->recorder);
-        if (how != TAKE_DOWN_ENDED)
+        if (how == TAKE_DOWN_ENDED) /* before anything waits: its timers look at the recorder */
+                session_lean_end(s);
+        else
                 session_sync_done(s);
         if (how == TAKE_DOWN_GIVEN_UP) /* whatever an earlier daemon had given the manager of it */
                 s->are_pipes_held = true;
@@ -208,8 +210,6 @@ int session_take_down(Session *s, TakeDown how) {
                 session_hold_let_go(s);
         session_unfollow_tasks(s);
         session_free_triggers(s);
-        if (how == TAKE_DOWN_ENDED)
-                session_lean_end(s);
         if (how == TAKE_DOWN_LEFT || !s->tracer)
                 return 0;
         if (how != TAKE_DOWN_GIVEN_UP)
