@@ -50,17 +50,6 @@ int task_find_nobody(const Tracefs *fs, char ret[static TASK_NUMBER_MAX]) {
         return r < 0 ? r : -ENOENT;
 }
 
-/* The next entry whose name is a number, or NULL. */
-static const char *next_number(DIR *d) {
-        struct dirent *e;
-        uint64_t n;
-
-        while ((e = readdir(d)))
-                if (parse_u64(e->d_name, INT32_MAX, &n) >= 0)
-                        return e->d_name;
-        return NULL;
-}
-
 static bool has_comm(int dir_fd, const char *id, const Strv *comms) {
         _cleanup_free_ char *text = NULL;
         char path[32];
@@ -83,7 +72,7 @@ static int add_threads(int proc_fd, const char *pid, const Strv *comms, Strv *re
         r = dir_list(&d, dir_open(proc_fd, path));
         if (r < 0)
                 return r == -ENOENT || r == -ESRCH ? 0 : r;
-        while (r >= 0 && (id = next_number(d)))
+        while (r >= 0 && (id = dir_next_number(d)))
                 if (!comms || has_comm(dirfd(d), id, comms))
                         r = strv_add(ret, id);
         return r;
@@ -94,7 +83,7 @@ int task_find_by_comms(const Tracefs *fs, const Strv *comms, Strv *ret) {
         const char *pid;
         int r = dir_list(&d, dir_open(fs->root_fd, "proc"));
 
-        while (r >= 0 && (pid = next_number(d)))
+        while (r >= 0 && (pid = dir_next_number(d)))
                 r = add_threads(dirfd(d), pid, has_comm(dirfd(d), pid, comms) ? NULL : comms, ret);
         return r;
 }

@@ -14,9 +14,9 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/api/api.h"
-#include "types/args-choice.h"
 #include "meta/event-choice.h"
 #include "meta/trigger.h"
+#include "types/args-choice.h"
 
 #define GLOB_CHARS "*?[\\"
 
@@ -115,7 +115,8 @@ static int check_event(const Allowed *a, const char *verb, const char *system, c
                 NAME_QUOTED(text));
 }
 
-static int check_events(const Allowed *a, const char *verb, const Strv *events, Refusal *refusal) {
+static int check_events(const Allowed *a, const char *verb, const Strv *events,
+                        Refusal *refusal) {
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < events->n; i++) {

@@ -207,15 +207,9 @@ static int tell_task(Walk *w, int tasks_fd, const char *pid, const char *tid) {
         return r;
 }
 
-static bool is_number(const char *s) {
-        uint64_t n;
-
-        return parse_u64(s, INT32_MAX, &n) >= 0;
-}
-
 static int tell_process(Walk *w, int proc_fd, const char *pid) {
         _cleanup_(closedirp) DIR *d = NULL;
-        struct dirent *e;
+        const char *tid;
         char path[32];
         int r;
 
@@ -223,22 +217,18 @@ static int tell_process(Walk *w, int proc_fd, const char *pid) {
         r = dir_list(&d, dir_open(proc_fd, path));
         if (r < 0)
                 return r == -ENOMEM ? r : 0;
-        while (r >= 0 && w->n_tasks < TASKS_MAX && (e = readdir(d)))
-                if (is_number(e->d_name)) {
-                        w->n_tasks++;
-                        r = tell_task(w, dirfd(d), pid, e->d_name);
-                }
+        for (; r >= 0 && w->n_tasks < TASKS_MAX && (tid = dir_next_number(d)); w->n_tasks++)
+                r = tell_task(w, dirfd(d), pid, tid);
         return r;
 }
 
 static int walk_tasks(Walk *w) {
         _cleanup_(closedirp) DIR *d = NULL;
-        struct dirent *e;
+        const char *pid;
         int r = dir_list(&d, dir_open(w->root_fd, "proc"));
 
-        while (r >= 0 && w->n_tasks < TASKS_MAX && (e = readdir(d)))
-                if (is_number(e->d_name))
-                        r = tell_process(w, dirfd(d), e->d_name);
+        while (r >= 0 && w->n_tasks < TASKS_MAX && (pid = dir_next_number(d)))
+                r = tell_process(w, dirfd(d), pid);
         return r;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/io.h"
+#include "base/unit.h"
 
 #define AT_OFFSET UINT64_MAX /* the descriptor's own */
 
@@ -209,6 +210,16 @@ struct dirent *dir_next(DIR *d, int *r) {
         if (errno != 0)
                 *r = ORIGIN(-errno);
         return e;
+}
+
+const char *dir_next_number(DIR *d) {
+        struct dirent *e;
+        uint64_t n;
+
+        while ((e = readdir(d)))
+                if (parse_u64(e->d_name, INT32_MAX, &n) >= 0)
+                        return e->d_name;
+        return NULL;
 }
 
 /* What cannot be removed does not keep the rest: the first error is told at the end. */

@@ -77,6 +77,8 @@ int dir_open(int dir_fd, const char *path);
 int dir_list(DIR **ret, int fd);
 /* The next entry but "." and ".."; NULL: there is none, or *@r is why it cannot be read. */
 struct dirent *dir_next(DIR *d, int *r);
+/* The next name that is a number, as those of processes in /proc; NULL: there is none. */
+const char *dir_next_number(DIR *d);
 
 /* poll() without EINTR until @end_ns of CLOCK_MONOTONIC; UINT64_MAX: for ever.  0: one of @p has something;
  * -ETIMEDOUT; -errno. */
