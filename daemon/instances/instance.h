@@ -16,6 +16,7 @@
 #include "daemon/admission/admission.h"
 #include "daemon/tracefs/plan.h"
 #include "meta/meta.h"
+#include "types/prototypes.h"
 #include "wire/refusal.h"
 
 #define INSTANCE_PREFIX "ftraced-"
@@ -267,6 +268,8 @@ int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, co
 int value_fields_choose(const Functions *f, const Tracefs *fs, const Spec *spec, const Strv *roots,
                         const Strv *given, const char *arguments, Strv *ret, Strv *warnings,
                         Refusal *refusal);
+/* The kernel's and its modules' types, below @root_fd.  0; positive: there are none that can be read; -errno. */
+int value_types_read(int root_fd, Prototypes **ret);
 /* Adds what would be recorded of the probes themselves in a tree, where they are kprobes.  0 or -ENOMEM. */
 int value_probe_find_handlers(const Functions *f, const Tracefs *fs, Strv *ret);
 

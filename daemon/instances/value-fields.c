@@ -462,15 +462,17 @@ static int find_functions(const Functions *f, const Spec *spec, const Strv *root
         return r < 0 || n <= VALUE_PROBES_MAX ? r : refuse_number(n, refusal);
 }
 
-static int read_types(const Functions *f, Prototypes **ret, Refusal *refusal) {
+int value_types_read(int root_fd, Prototypes **ret) {
         _cleanup_buf_ Buf b = BUF_INIT;
-        int r = kernel_types_read(f->root_fd, &b);
+        int r = kernel_types_read(root_fd, &b);
+        size_t n = b.n_data;
 
-        if (r == 0) {
-                size_t n = b.n_data;
+        return r == 0 ? prototypes_new(ret, TAKE(b.data, NULL), n) : r;
+}
 
-                r = prototypes_new(ret, TAKE(b.data, NULL), n);
-        }
+static int read_types(const Functions *f, Prototypes **ret, Refusal *refusal) {
+        int r = value_types_read(f->root_fd, ret);
+
         if (r > 0)
                 return refusal_set(
                         refusal, REFUSAL_NOT_SUPPORTED, json_pack("{ss}", "what", "what"),

@@ -292,7 +292,6 @@ int value_probe_make_event(Plan *p, const char *function, const char *name, Refu
 
 /* --- whose tasks are ----------------------------------------------------------------------------- */
 
-#define TYPES_MAX ((size_t) 64 << 20)
 #define OWNERS_FIELDS_MAX 4
 
 /* What owner/owners.h reads: members behind the first argument are a0 and so on. */
@@ -310,23 +309,6 @@ static const struct {
 
 static const char *const owner_events[] = { "cgroup:cgroup_attach_task", "cgroup:cgroup_mkdir",
                                             "sched:sched_process_fork" };
-
-/* The kernel's own, without modules'. */
-static int read_types(int root_fd, Prototypes **ret) {
-        _cleanup_free_ char *data = NULL;
-        _cleanup_buf_ Buf all = BUF_INIT;
-        char *text;
-        size_t n;
-        int r = file_read(root_fd, BTF "vmlinux", &data, &n, TYPES_MAX);
-
-        if (r < 0)
-                return r;
-        buf_printf(&all, "vmlinux %zu\n", n);
-        buf_add(&all, data, n);
-        n = all.n_data;
-        r = buf_take_string(&all, &text);
-        return r < 0 ? r : prototypes_new(ret, text, n);
-}
 
 /* " a0=+8($arg1):u32 ..."; 0, MEMBER_E_REFUSED, MEMBER_E_NONE, -ENOMEM. */
 static int find_members(const Prototypes *types, size_t probe, Buf *ret,
@@ -375,7 +357,7 @@ int value_probe_make_owners(Plan *p, const Functions *f, const Spec *spec, Strv 
         _cleanup_(prototypes_freep) Prototypes *types = NULL;
         char why[MEMBER_WHY_MAX] = "the kernel does not tell its types "
                                    "(/sys/kernel/btf/vmlinux is missing)";
-        int r = spec->whose ? read_types(f->root_fd, &types) : 0;
+        int r = spec->whose ? value_types_read(f->root_fd, &types) : 0;
 
         if (r == -ENOMEM || !spec->whose)
                 return r;
