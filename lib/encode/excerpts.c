@@ -225,10 +225,13 @@ static size_t find_range(const Reader *r, const Wanted *w, size_t n, uint32_t *r
 static void check_definitions(Reader *r, const Wanted *w, size_t n) {
         for (size_t i = 0; i < n; i++) {
                 uint32_t first = w[i].line - MIN(w[i].line - 1, DEFINITION_NEAR);
-                const char *from = skip_lines(r->at, r->end, first - r->line);
-                const char *to = skip_lines(from, r->end, w[i].line + DEFINITION_NEAR - first + 1);
+                const char *from, *to;
 
-                if (!w[i].defined || has_name(from, to, w[i].defined, w[i].n_defined))
+                if (!w[i].defined)
+                        continue;
+                from = skip_lines(r->at, r->end, first - r->line);
+                to = skip_lines(from, r->end, w[i].line + DEFINITION_NEAR - first + 1);
+                if (has_name(from, to, w[i].defined, w[i].n_defined))
                         continue;
                 buf_printf(&r->other, "%s%" PRIu32, r->other.n_data > 0 ? "," : "", w[i].line);
                 r->count->n_other++;
