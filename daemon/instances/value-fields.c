@@ -40,14 +40,15 @@ static const FieldType types[] = {
         { "dev", "dev_", "u32", NUMBER },     { "string", "s_", "string", TEXT },
         { "ustring", "s_", "ustring", TEXT }, { "path", "p", "string", PATH },
         { "family", "fam_", "u16", NUMBER },  { "int", "d_", "s32", NUMBER },
+        { "port", "po_", "u16", NUMBER },     { "socket", "st_", "u16", NUMBER },
 };
-#define N_ASKED (ELEMENTSOF(types) - 2) /* that may be asked for */
+#define N_ASKED (ELEMENTSOF(types) - 4) /* that may be asked for */
 
 /* By the type of a parameter.  What a kernel does not have is left out. */
 static const struct {
         const char *type, *via; /* via: the parameter has it there */
         const char *only;       /* in the function's name; NULL: in all */
-        const char *fields[8];
+        const char *fields[9];
 } objects[] = {
 #define FILE_FIELDS                                                                                \
         { "file=@.f_path.dentry:path", "ino=@.f_inode.i_ino" }
@@ -55,7 +56,8 @@ static const struct {
         { "file=@:path", "ino=@.d_inode.i_ino" }
 #define SOCK_FIELDS                                                                                \
         {                                                                                          \
-                "family=@.__sk_common.skc_family:family", "sport=@.__sk_common.skc_num",           \
+                "family=@.__sk_common.skc_family:family", "type=@.sk_type:socket",                 \
+                        "sport=@.__sk_common.skc_num:port",                                        \
                         "dport=@.__sk_common.skc_dport:be16",                                      \
                         "saddr=@.__sk_common.skc_rcv_saddr:ip4",                                   \
                         "daddr=@.__sk_common.skc_daddr:ip4",                                       \

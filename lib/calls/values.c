@@ -176,7 +176,7 @@ int values_fields(const Values *v, Strv *ret) {
                 for (size_t k = 0; k < v->probes[i].format.n_fields && r >= 0; k++) {
                         const ProbeField *f = &v->probes[i].format.fields[k];
 
-                        if (f->kind != PROBE_FAMILY && f->kind != PROBE_THROUGH)
+                        if (f->kind < PROBE_FAMILY || f->kind > PROBE_THROUGH)
                                 r = strv_add_new(ret, f->name);
                 }
         return r;

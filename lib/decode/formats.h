@@ -75,10 +75,12 @@ typedef enum ProbeFieldKind {
         PROBE_UNSIGNED, /* u_ */
         PROBE_SIGNED,   /* d_ */
         PROBE_HEX,      /* x_ */
+        PROBE_PORT,    /* po_: of a socket of IP4 or IP6 */
         PROBE_NETWORK, /* be_: a number in network byte order, of 2, 4 or 8 bytes, as it lies in memory */
         PROBE_IP4, /* ip4_: 4 bytes, likewise */
         PROBE_IP6, /* ip6_: an array of 16 bytes */
-        PROBE_FAMILY, /* fam_: of which family the next are of IP4, IP6 and NETWORK, up to another one */
+        PROBE_FAMILY, /* fam_: of which family the next are of PORT, IP4, IP6 and NETWORK, up to another one */
+        PROBE_SOCKET, /* st_: which SOCK_* it is of; a raw one has no ports, but its protocol there */
         PROBE_THROUGH, /* at_: a pointer; if it or another one before it is none, the numbers up to the next were not read */
         PROBE_DEVICE, /* dev_: 12 bits of major, 20 of minor */
         PROBE_STRING, /* s_ */

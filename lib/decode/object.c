@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <inttypes.h>
+#include <sys/socket.h>
 
 #include "decode/object.h"
 
@@ -73,7 +74,7 @@ static bool add_path(Buf *out, const ProbeField *field, const ProbeField *end,
         return n > 0 || is_whole;
 }
 
-static bool is_of_family(ProbeFieldKind kind, uint64_t family) {
+static bool is_of_socket(ProbeFieldKind kind, uint64_t family, bool is_raw) {
         if (family == ANY_FAMILY)
                 return true;
         switch (kind) {
@@ -81,8 +82,9 @@ static bool is_of_family(ProbeFieldKind kind, uint64_t family) {
                 return family == AF_INET;
         case PROBE_IP6:
                 return family == AF_INET6;
+        case PROBE_PORT:
         case PROBE_NETWORK:
-                return family == AF_INET || family == AF_INET6;
+                return (family == AF_INET || family == AF_INET6) && !is_raw;
         default:
                 return true;
         }
@@ -100,7 +102,7 @@ static bool is_unset(const ProbeField *f, const Formats *formats, const Event *e
 
         if (f->kind == PROBE_IP6)
                 return memcmp(formats_probe_bytes(f, formats, e, &n), none, sizeof(none)) == 0;
-        return (f->kind == PROBE_NETWORK || f->kind == PROBE_IP4) &&
+        return (f->kind == PROBE_PORT || f->kind == PROBE_NETWORK || f->kind == PROBE_IP4) &&
                formats_probe_number(f, formats, e) == 0;
 }
 
@@ -117,6 +119,7 @@ static bool add_value(Buf *out, const ProbeField *f, const ProbeField *end, cons
         switch (f->kind) {
         case PROBE_UNSIGNED:
         case PROBE_SIGNED:
+        case PROBE_PORT:
         case PROBE_NETWORK:
                 buf_printf(out, f->at.is_signed ? "%" PRId64 : "%" PRIu64, v);
                 return true;
@@ -141,6 +144,7 @@ static bool add_value(Buf *out, const ProbeField *f, const ProbeField *end, cons
         case PROBE_PATH:
                 return f->part == 0 && add_path(out, f, end, formats, e);
         case PROBE_FAMILY:
+        case PROBE_SOCKET:
         case PROBE_THROUGH:
                 break;
         }
@@ -181,7 +185,7 @@ int object_new(Object **ret, Buf *text, const ProbeFormat *p, const Formats *for
         const ProbeField *end = p->fields + p->n_fields;
         ObjectField fields[PROBE_FIELDS_MAX];
         uint64_t family = ANY_FAMILY;
-        bool was_read = true;
+        bool was_read = true, is_raw = false;
         uint32_t n = 0;
         Object *o;
 
@@ -195,7 +199,9 @@ int object_new(Object **ret, Buf *text, const ProbeFormat *p, const Formats *for
                         continue;
                 else if (f->kind == PROBE_FAMILY)
                         family = formats_probe_number(f, formats, e);
-                else if (is_of_family(f->kind, family) &&
+                else if (f->kind == PROBE_SOCKET)
+                        is_raw = formats_probe_number(f, formats, e) == SOCK_RAW;
+                else if (is_of_socket(f->kind, family, is_raw) &&
                          (family == ANY_FAMILY || !is_unset(f, formats, e)))
                         n += add_field(&fields[n], text, f, end, formats, e);
         }

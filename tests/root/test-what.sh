@@ -56,14 +56,16 @@ for i in range(times):
                         send()
                 except ConnectionRefusedError:
                         send()
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, 89)
+raw.sendto(b'dddd', ('127.0.0.3', 0))
 END
 mkdir -p "$work/inner"
 
 ok 'the daemon starts' start_ftraced
-exits 'objects are recorded' 0 ftracectl start -n what --flat --what vfs_write udp_sendmsg udpv6_sendmsg __x64_sys_openat
+exits 'objects are recorded' 0 ftracectl start -n what --flat --what vfs_write udp_sendmsg udpv6_sendmsg raw_sendmsg __x64_sys_openat
 cp "$tracefs/dynamic_events" "$work/probes"
 grep ftraced "$work/probes" | show_file /dev/stdin
-is 'with a probe of each' "$(n_probes)" 4
+is 'with a probe of each' "$(n_probes)" 5
 exits 'a program works' 0 python3 "$work/what-program" "$work" $times
 ends what
 is_as_before 'the kernel is as it was'
@@ -78,6 +80,8 @@ ok 'and the port' test "$(calls 'dport == 40002 && daddr == 127.0.0.1')" -ge $ti
 ok 'of the message too' test "$(calls 'to_port == 40003 && to == 127.0.0.2')" -ge $times
 is 'which connected ones have not' "$(calls 'dport == 40002 && to_port >= 0')" 0
 ok 'and of IPv6' test "$(calls 'to_port == 40004 && to == ::1')" -ge $times
+is 'a raw socket has a destination' "$(calls 'to == 127.0.0.3')" 1
+is 'and no port, but its protocol where one would be' "$(calls 'to == 127.0.0.3 && sport >= 0')" 0
 exits 'calls are counted by what they work on' 0 ftracectl top --by=what.file what
 says 'by the file' " $times .* $work/inner/log\$" "$out"
 exits 'why reads them' 0 ftracectl why what vfs_write
@@ -88,10 +92,10 @@ is 'with its inode' "$(grep 'p0_file="log"' "$work/writes" | counted u_ino)" "$t
 said udp_sendmsg >"$work/sends"
 # A send that met an ICMP error was made again: its first call returned at once, and is one, too.
 is 'no send is without its family' "$(counted fam_family <"$work/sends" | sed 's/.* x //')" 2
-ok 'connected ones have the port of both sides' test "$(grep -c "u_sport=40001 be_dport=$(big 40002) .*ip4_daddr=$(address 127.0.0.1) " "$work/sends")" -ge $times
+ok 'connected ones have the port of both sides' test "$(grep -c "po_sport=40001 be_dport=$(big 40002) .*ip4_daddr=$(address 127.0.0.1) " "$work/sends")" -ge $times
 ok 'others have it of the message' test "$(grep -c "be_dport=0 .*be_to_port=$(big 40003) ip4_to=$(address 127.0.0.2)" "$work/sends")" -ge $times
-is 'and there are no others' "$(grep -cvE "u_sport=40001 be_dport=$(big 40002) |be_dport=0 .*be_to_port=$(big 40003) " "$work/sends")" 0
-ok 'the message of connected ones has none' test "$(grep 'u_sport=40001' "$work/sends" | sed 's/.*ip6_daddr6//' | grep -cE 'at_[0-9]+=(0x)?0 ')" -ge $times
+is 'and there are no others' "$(grep -cvE "po_sport=40001 be_dport=$(big 40002) |be_dport=0 .*be_to_port=$(big 40003) " "$work/sends")" 0
+ok 'the message of connected ones has none' test "$(grep 'po_sport=40001' "$work/sends" | sed 's/.*ip6_daddr6//' | grep -cE 'at_[0-9]+=(0x)?0 ')" -ge $times
 said udpv6_sendmsg >"$work/sends6"
 head -n 3 "$work/sends6" | show_file /dev/stdin
 ok 'IPv6 as well' test "$(grep -cE "fam_to_family=10 be_to_port=$(big 40004) .*ip6_to6=.0x0(,0x0){14},0x1" "$work/sends6")" -ge $times

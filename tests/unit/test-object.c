@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <arpa/inet.h>
+#include <sys/socket.h>
 
 #include "decode/object.h"
 #include "unit.h"
@@ -118,6 +119,31 @@ TEST(addresses_of_another_family_are_left_out) {
                            : family == AF_INET6
                                    ? "always=1, len=64, dport=53, daddr=fe80::1, saddr6=fe80::1"
                                    : "always=1, len=64");
+        }
+}
+
+/* A raw socket has its protocol where others have a port. */
+TEST(raw_sockets_and_those_of_no_network_have_no_ports) {
+        static const struct {
+                uint16_t family, type;
+                const char *wanted;
+        } cases[] = {
+                { AF_INET, SOCK_DGRAM, "sport=89, dport=53, len=64" },
+                { AF_INET6, SOCK_STREAM, "sport=89, dport=53, len=64" },
+                { AF_INET, SOCK_RAW, "len=64" },
+                { AF_INET6, SOCK_RAW, "len=64" },
+                { AF_UNIX, SOCK_DGRAM, "len=64" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                ObjectRecord r = record_of(5);
+
+                number(&r, "u16", "fam_family", cases[i].family);
+                number(&r, "u16", "st_type", cases[i].type);
+                number(&r, "u16", "po_sport", 89);
+                number(&r, "u16", "be_dport", htons(53));
+                number(&r, "u32", "u_len", 64);
+                expect(&r, cases[i].wanted);
         }
 }
 
