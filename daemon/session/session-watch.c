@@ -293,7 +293,8 @@ void session_look_at_owners(Session *s) {
         clock.is_ns = trace_clock_is_ns(s->meta->clock);
         r = tracer_read_clocks(s->tracer, &clock.at);
         if (r >= 0)
-                r = owner_look(s->dir, tracer_instance(s->tracer)->fs->root_fd, &clock);
+                r = owner_look(s->dir, tracer_instance(s->tracer)->fs->root_fd, &clock,
+                               s->meta->owner_uid == 0 || s->meta->owner_uid == geteuid());
         if (r < 0)
                 session_warn(s, "whose tasks are could not be noted: %s", origin_text(r));
 }

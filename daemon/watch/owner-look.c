@@ -37,7 +37,7 @@ typedef struct Walk {
         int root_fd; /* borrowed */
         Buf *out;
         const OwnerClock *clock;
-        bool is_first, has_hierarchy;
+        bool is_first, has_hierarchy, with_names;
         uint64_t hierarchy;
         unsigned n_tasks, n_groups;
         Known *known;
@@ -110,7 +110,7 @@ static int tell_container(Walk *w, const char *path) {
 
         cgroup_words(path, &words);
         key = hash_text(words.container, strlen(words.container));
-        if (!container_is_id(words.container) || hash_get(&w->containers, key) > 0)
+        if (!w->with_names || !container_is_id(words.container) || hash_get(&w->containers, key) > 0)
                 return 0;
         (void) snprintf(file, sizeof(file), "var/lib/docker/containers/%s/config.v2.json",
                         words.container);
@@ -297,10 +297,10 @@ static int walk(Walk *w) {
         return r < 0 ? r : walk_tasks(w);
 }
 
-int owner_look(SessionDir *dir, int root_fd, const OwnerClock *clock) {
+int owner_look(SessionDir *dir, int root_fd, const OwnerClock *clock, bool with_names) {
         _cleanup_buf_ Buf out = BUF_INIT;
         _cleanup_free_ char *before = NULL;
-        Walk w = { .root_fd = root_fd, .out = &out, .clock = clock };
+        Walk w = { .root_fd = root_fd, .out = &out, .clock = clock, .with_names = with_names };
         size_t n = 0, n_before;
         int r = session_dir_read_tracing(dir, OWNERS_FILE, &before, &n);
 

@@ -318,8 +318,8 @@ typedef struct OwnerClock {
         uint64_t ticks_per_s; /* of /proc/PID/stat */
 } OwnerClock;
 
-/* @root_fd: where proc/ and sys/ are.  0 or -errno. */
-int owner_look(SessionDir *dir, int root_fd, const OwnerClock *clock);
+/* @root_fd: where proc/ and sys/ are; @with_names: of containers, which only root may read.  0 or -errno. */
+int owner_look(SessionDir *dir, int root_fd, const OwnerClock *clock, bool with_names);
 /* The file of @from, if it has one. */
 int owner_copy(SessionDir *dir, const SessionDir *from);
 

@@ -189,7 +189,7 @@ unit_programs += %D%/daemon-lean
 %C%_daemon_tracer_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 %C%_daemon_tracer_LDFLAGS = $(fake_kernel_ldflags)
 
-%C%_daemon_watch_SOURCES = %D%/test-guard.c %D%/test-live.c %D%/test-tamper.c
+%C%_daemon_watch_SOURCES = %D%/test-guard.c %D%/test-live.c %D%/test-owner-look.c %D%/test-tamper.c
 %C%_daemon_watch_CFLAGS = $(unit_cflags)
 %C%_daemon_watch_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 
