@@ -52,7 +52,7 @@ __ftracectl_offer_files() { # WORD OPTION...
 # The options of VERB, those that need a value with their '='.
 __ftracectl_options() { # VERB
         local record='-n -p --name= --profile= --dry-run --depth= --notrace= --pid= --comm= --cgroup= --cpus= --flat --only=
-                --slower= --clock= --duration= --max-size= --ring --segment-size= --buffer-size= --args --retval --kernel-stack --what --whose --event= --sched --lean= --set=
+                --slower= --clock= --duration= --max-size= --ring --segment-size= --buffer-size= --args --retval --kernel-stack --user-stack --what --whose --event= --sched --lean= --set=
                 --wait --force'
         local draw='-O --format= --option='
         local live='--task= --unit= --container= --user= --cpus= --root= --function= --fold= --nth= --keep-slower= --keep-failed'

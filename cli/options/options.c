@@ -70,6 +70,8 @@ static const Option options[] = {
           .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.retval_functions) },
         { "kernel-stack",   0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.kernel_stack), NULL,
           "also record who calls the roots: the kernel's functions above them" },
+        { "user-stack",     0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.user_stack), NULL,
+          "also record which functions of the program led to the roots" },
         { "what",           0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.what), NULL,
           "also record what the roots work on: file, port, device, task" },
         { "whose",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.whose), NULL,

@@ -192,6 +192,11 @@ int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *
                         refusal, REFUSAL_PERMISSION_DENIED, NULL,
                         "only root may record what is behind arguments (--what, fields of "
                         "--args): it may be other users'. Ask root for a profile that does");
+        if (r == 0 && asked & SPEC_ASKS_FUNCTIONS && spec->user_stack)
+                r = refusal_set(
+                        refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                        "only root may record where programs are (--user-stack): they may be other "
+                        "users'. Ask root for a profile that does");
         if (r == 0 && (asked & SPEC_ASKS_EVENTS))
                 r = check_events(&events, spec->black_box ? "have a black box record" : "record",
                                  &spec->events, refusal);

@@ -100,7 +100,8 @@ static int plan_event(const EventChoice *e, const Instance *i, Plan *p) {
 
 bool event_set_is_used(const Spec *spec) {
         return spec->events.n > 0 || spec->retval || spec->retval_functions.n > 0 || spec->args ||
-               spec->args_functions.n > 0 || spec->kernel_stack || spec->what || spec->whose;
+               spec->args_functions.n > 0 || spec->kernel_stack || spec->user_stack || spec->what ||
+               spec->whose;
 }
 
 int event_set_plan(const Spec *spec, const Strv *threads, const Instance *i, Plan *p) {
@@ -117,6 +118,8 @@ int event_set_plan(const Spec *spec, const Strv *threads, const Instance *i, Pla
                 r = instance_keep_old(p, "set_event_notrace_pid"); /* since linux 5.8 */
         if (r >= 0 && threads->n > 0)
                 r = instance_plan_file(i, p, "options/event-fork", "1", NULL);
+        if (r >= 0 && spec->user_stack)
+                r = instance_plan_file(i, p, "options/userstacktrace", "1", NULL);
         for (size_t k = 0; r >= 0 && k < spec->events.n; k++) {
                 EventChoice e;
 

@@ -16,7 +16,7 @@
 #include "daemon/admission/admission.h"
 #include "daemon/tracefs/plan.h"
 #include "meta/meta.h"
-#include "types/prototypes.h"
+#include "types/members.h"
 #include "wire/refusal.h"
 
 #define INSTANCE_PREFIX "ftraced-"
@@ -225,6 +225,7 @@ int refuse_no_event(const Tracefs *fs, const char *system, const char *event, Re
  *      p:ftraced/ftraced_af63f54c86021707_p0 udp_sendmsg a0=$arg1:x64 ...            kprobe; or fields, or both
  *      f:ftraced/ftraced_af63f54c86021707_c0 udp_sendmsg      fprobe, behind which the trigger "stacktrace" records
  *      p:ftraced/ftraced_af63f54c86021707_k0 udp_sendmsg      the kernel's stack; likewise a kprobe
+ *                                             the option "userstacktrace" records the program's behind each event
  *
  * The number is how many calls at the same time are seen; of more the values are not known.  An fprobe comes
  * first because nothing of it can be traced itself; what handles kprobes can, and is left out by
@@ -268,6 +269,9 @@ int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, co
 int value_fields_choose(const Functions *f, const Tracefs *fs, const Spec *spec, const Strv *roots,
                         const Strv *given, const char *arguments, Strv *ret, Strv *warnings,
                         Refusal *refusal);
+/* The same of @fields ("NAME=EXPRESSION:TYPE"), behind a blank each.  0, MEMBER_E_NONE, MEMBER_E_REFUSED, -ENOMEM. */
+int value_fields_of(const Prototypes *types_of, const char *function, const char *const *fields,
+                    size_t n, char **ret, char why[static MEMBER_WHY_MAX]);
 /* The kernel's and its modules' types, below @root_fd.  0; positive: there are none that can be read; -errno. */
 int value_types_read(int root_fd, Prototypes **ret);
 /* Adds what would be recorded of the probes themselves in a tree, where they are kprobes.  0 or -ENOMEM. */
@@ -276,6 +280,9 @@ int value_probe_find_handlers(const Functions *f, const Tracefs *fs, Strv *ret);
 /* What tells whose tasks are (owner/owners.h), if @spec asks for it; why not all of it is, in @warnings.  0 or -errno. */
 int value_probe_make_owners(Plan *p, const Functions *f, const Spec *spec, Strv *ret_events,
                             Strv *warnings);
+/* What tells which files programs map from now on (programs/spaces.h), likewise. */
+int value_probe_make_maps(Plan *p, const Functions *f, const Spec *spec, Strv *ret_events,
+                          Strv *warnings);
 /*
  * value_probe_make() - make the events of @functions
  * @p:          as for plan_put_line()
@@ -291,7 +298,7 @@ int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Strv *fu
  * kernel does not know types it is an int.  As value_probe_make(). */
 int value_probe_make_event(Plan *p, const char *function, const char *name, Refusal *refusal);
 /* They are on in the buffer of @i from now on; the ledger switches them off before it removes them. */
-int value_probe_plan(Plan *p, const Instance *i, const Strv *events);
+int value_probe_plan(Plan *p, const Instance *i, const Spec *spec, const Strv *events);
 
 /*
  * Notifier: the kernel tells the daemon that something happened

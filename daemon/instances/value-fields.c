@@ -397,6 +397,21 @@ static int add_object(Probed *p, const Tracefs *fs) {
         return r;
 }
 
+int value_fields_of(const Prototypes *types_of, const char *function, const char *const *fields,
+                    size_t n, char **ret, char why[static MEMBER_WHY_MAX]) {
+        _cleanup_(probed_done) Probed p = { .types = types_of,
+                                            .function = function,
+                                            .registers = BUF_INIT,
+                                            .rest = BUF_INIT };
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < n; i++)
+                r = add_field(&p, fields[i], ELEMENTSOF(types), why);
+        if (r == 0)
+                buf_add(&p.registers, p.rest.data ?: "", p.rest.n_data);
+        return r ?: buf_take_string(&p.registers, ret);
+}
+
 static int refuse_fields(const char *function, const char *field, const char *why,
                          Refusal *refusal) {
         return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "args_functions",

@@ -11,7 +11,6 @@
 #include "daemon/instances/instance.h"
 #include "types/args-choice.h"
 #include "meta/event-choice.h"
-#include "types/members.h"
 
 #define BTF "sys/kernel/btf/"
 #define DYNAMIC_EVENTS "dynamic_events"
@@ -21,6 +20,7 @@
 #define WHY_MAX 192
 #define RETURNED "ret=$retval"
 #define STACK "stacktrace"
+#define NO_TYPES "the kernel does not tell its types (/sys/kernel/btf/vmlinux is missing)"
 #define GIVEN "a0=$arg1:x64 a1=$arg2:x64 a2=$arg3:x64 a3=$arg4:x64 a4=$arg5:x64 a5=$arg6:x64"
 
 typedef struct Form {
@@ -92,6 +92,12 @@ static const char *const handlers[] = {
         "optimized_callback",
 };
 
+/* True if the spec asks for it of all roots. */
+static bool is_of_roots(ValueKind kind, const Spec *spec) {
+        return *(const bool *) ((const char *) spec + kinds[kind].flag) ||
+               (kind == VALUE_CALLERS && spec->user_stack);
+}
+
 /* True if the spec names @function, not as one of a pattern. */
 static bool is_named(ValueKind kind, const Spec *spec, const char *function) {
         const Strv *named = list_of(kind, spec);
@@ -125,10 +131,8 @@ static int choose_functions(ValueKind kind, const Functions *f, const Tracefs *f
                         kinds[kind].option, named.items[n]);
         if (r < 0 || (kinds[kind].own && faccessat(fs->fd, kinds[kind].own, F_OK, 0) >= 0))
                 return r;
-        for (size_t i = 0;
-             r >= 0 && *(const bool *) ((const char *) spec + kinds[kind].flag) && i < roots->n;
-             i++)
-                r = strv_add(&all, roots->items[i]);
+        if (is_of_roots(kind, spec))
+                r = strv_extend(&all, roots);
         if (r < 0)
                 return r;
         strv_sort_unique(&all);
@@ -352,11 +356,26 @@ static int make_owner_probe(Plan *p, const Prototypes *types, size_t probe, Strv
         return 1;
 }
 
+/* One of the kernel's events, if it is there and the spec does not ask for it. */
+static int add_own_event(Plan *p, const Spec *spec, const char *event, Strv *ret_events) {
+        char path[EVENT_PATH_MAX];
+        EventChoice e, other;
+
+        if (!event_choice_parse(&e, event))
+                return 0;
+        for (size_t k = 0; k < spec->events.n; k++)
+                if (event_choice_parse(&other, spec->events.items[k]) && streq(other.name, e.name))
+                        return 0;
+        event_choice_path(path, &e, "enable");
+        if (faccessat(p->fs->fd, path, F_OK, 0) < 0)
+                return 0;
+        return strv_add_new(ret_events, event);
+}
+
 int value_probe_make_owners(Plan *p, const Functions *f, const Spec *spec, Strv *ret_events,
                             Strv *warnings) {
         _cleanup_(prototypes_freep) Prototypes *types = NULL;
-        char why[MEMBER_WHY_MAX] = "the kernel does not tell its types "
-                                   "(/sys/kernel/btf/vmlinux is missing)";
+        char why[MEMBER_WHY_MAX] = NO_TYPES;
         int r = spec->whose ? value_types_read(f->root_fd, &types) : 0;
 
         if (r == -ENOMEM || !spec->whose)
@@ -371,25 +390,69 @@ int value_probe_make_owners(Plan *p, const Functions *f, const Spec *spec, Strv 
                             ? -ENOMEM
                             : 1;
         /* Forks tell nothing that the probe does not. */
-        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(owner_events) - (r == 0); i++) {
-                char path[EVENT_PATH_MAX];
-                bool is_asked = false;
-                EventChoice e, other;
-
-                if (!event_choice_parse(&e, owner_events[i]))
-                        continue;
-                for (size_t k = 0; k < spec->events.n; k++)
-                        is_asked |= event_choice_parse(&other, spec->events.items[k]) &&
-                                    streq(other.name, e.name);
-                event_choice_path(path, &e, "enable");
-                if (!is_asked && faccessat(p->fs->fd, path, F_OK, 0) >= 0 &&
-                    strv_add(ret_events, owner_events[i]) < 0)
-                        return -ENOMEM;
-        }
+        for (size_t i = 0, n = ELEMENTSOF(owner_events) - (r == 0); r >= 0 && i < n; i++)
+                r = add_own_event(p, spec, owner_events[i], ret_events);
         return MIN(r, 0);
 }
 
-int value_probe_plan(Plan *p, const Instance *i, const Strv *events) {
+/* --- what programs have mapped --------------------------------------------------------------------- */
+
+/* Called for each new mapping, whether somebody counts or not (linux 5.10 to 7.2 mm/mmap.c, mm/vma.c, mm/mprotect.c). */
+#define MAPS_FUNCTION "perf_event_mmap"
+#define MAPS_LETTER 'm'
+#define MAPS_FILTER "x_flags & 4 && u_ino != 0" /* VM_EXEC */
+static const char *const maps_fields[] = {
+        "tgid=vma.vm_mm.owner.tgid:d",
+        "mm=vma.vm_mm:x",
+        "start=vma.vm_start:x",
+        "end=vma.vm_end:x",
+        "pgoff=vma.vm_pgoff:u",
+        "flags=vma.vm_flags:x",
+        "dev=vma.vm_file.f_inode.i_sb.s_dev:dev",
+        "ino=vma.vm_file.f_inode.i_ino:u",
+        "file=vma.vm_file.f_path.dentry:path",
+};
+/* A program's maps are new then, or its parent's. */
+static const char *const maps_events[] = { "sched:sched_process_exec", "sched:sched_process_fork" };
+
+static int make_maps_probe(Plan *p, const Prototypes *types, Strv *ret_events,
+                           char why[static MEMBER_WHY_MAX]) {
+        _cleanup_free_ char *fields = NULL;
+        char name[EVENT_WORD_MAX + 1];
+        size_t form = 0;
+        int r = value_fields_of(types, MAPS_FUNCTION, maps_fields, ELEMENTSOF(maps_fields), &fields,
+                                why);
+
+        if (r != 0)
+                return r;
+        r = try_forms(p, (Form[]){ { "f", MAPS_LETTER, fields }, { "p", MAPS_LETTER, fields } }, 2,
+                      &form, MAPS_FUNCTION, 0, name);
+        if (r >= 0)
+                return strv_addf(ret_events, SYSTEM ":%s:" MAPS_FUNCTION, name);
+        if (r == -ENOMEM || p->ledger->error < 0)
+                return r;
+        read_why(p->fs, r, why);
+        return 1;
+}
+
+int value_probe_make_maps(Plan *p, const Functions *f, const Spec *spec, Strv *ret_events,
+                          Strv *warnings) {
+        _cleanup_(prototypes_freep) Prototypes *types = NULL;
+        char why[MEMBER_WHY_MAX] = NO_TYPES;
+        int r = spec->user_stack ? value_types_read(f->root_fd, &types) : 0;
+
+        if (r == -ENOMEM || !spec->user_stack)
+                return r;
+        r = types ? make_maps_probe(p, types, ret_events, why) : 1;
+        if (r > 0)
+                r = strv_addf(warnings,
+                              "functions of programs that begin later will have no names: %s", why);
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(maps_events); i++)
+                r = add_own_event(p, spec, maps_events[i], ret_events);
+        return r;
+}
+
+int value_probe_plan(Plan *p, const Instance *i, const Spec *spec, const Strv *events) {
         int r = 0;
 
         for (size_t k = 0; r >= 0 && k < events->n; k++) {
@@ -399,6 +462,12 @@ int value_probe_plan(Plan *p, const Instance *i, const Strv *events) {
 
                 if (!event_choice_parse(&e, events->items[k]))
                         continue;
+                if (streq(e.system, SYSTEM) && strrchr(e.name, '_')[1] == MAPS_LETTER) {
+                        event_choice_path(path, &e, "filter");
+                        r = instance_plan_file(i, p, path, MAPS_FILTER, NULL);
+                }
+                if (r < 0)
+                        return r;
                 event_choice_path(path, &e, "enable");
                 file = TRACEFS_PATH("%s%s", i->dir, path);
                 r = ledger_add(p->ledger, p->session, LEDGER_FILE, file, "0");
@@ -406,7 +475,8 @@ int value_probe_plan(Plan *p, const Instance *i, const Strv *events) {
                         r = plan_step(p, PLAN_SET, file, "0", "1", NULL);
                 if (r >= 0)
                         p->steps[p->n - 1].is_new = i->name != NULL;
-                if (r < 0 || !streq(e.system, SYSTEM) || !strchr("ck", strrchr(e.name, '_')[1]))
+                if (r < 0 || !spec->kernel_stack || !streq(e.system, SYSTEM) ||
+                    !strchr("ck", strrchr(e.name, '_')[1]))
                         continue;
                 event_choice_path(path, &e, "trigger");
                 r = plan_put_line(p, TRACEFS_PATH("%s%s", i->dir, path), STACK);

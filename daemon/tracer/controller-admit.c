@@ -155,7 +155,7 @@ static int leave_handlers_out(const Controller *c, const Spec *spec, Admission *
         int r;
 
         if (a->values[VALUE_ARGUMENTS].n + a->values[VALUE_RETURNED].n +
-                            a->values[VALUE_CALLERS].n + spec->whose ==
+                            a->values[VALUE_CALLERS].n + spec->whose + spec->user_stack ==
                     0 ||
             a->has_instances)
                 return 0;

@@ -60,6 +60,9 @@ int tracer_make_values(Tracer *t, Plan *p, const SessionMeta *m, Admission *a, R
         if (r == 0)
                 r = value_probe_make_owners(p, &t->c->functions, &m->spec, &a->value_events,
                                             &a->warnings);
+        if (r == 0)
+                r = value_probe_make_maps(p, &t->c->functions, &m->spec, &a->value_events,
+                                          &a->warnings);
         return r;
 }
 
@@ -102,7 +105,7 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
         if (r >= 0)
                 r = event_set_plan(&m->spec, &a->threads, &t->instance, p);
         if (r >= 0)
-                r = value_probe_plan(p, &t->instance, &a->value_events);
+                r = value_probe_plan(p, &t->instance, &m->spec, &a->value_events);
         if (r >= 0 && c->arbiter.n == 1)
                 r = plan_shared(t, p, m, a);
         if (r < 0)

@@ -118,6 +118,7 @@ static const SpecMember members[] = {
         FLAG(args, "Args", BOOL, VIEW),
         FLAG(retval, "RetVal", BOOL, VIEW),
         FLAG(kernel_stack, "KernelStack", BOOL, VIEW),
+        FLAG(user_stack, "UserStack", BOOL, VIEW),
         FLAG(whose, "Whose", BOOL, VIEW),
         PATTERNS(retval_functions, SPEC_MAX_VALUES, "RetValFunctions", WORDS, VIEW),
         LIST(args_functions, SPEC_MAX_VALUES, ARGS_CHOICE_MAX, args_choice_is_valid,

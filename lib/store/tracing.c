@@ -19,6 +19,7 @@ static const struct {
         { "events/ftrace/fgraph_retaddr_entry/format", TRACING_FORMAT_OPTIONAL },
         { "events/ftrace/function/format", TRACING_FORMAT_OPTIONAL },
         { "events/ftrace/kernel_stack/format", TRACING_FORMAT_OPTIONAL },
+        { "events/ftrace/user_stack/format", TRACING_FORMAT_OPTIONAL },
         { "events/ftrace/print/format", TRACING_FORMAT_OPTIONAL },
 };
 

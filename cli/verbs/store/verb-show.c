@@ -79,6 +79,8 @@ static void show_what(Buf *out, const SessionMeta *m) {
                 line(out, "Also", "whose tasks are");
         if (spec->kernel_stack)
                 line(out, "Also", "who calls the roots");
+        if (spec->user_stack)
+                line(out, "Also", "which functions of programs led to the roots");
         line_list(out, "Processes", &spec->pids);
         line_list(out, "Tasks named", &spec->comms);
         line_list(out, "Control groups", &spec->cgroups);
