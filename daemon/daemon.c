@@ -24,6 +24,7 @@
 #include "daemon/server/server.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/upkeep/upkeep.h"
+#include "daemon/watch/watch.h"
 #include "store/store.h"
 
 #define LEARNING_USEC (5 * USEC_PER_SEC) /* a client waits longer: cli/contact/client.c */
@@ -558,7 +559,10 @@ static int daemon_drop_privileges(Daemon *d) {
         (void) privilege_raise_descriptors();
         if (geteuid() != 0 || !controller_is_real(d->controller))
                 return 0;
-        r = privilege_drop(true);
+        r = maps_reader_start();
+        if (r < 0)
+                log_warning_errno(r, "Nobody will look at what programs have mapped: %m");
+        r = privilege_drop(PRIVILEGE_SYSLOG);
         return r < 0 ? log_error_errno(r, "Cannot give up privileges: %m") : 0;
 }
 

@@ -79,6 +79,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/api/methods.c \
 	%D%/instances/notifier.c \
 	%D%/admission/override.c \
+	%D%/watch/maps-look.c \
 	%D%/watch/owner-look.c \
 	%D%/own-store.c \
 	%D%/server/peer.c \
@@ -142,7 +143,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/watch.h \
 	%D%/instances/value-fields.c \
 	%D%/instances/value-probe.c
-daemon_libs = %D%/libdaemon.a $(wire_libs) $(types_libs) $(owner_libs) $(learn_libs) $(retention_libs) $(pages_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lpthread
+daemon_libs = %D%/libdaemon.a $(wire_libs) $(types_libs) $(owner_libs) $(programs_libs) $(learn_libs) $(retention_libs) $(pages_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lpthread
 
 sbin_PROGRAMS += ftraced
 ftraced_SOURCES = %D%/main.c

@@ -13,6 +13,7 @@
 #include "daemon/lean/lean.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/upkeep/upkeep.h"
+#include "daemon/watch/watch.h"
 
 static DaemonConfig arg_config = { .private_fd = -EBADF };
 static bool arg_restore;
@@ -211,6 +212,8 @@ int main(int argc, char *argv[]) {
                 _exit(seal_worker(argv[2]));
         if (argc == 2 && streq(argv[1], LEARN_WORKER_OPTION))
                 _exit(learn_worker());
+        if (argc == 2 && streq(argv[1], "--maps")) /* ftraced-maps@.service */
+                _exit(maps_serve(STDIN_FILENO) < 0);
         log_setup("ftraced");
         r = parse_arguments(argc, argv);
         if (r <= 0)

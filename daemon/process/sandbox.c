@@ -56,20 +56,22 @@ static const int allowed[] = {
 };
 
 /* capset(2) by hand: the one call does not justify a library. */
-int privilege_drop(bool keeps_syslog) {
+_Static_assert(PRIVILEGE_PTRACE == CAP_SYS_PTRACE && PRIVILEGE_SYSLOG == CAP_SYSLOG, "linux/capability.h");
+
+int privilege_drop(Privilege kept_one) {
         struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
         struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
         uint32_t kept[ELEMENTSOF(data)] = {};
 
-        if (keeps_syslog)
-                kept[CAP_TO_INDEX(CAP_SYSLOG)] = CAP_TO_MASK(CAP_SYSLOG);
+        if (kept_one >= 0)
+                kept[CAP_TO_INDEX(kept_one)] = CAP_TO_MASK(kept_one);
         if (syscall(SYS_capget, &header, data) < 0)
                 return ORIGIN(-errno);
 
         /* What root's exec would give back is dropped too, while we still may: it needs CAP_SETPCAP.  Who
          * has given that up has nothing left that no_new_privs does not keep from coming back. */
         for (unsigned c = 0; prctl(PR_CAPBSET_READ, c, 0, 0, 0) >= 0; c++)
-                if (!keeps_syslog || c != CAP_SYSLOG)
+                if ((int) c != (int) kept_one)
                         (void) prctl(PR_CAPBSET_DROP, c, 0, 0, 0);
 
         for (size_t i = 0; i < ELEMENTSOF(data); i++) {
@@ -170,6 +172,6 @@ int sandbox(SandboxPriority priority, uint64_t n_memory_bytes, uint64_t n_file_b
         step_back(priority);
         r = limit_resources(n_memory_bytes, n_file_bytes);
         if (r >= 0)
-                r = privilege_drop(false);
+                r = privilege_drop(PRIVILEGE_NONE);
         return r < 0 ? r : filter_calls();
 }

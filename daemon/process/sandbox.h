@@ -23,11 +23,17 @@ int sandbox(SandboxPriority priority, uint64_t n_memory_bytes, uint64_t n_file_b
 
 /*
  * privilege_drop() - what root's process gives up, and sets no_new_privs; before the first thread
- * @keeps_syslog: CAP_SYSLOG stays, which addresses in /proc/kallsyms need (linux 6.1 kernel/ksyms_common.c,
- *                kallsyms_show_value()); files of tracefs belong to uid 0 and need no capability
+ * @kept: one capability that stays, or PRIVILEGE_NONE.  Addresses in /proc/kallsyms need CAP_SYSLOG (linux 6.1
+ *        kernel/ksyms_common.c, kallsyms_show_value()), others' maps in /proc CAP_SYS_PTRACE (fs/proc/task_mmu.c);
+ *        files of tracefs belong to uid 0 and need no capability
  *
  * 0 or -errno.
  */
-int privilege_drop(bool keeps_syslog);
+typedef enum Privilege {
+        PRIVILEGE_NONE = -1,
+        PRIVILEGE_PTRACE = 19, /* CAP_SYS_PTRACE */
+        PRIVILEGE_SYSLOG = 34, /* CAP_SYSLOG */
+} Privilege;
+int privilege_drop(Privilege kept);
 /* The soft limit of descriptors becomes the hard one: a session needs up to four for each CPU. */
 int privilege_raise_descriptors(void);

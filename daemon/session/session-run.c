@@ -79,6 +79,7 @@ int session_go(Session *s, const char **ret_what) {
                 recorder_set_held(s->recorder, false);
         session_enter(s, SESSION_RECORDING, NULL);
         session_look_at_owners_soon(s, true);
+        session_look_at_maps_soon(s);
         return session_look_after(s, since_ns, ret_what);
 }
 

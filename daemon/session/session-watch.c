@@ -299,6 +299,23 @@ void session_look_at_owners(Session *s) {
                 session_warn(s, "whose tasks are could not be noted: %s", origin_text(r));
 }
 
+/* Without it, programs that ran before have no names. */
+static void look_at_maps(void *session) {
+        Session *s = session;
+        bool is_root = s->meta->owner_uid == 0 || s->meta->owner_uid == geteuid();
+        int r = maps_note(s->dir, s->meta->start.trace_ns, is_root ? (uid_t) -1 : s->meta->owner_uid);
+
+        if (r < 0)
+                session_warn(s, "functions of programs that ran before will have no names: "
+                                "what they have mapped could not be asked for (ftraced-maps.socket): %s",
+                             origin_text(r));
+}
+
+void session_look_at_maps_soon(Session *s) {
+        if (s->meta->spec.user_stack)
+                background_run(s->context->background, look_at_maps, s);
+}
+
 static void look_at_owners(void *session) {
         session_look_at_owners(session);
 }

@@ -325,11 +325,18 @@ int owner_look(SessionDir *dir, int root_fd, const OwnerClock *clock, bool with_
 }
 
 int owner_copy(SessionDir *dir, const SessionDir *from) {
-        _cleanup_free_ char *text = NULL;
-        size_t n;
-        int r = session_dir_read_tracing(from, OWNERS_FILE, &text, &n);
+        static const char *const files[] = { OWNERS_FILE, MAPS_FILE };
+        int r = 0;
 
-        if (r < 0)
-                return r == -ENOENT ? 0 : r;
-        return session_dir_write_tracing(dir, OWNERS_FILE, text, n, false);
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(files); i++) {
+                _cleanup_free_ char *text = NULL;
+                size_t n;
+
+                r = session_dir_read_tracing(from, files[i], &text, &n);
+                if (r >= 0)
+                        r = session_dir_write_tracing(dir, files[i], text, n, false);
+                if (r == -ENOENT)
+                        r = 0;
+        }
+        return r;
 }

@@ -306,6 +306,31 @@ int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const SessionMeta *m,
 int tracing_copy_end(SessionDir *dir, Tracer *tracer, bool synced, const char **ret_path);
 
 /*
+ * Maps look: which files processes have mapped as code, into the session's tracing/maps
+ *
+ *      look NS                              of the trace clock; what follows was seen then or a little later
+ *      process TGID
+ *      map START-END OFFSET MAJOR:MINOR INODE BUILDID PATH
+ *
+ * START, END and OFFSET are hexadecimal; BUILDID is "-" where it is not known; PATH goes to the end of the line, as
+ * /proc/PID/maps has it, which is how the process sees it, or is "[vdso]".  What is mapped later is told by events
+ * (daemon/instances/instance.h).  Some 16,384 processes and 65,536 mappings at most.
+ */
+#define MAPS_FILE "maps"
+#define MAPS_LOOK "look "
+#define MAPS_BYTES_MAX ((size_t) 8 << 20)
+#define MAPS_SOCKET RUNSTATEDIR "/ftraced-maps/socket"
+
+/* Adds the lines of all processes below @root_fd, or of user @only's if it is not -1, and "end".  0 or -errno. */
+int maps_look(int root_fd, uid_t only, Buf *out);
+/* Answers who is connected by @fd: the whole of "ftraced --maps".  0 or -errno. */
+int maps_serve(int fd);
+/* Before privileges are dropped: if this process may look at others' maps, a child keeps that.  0 or -errno. */
+int maps_reader_start(void);
+/* Asks the child, or else the service.  0; -ETIMEDOUT; -ENOENT, -ECONNREFUSED: there is none; -errno. */
+int maps_note(SessionDir *dir, uint64_t at_ns, uid_t only);
+
+/*
  * Owner look: whose tasks are now, added to the session's tracing/owners (owner/owners.h)
  *
  * Some 50 us a task, away from the loop (daemon/process/background.h).  At most 65,536 tasks are looked at; a file that
@@ -320,7 +345,7 @@ typedef struct OwnerClock {
 
 /* @root_fd: where proc/ and sys/ are; @with_names: of containers, which only root may read.  0 or -errno. */
 int owner_look(SessionDir *dir, int root_fd, const OwnerClock *clock, bool with_names);
-/* The file of @from, if it has one. */
+/* The files of @from, that and maps, if it has them. */
 int owner_copy(SessionDir *dir, const SessionDir *from);
 
 /*

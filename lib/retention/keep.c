@@ -39,6 +39,7 @@ static const struct {
         { "tracing", .is_dir = true },
         { "tracing/saved_cmdlines", .is_replaced = true },
         { "tracing/owners", .is_replaced = true },
+        { "tracing/maps", .is_replaced = true },
         { "tracing/printk_formats", .is_replaced = true },
         { "tracing/trace_options", .is_replaced = true },
         { "tracing/events", .is_dir = true },

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * /proc/PID/maps of somebody else's process needs CAP_SYS_PTRACE, which the daemon has not.  As a service it asks
+ * ftraced-maps.socket, whose service has nothing but that; where it was begun with all of root's capabilities, a child
+ * keeps that one, and is asked by a byte.  Either answers with lines, the last of which is "end".
+ */
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/unit.h"
+#include "daemon/process/sandbox.h"
+#include "daemon/watch/watch.h"
+#include "programs/elf-notes.h"
+
+#define PROCESSES_MAX 16384
+#define LINES_MAX 65536
+#define ONE_MAX ((size_t) 4 << 20) /* /proc/PID/maps */
+#define STATUS_MAX ((size_t) 64 << 10)
+#define END "end\n"
+#define ASK_S 10
+#define READER_MEMORY ((uint64_t) 256 << 20)
+
+typedef struct BuildId {
+        char text[BUILD_ID_CHARS_MAX + 1];
+} BuildId;
+
+typedef struct Look {
+        Buf *out;
+        unsigned n_lines;
+        uid_t only; /* NO_UID: processes of all */
+        Hash files; /* index + 1 of its build ID, by device and inode */
+        BuildId *ids;
+        size_t n_ids;
+} Look;
+
+#define NO_UID ((uid_t) -1)
+
+/* --- the look ---------------------------------------------------------------------------------- */
+
+/* The file that a process sees at @path, if it is the one it has mapped. */
+static int open_mapped(int process_fd, const char *path, uint64_t inode) {
+        struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+                                .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+        _cleanup_close_ int root = openat(process_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC),
+                            fd = -EBADF;
+        struct stat st;
+
+        if (root < 0)
+                return -errno;
+        fd = (int) syscall(SYS_openat2, root, path, &how, sizeof(how));
+        if (fd < 0)
+                return -errno;
+        if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_ino != inode)
+                return -ENOENT;
+        return TAKE_FD(fd);
+}
+
+/* "-" of what has none, or cannot be read.  NULL without memory. */
+static const char *find_build_id(Look *l, int process_fd, uint64_t device, uint64_t inode,
+                                 const char *path) {
+        uint64_t key = hash_mix(device ^ hash_mix(inode)), known = hash_get(&l->files, key);
+        BuildId id = { "-" };
+        _cleanup_buf_ Buf notes = BUF_INIT;
+        _cleanup_close_ int fd = -EBADF;
+
+        if (known > 0)
+                return l->ids[known - 1].text;
+        fd = open_mapped(process_fd, path, inode);
+        if (fd >= 0 && elf_notes_read(fd, &notes) == 0)
+                (void) build_id_find(notes.data, notes.n_data, id.text);
+        if (!ARRAY_ADD(l->ids, l->n_ids, id) || hash_set(&l->files, key, l->n_ids) < 0)
+                return NULL;
+        return l->ids[l->n_ids - 1].text;
+}
+
+/* A line of /proc/PID/maps: "START-END r-xp OFFSET MAJOR:MINOR INODE     PATH" (linux 6.12 fs/proc/task_mmu.c). */
+static int tell_line(Look *l, int process_fd, const char *line) {
+        uint64_t start, end, offset, inode;
+        unsigned major_, minor_;
+        char rights[5];
+        const char *path = strchr(line, '/'), *id;
+
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64, &start, &end,
+                   rights, &offset, &major_, &minor_, &inode) != 7 ||
+            rights[2] != 'x')
+                return 0;
+        if (strstr(line, " [vdso]"))
+                path = "[vdso]";
+        else if (!path || inode == 0)
+                return 0;
+        id = inode > 0 ? find_build_id(l, process_fd, makedev(major_, minor_), inode, path) : "-";
+        if (!id)
+                return -ENOMEM;
+        l->n_lines++;
+        buf_printf(l->out, "map %" PRIx64 "-%" PRIx64 " %" PRIx64 " %u:%u %" PRIu64 " %s %s\n",
+                   start, end, offset, major_, minor_, inode, id, path);
+        return l->out->error;
+}
+
+static bool is_wanted(const Look *l, int process_fd) {
+        _cleanup_free_ char *status = NULL;
+        const char *uid;
+
+        if (l->only == NO_UID)
+                return true;
+        return file_read(process_fd, "status", &status, NULL, STATUS_MAX) >= 0 &&
+               (uid = strstr(status, "\nUid:\t")) && strtoul(uid + 6, NULL, 10) == l->only;
+}
+
+/* One that is gone, is the kernel's, or is not to be read is passed over. */
+static int tell_process(Look *l, int proc_fd, const char *pid) {
+        _cleanup_close_ int fd = dir_open(proc_fd, pid);
+        _cleanup_free_ char *maps = NULL;
+        size_t n_before;
+        int r = fd >= 0 && is_wanted(l, fd) ? file_read(fd, "maps", &maps, NULL, ONE_MAX) : -ENOENT;
+
+        if (r < 0)
+                return r == -ENOMEM ? r : 0;
+        n_before = l->n_lines;
+        buf_printf(l->out, "process %s\n", pid);
+        for (char *line = maps, *next; r >= 0 && *line && l->n_lines < LINES_MAX; line = next) {
+                next = line + strcspn(line, "\n");
+                if (*next)
+                        *next++ = 0;
+                r = tell_line(l, fd, line);
+        }
+        if (r >= 0 && l->n_lines == n_before)
+                l->out->n_data -= strlen("process \n") + strlen(pid);
+        return r;
+}
+
+int maps_look(int root_fd, uid_t only, Buf *out) {
+        _cleanup_(closedirp) DIR *d = NULL;
+        Look l = { .out = out, .only = only };
+        const char *pid;
+        int r = dir_list(&d, dir_open(root_fd, "proc"));
+
+        for (unsigned n = 0; r >= 0 && n < PROCESSES_MAX && l.n_lines < LINES_MAX &&
+                             out->n_data < MAPS_BYTES_MAX && (pid = dir_next_number(d));
+             n++)
+                r = tell_process(&l, dirfd(d), pid);
+        hash_done(&l.files);
+        free(l.ids);
+        if (r < 0)
+                return r;
+        buf_adds(out, END);
+        return out->error;
+}
+
+/* --- who may look -------------------------------------------------------------------------------- */
+
+static int reader_fd = -EBADF; /* of the child, for as long as the daemon lives */
+static pthread_mutex_t reader_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int write_all(int fd, const Buf *text) {
+        for (size_t n = 0; n < text->n_data;) {
+                ssize_t k = send(fd, text->data + n, text->n_data - n, MSG_NOSIGNAL);
+
+                if (k < 0 && errno != EINTR)
+                        return ORIGIN(-errno);
+                n += k > 0 ? (size_t) k : 0;
+        }
+        return 0;
+}
+
+/* A caller is told of nobody else's processes but the ones he asks for by a user's number. */
+static int answer(int fd, int root_fd) {
+        _cleanup_buf_ Buf text = BUF_INIT;
+        uint32_t only;
+        int r;
+
+        if (recv(fd, &only, sizeof(only), MSG_WAITALL) != (ssize_t) sizeof(only))
+                return ORIGIN(-EPIPE);
+        r = maps_look(root_fd, only, &text);
+        return r < 0 ? r : write_all(fd, &text);
+}
+
+int maps_serve(int fd) {
+        _cleanup_close_ int root = dir_open(AT_FDCWD, "/");
+        int r = root < 0 ? root : privilege_drop(PRIVILEGE_PTRACE);
+
+        return r < 0 ? r : answer(fd, root);
+}
+
+int maps_reader_start(void) {
+        int pair[2];
+        pid_t pid;
+
+        if (prctl(PR_CAPBSET_READ, PRIVILEGE_PTRACE, 0, 0, 0) != 1)
+                return 0;
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+                return ORIGIN(-errno);
+        pid = fork();
+        if (pid == 0) {
+                int root = dir_open(AT_FDCWD, "/");
+
+                (void) prctl(PR_SET_NAME, "ftraced-maps");
+                (void) setsid(); /* a terminal's ^C is for the daemon */
+                if (dup2(pair[1], STDIN_FILENO) < 0 || dup2(root, STDOUT_FILENO) < 0)
+                        _exit(1);
+                (void) syscall(SYS_close_range, STDERR_FILENO, ~0U, 0);
+                if (privilege_drop(PRIVILEGE_PTRACE) < 0)
+                        _exit(1);
+                while (answer(STDIN_FILENO, STDOUT_FILENO) >= 0)
+                        ;
+                _exit(0);
+        }
+        (void) close(pair[1]);
+        if (pid < 0) {
+                (void) close(pair[0]);
+                return ORIGIN(-errno);
+        }
+        reader_fd = pair[0];
+        return 0;
+}
+
+static int connect_service(void) {
+        static const struct sockaddr_un address = { AF_UNIX, MAPS_SOCKET };
+        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        if (fd < 0 || connect(fd, (const struct sockaddr *) &address, sizeof(address)) < 0)
+                return ORIGIN(-errno);
+        return TAKE_FD(fd);
+}
+
+static int ask(int fd, uid_t only, Buf *out) {
+        const struct timeval limit = { .tv_sec = ASK_S };
+        uint32_t asked = only;
+        char part[16384];
+        ssize_t n;
+
+        if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) < 0 ||
+            send(fd, &asked, sizeof(asked), MSG_NOSIGNAL) < 0)
+                return ORIGIN(-errno);
+        while (out->error == 0) {
+                if (out->n_data >= strlen(END) &&
+                    memcmp(out->data + out->n_data - strlen(END), END, strlen(END)) == 0)
+                        return 0;
+                if (out->n_data > MAPS_BYTES_MAX + ONE_MAX)
+                        return ORIGIN(-EFBIG);
+                n = recv(fd, part, sizeof(part), 0);
+                if (n <= 0 && !(n < 0 && errno == EINTR))
+                        return n == 0 ? ORIGIN(-EPIPE) : errno == EAGAIN ? -ETIMEDOUT : ORIGIN(-errno);
+                buf_add(out, part, (size_t) MAX(n, 0));
+        }
+        return out->error;
+}
+
+static int ask_reader(uid_t only, Buf *out) {
+        _cleanup_close_ int service = -EBADF;
+        int r;
+
+        if (reader_fd < 0) {
+                service = connect_service();
+                return service < 0 ? service : ask(service, only, out);
+        }
+        (void) pthread_mutex_lock(&reader_lock);
+        r = ask(reader_fd, only, out);
+        /* The rest of an answer that came too late would be the next one's beginning. */
+        if (r < 0)
+                reader_fd = safe_close(reader_fd);
+        (void) pthread_mutex_unlock(&reader_lock);
+        return r;
+}
+
+int maps_note(SessionDir *dir, uint64_t at_ns, uid_t only) {
+        _cleanup_buf_ Buf text = BUF_INIT;
+        int r;
+
+        buf_printf(&text, MAPS_LOOK "%" PRIu64 "\n", at_ns);
+        r = BACKGROUND_CALL(ask_reader(only, &text));
+        return r < 0 ? r
+                     : session_dir_write_tracing(dir, MAPS_FILE, text.data,
+                                                 text.n_data - strlen(END), false);
+}
