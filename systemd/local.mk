@@ -3,8 +3,11 @@ systemdsystemunit_DATA += %D%/ftraced.service %D%/ftraced-restore.service
 systemdsystemunit_DATA += %D%/ftraced-capture@.service %D%/ftraced-rescue.service
 dist_systemdsystemunit_DATA += %D%/ftraced-capture@.timer
 dist_systemdsystemunit_DATA += %D%/ftraced.socket %D%/ftraced-ship.timer
-systemdsystemunit_DATA += %D%/ftraced-ship.service
+systemdsystemunit_DATA += %D%/ftraced-ship.service %D%/ftraced-maps@.service
+dist_systemdsystemunit_DATA += %D%/ftraced-maps.socket
 endif
+CLEANFILES += %D%/ftraced-maps@.service
+EXTRA_DIST += %D%/ftraced-maps@.service.in
 CLEANFILES += %D%/ftraced-capture@.service %D%/ftraced-rescue.service %D%/ftraced-ship.service
 EXTRA_DIST += %D%/ftraced-capture@.service.in %D%/ftraced-rescue.service.in %D%/ftraced-ship.service.in
 CLEANFILES += %D%/ftraced.service %D%/ftraced-restore.service

@@ -400,7 +400,7 @@ int value_probe_make_owners(Plan *p, const Functions *f, const Spec *spec, Strv 
 /* Called for each new mapping, whether somebody counts or not (linux 5.10 to 7.2 mm/mmap.c, mm/vma.c, mm/mprotect.c). */
 #define MAPS_FUNCTION "perf_event_mmap"
 #define MAPS_LETTER 'm'
-#define MAPS_FILTER "x_flags & 4 && u_ino != 0" /* VM_EXEC */
+#define MAPS_FILTER "x_flags & 4" /* VM_EXEC */
 static const char *const maps_fields[] = {
         "tgid=vma.vm_mm.owner.tgid:d",
         "mm=vma.vm_mm:x",
@@ -408,6 +408,7 @@ static const char *const maps_fields[] = {
         "end=vma.vm_end:x",
         "pgoff=vma.vm_pgoff:u",
         "flags=vma.vm_flags:x",
+        "mapped=vma.vm_file:x", /* 0: no file, and what follows of it has not been read */
         "dev=vma.vm_file.f_inode.i_sb.s_dev:dev",
         "ino=vma.vm_file.f_inode.i_ino:u",
         "file=vma.vm_file.f_path.dentry:path",

@@ -303,12 +303,29 @@ void session_look_at_owners(Session *s) {
 static void look_at_maps(void *session) {
         Session *s = session;
         bool is_root = s->meta->owner_uid == 0 || s->meta->owner_uid == geteuid();
-        int r = maps_note(s->dir, s->meta->start.trace_ns, is_root ? (uid_t) -1 : s->meta->owner_uid);
+        _cleanup_buf_ Buf maps = BUF_INIT, text = BUF_INIT;
+        ClockTuple after = {};
+        int r = maps_ask(is_root ? (uid_t) -1 : s->meta->owner_uid, &maps);
 
+        if (!s->tracer || !s->dir)
+                return;
+        if (r >= 0)
+                r = tracer_read_clocks(s->tracer, &after);
+        if (r >= 0) {
+                buf_printf(&text, MAPS_LOOK "%" PRIu64 " %" PRIu64 "\n", s->meta->start.trace_ns,
+                           after.trace_ns);
+                buf_add(&text, maps.data, maps.n_data);
+                r = text.error ?: session_dir_write_tracing(s->dir, MAPS_FILE, text.data, text.n_data, false);
+        }
         if (r < 0)
-                session_warn(s, "functions of programs that ran before will have no names: "
-                                "what they have mapped could not be asked for (ftraced-maps.socket): %s",
-                             origin_text(r));
+                session_warn(s, "functions of programs that ran before will have no names: what they have "
+                                "mapped could not be asked for (%s): %s",
+                             maps_reader(), origin_text(r));
+        else if (maps.n_data >= strlen(MAPS_PARTIAL) &&
+                 memcmp(maps.data + maps.n_data - strlen(MAPS_PARTIAL), MAPS_PARTIAL,
+                        strlen(MAPS_PARTIAL)) == 0)
+                session_warn(s, "functions of some programs that ran before will have no names: they "
+                                "have mapped too much to be looked at");
 }
 
 void session_look_at_maps_soon(Session *s) {

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -27,10 +28,11 @@
 
 #define PROCESSES_MAX 16384
 #define LINES_MAX 65536
+#define LINES_OF_ONE_MAX 4096
 #define ONE_MAX ((size_t) 4 << 20) /* /proc/PID/maps */
 #define STATUS_MAX ((size_t) 64 << 10)
 #define END "end\n"
-#define ASK_S 10
+#define ASK_NS (10 * NSEC_PER_SEC)
 #define READER_MEMORY ((uint64_t) 256 << 20)
 
 typedef struct BuildId {
@@ -40,6 +42,7 @@ typedef struct BuildId {
 typedef struct Look {
         Buf *out;
         unsigned n_lines;
+        bool is_partial;
         uid_t only; /* NO_UID: processes of all */
         Hash files; /* index + 1 of its build ID, by device and inode */
         BuildId *ids;
@@ -50,8 +53,9 @@ typedef struct Look {
 
 /* --- the look ---------------------------------------------------------------------------------- */
 
-/* The file that a process sees at @path, if it is the one it has mapped. */
-static int open_mapped(int process_fd, const char *path, uint64_t inode) {
+/* The file that a process sees at @path, if it is the one it has mapped; *@ret_device: where it is for stat(), which on some
+ * file systems is not what maps say. */
+static int open_mapped(int process_fd, const char *path, uint64_t inode, uint64_t *ret_device) {
         struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
                                 .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
         _cleanup_close_ int root = openat(process_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC),
@@ -65,23 +69,27 @@ static int open_mapped(int process_fd, const char *path, uint64_t inode) {
                 return -errno;
         if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_ino != inode)
                 return -ENOENT;
+        *ret_device = st.st_dev;
         return TAKE_FD(fd);
 }
 
-/* "-" of what has none, or cannot be read.  NULL without memory. */
+/* "-" of what has none, or cannot be read.  NULL without memory.  What one process shows counts for others only where both
+ * device and inode are the file's own. */
 static const char *find_build_id(Look *l, int process_fd, uint64_t device, uint64_t inode,
                                  const char *path) {
         uint64_t key = hash_mix(device ^ hash_mix(inode)), known = hash_get(&l->files, key);
         BuildId id = { "-" };
         _cleanup_buf_ Buf notes = BUF_INIT;
         _cleanup_close_ int fd = -EBADF;
+        uint64_t seen = 0;
 
         if (known > 0)
                 return l->ids[known - 1].text;
-        fd = open_mapped(process_fd, path, inode);
+        fd = open_mapped(process_fd, path, inode, &seen);
         if (fd >= 0 && elf_notes_read(fd, &notes) == 0)
                 (void) build_id_find(notes.data, notes.n_data, id.text);
-        if (!ARRAY_ADD(l->ids, l->n_ids, id) || hash_set(&l->files, key, l->n_ids) < 0)
+        if (!ARRAY_ADD(l->ids, l->n_ids, id) ||
+            (fd >= 0 && seen == device && hash_set(&l->files, key, l->n_ids) < 0))
                 return NULL;
         return l->ids[l->n_ids - 1].text;
 }
@@ -97,7 +105,7 @@ static int tell_line(Look *l, int process_fd, const char *line) {
                    rights, &offset, &major_, &minor_, &inode) != 7 ||
             rights[2] != 'x')
                 return 0;
-        if (strstr(line, " [vdso]"))
+        if (inode == 0 && strstr(line, " [vdso]"))
                 path = "[vdso]";
         else if (!path || inode == 0)
                 return 0;
@@ -127,15 +135,20 @@ static int tell_process(Look *l, int proc_fd, const char *pid) {
         size_t n_before;
         int r = fd >= 0 && is_wanted(l, fd) ? file_read(fd, "maps", &maps, NULL, ONE_MAX) : -ENOENT;
 
-        if (r < 0)
+        if (r < 0) {
+                l->is_partial |= r == -EFBIG;
                 return r == -ENOMEM ? r : 0;
+        }
         n_before = l->n_lines;
         buf_printf(l->out, "process %s\n", pid);
-        for (char *line = maps, *next; r >= 0 && *line && l->n_lines < LINES_MAX; line = next) {
+        for (char *line = maps, *next; r >= 0 && *line; line = next) {
                 next = line + strcspn(line, "\n");
                 if (*next)
                         *next++ = 0;
-                r = tell_line(l, fd, line);
+                if (l->n_lines - n_before < LINES_OF_ONE_MAX)
+                        r = tell_line(l, fd, line);
+                else
+                        l->is_partial = true;
         }
         if (r >= 0 && l->n_lines == n_before)
                 l->out->n_data -= strlen("process \n") + strlen(pid);
@@ -148,21 +161,23 @@ int maps_look(int root_fd, uid_t only, Buf *out) {
         const char *pid;
         int r = dir_list(&d, dir_open(root_fd, "proc"));
 
-        for (unsigned n = 0; r >= 0 && n < PROCESSES_MAX && l.n_lines < LINES_MAX &&
-                             out->n_data < MAPS_BYTES_MAX && (pid = dir_next_number(d));
-             n++)
-                r = tell_process(&l, dirfd(d), pid);
+        for (unsigned n = 0; r >= 0 && (pid = dir_next_number(d)); n++)
+                if (n < PROCESSES_MAX && l.n_lines < LINES_MAX && out->n_data < MAPS_BYTES_MAX)
+                        r = tell_process(&l, dirfd(d), pid);
+                else
+                        l.is_partial = true;
         hash_done(&l.files);
         free(l.ids);
         if (r < 0)
                 return r;
-        buf_adds(out, END);
+        buf_adds(out, l.is_partial ? MAPS_PARTIAL END : END);
         return out->error;
 }
 
 /* --- who may look -------------------------------------------------------------------------------- */
 
 static int reader_fd = -EBADF; /* of the child, for as long as the daemon lives */
+static bool has_child;
 static pthread_mutex_t reader_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int write_all(int fd, const Buf *text) {
@@ -195,6 +210,10 @@ int maps_serve(int fd) {
         return r < 0 ? r : answer(fd, root);
 }
 
+static int limit(int resource, uint64_t n) {
+        return setrlimit(resource, &(struct rlimit){ n, n });
+}
+
 int maps_reader_start(void) {
         int pair[2];
         pid_t pid;
@@ -212,7 +231,8 @@ int maps_reader_start(void) {
                 if (dup2(pair[1], STDIN_FILENO) < 0 || dup2(root, STDOUT_FILENO) < 0)
                         _exit(1);
                 (void) syscall(SYS_close_range, STDERR_FILENO, ~0U, 0);
-                if (privilege_drop(PRIVILEGE_PTRACE) < 0)
+                if (privilege_drop(PRIVILEGE_PTRACE) < 0 || limit(RLIMIT_AS, READER_MEMORY) < 0 ||
+                    limit(RLIMIT_FSIZE, 0) < 0 || limit(RLIMIT_CORE, 0) < 0)
                         _exit(1);
                 while (answer(STDIN_FILENO, STDOUT_FILENO) >= 0)
                         ;
@@ -224,6 +244,7 @@ int maps_reader_start(void) {
                 return ORIGIN(-errno);
         }
         reader_fd = pair[0];
+        has_child = true;
         return 0;
 }
 
@@ -237,13 +258,14 @@ static int connect_service(void) {
 }
 
 static int ask(int fd, uid_t only, Buf *out) {
-        const struct timeval limit = { .tv_sec = ASK_S };
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        uint64_t end_ns = now_ns(CLOCK_MONOTONIC) + ASK_NS;
         uint32_t asked = only;
         char part[16384];
         ssize_t n;
+        int r;
 
-        if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) < 0 ||
-            send(fd, &asked, sizeof(asked), MSG_NOSIGNAL) < 0)
+        if (send(fd, &asked, sizeof(asked), MSG_NOSIGNAL) < 0)
                 return ORIGIN(-errno);
         while (out->error == 0) {
                 if (out->n_data >= strlen(END) &&
@@ -251,24 +273,22 @@ static int ask(int fd, uid_t only, Buf *out) {
                         return 0;
                 if (out->n_data > MAPS_BYTES_MAX + ONE_MAX)
                         return ORIGIN(-EFBIG);
+                r = poll_until(&p, 1, end_ns);
+                if (r < 0)
+                        return r;
                 n = recv(fd, part, sizeof(part), 0);
                 if (n <= 0 && !(n < 0 && errno == EINTR))
-                        return n == 0 ? ORIGIN(-EPIPE) : errno == EAGAIN ? -ETIMEDOUT : ORIGIN(-errno);
+                        return n == 0 ? ORIGIN(-EPIPE) : ORIGIN(-errno);
                 buf_add(out, part, (size_t) MAX(n, 0));
         }
         return out->error;
 }
 
-static int ask_reader(uid_t only, Buf *out) {
-        _cleanup_close_ int service = -EBADF;
+static int ask_child(uid_t only, Buf *out) {
         int r;
 
-        if (reader_fd < 0) {
-                service = connect_service();
-                return service < 0 ? service : ask(service, only, out);
-        }
         (void) pthread_mutex_lock(&reader_lock);
-        r = ask(reader_fd, only, out);
+        r = reader_fd < 0 ? ORIGIN(-EPIPE) : ask(reader_fd, only, out);
         /* The rest of an answer that came too late would be the next one's beginning. */
         if (r < 0)
                 reader_fd = safe_close(reader_fd);
@@ -276,13 +296,20 @@ static int ask_reader(uid_t only, Buf *out) {
         return r;
 }
 
-int maps_note(SessionDir *dir, uint64_t at_ns, uid_t only) {
-        _cleanup_buf_ Buf text = BUF_INIT;
-        int r;
+static int ask_service(uid_t only, Buf *out) {
+        _cleanup_close_ int fd = connect_service();
 
-        buf_printf(&text, MAPS_LOOK "%" PRIu64 "\n", at_ns);
-        r = BACKGROUND_CALL(ask_reader(only, &text));
-        return r < 0 ? r
-                     : session_dir_write_tracing(dir, MAPS_FILE, text.data,
-                                                 text.n_data - strlen(END), false);
+        return fd < 0 ? fd : ask(fd, only, out);
+}
+
+const char *maps_reader(void) {
+        return has_child ? "the child that may look" : "ftraced-maps.socket";
+}
+
+int maps_ask(uid_t only, Buf *out) {
+        int r = BACKGROUND_CALL(has_child ? ask_child(only, out) : ask_service(only, out));
+
+        if (r >= 0)
+                out->n_data -= strlen(END);
+        return r;
 }

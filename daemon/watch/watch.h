@@ -308,27 +308,31 @@ int tracing_copy_end(SessionDir *dir, Tracer *tracer, bool synced, const char **
 /*
  * Maps look: which files processes have mapped as code, into the session's tracing/maps
  *
- *      look NS                              of the trace clock; what follows was seen then or a little later
+ *      look NS NS                           of the trace clock; what follows was seen between the two
  *      process TGID
  *      map START-END OFFSET MAJOR:MINOR INODE BUILDID PATH
+ *      partial                              of some processes not all was looked at, or of some nothing
  *
  * START, END and OFFSET are hexadecimal; BUILDID is "-" where it is not known; PATH goes to the end of the line, as
  * /proc/PID/maps has it, which is how the process sees it, or is "[vdso]".  What is mapped later is told by events
- * (daemon/instances/instance.h).  Some 16,384 processes and 65,536 mappings at most.
+ * (daemon/instances/instance.h).  16,384 processes, 65,536 mappings, 4,096 of a process and 8 MiB at most.
  */
 #define MAPS_FILE "maps"
 #define MAPS_LOOK "look "
+#define MAPS_PARTIAL "partial\n"
 #define MAPS_BYTES_MAX ((size_t) 8 << 20)
 #define MAPS_SOCKET RUNSTATEDIR "/ftraced-maps/socket"
 
-/* Adds the lines of all processes below @root_fd, or of user @only's if it is not -1, and "end".  0 or -errno. */
+/* Adds the lines of all processes below @root_fd, or of user @only's if it is not -1, and "end", but no look.  0 or -errno. */
 int maps_look(int root_fd, uid_t only, Buf *out);
 /* Answers who is connected by @fd: the whole of "ftraced --maps".  0 or -errno. */
 int maps_serve(int fd);
 /* Before privileges are dropped: if this process may look at others' maps, a child keeps that.  0 or -errno. */
 int maps_reader_start(void);
-/* Asks the child, or else the service.  0; -ETIMEDOUT; -ENOENT, -ECONNREFUSED: there is none; -errno. */
-int maps_note(SessionDir *dir, uint64_t at_ns, uid_t only);
+/* Adds the same, without "end", as the child or else the service tells it.  0; -ETIMEDOUT; -ENOENT, -ECONNREFUSED: there is
+ * none; -errno. */
+int maps_ask(uid_t only, Buf *out);
+const char *maps_reader(void); /* who is asked */
 
 /*
  * Owner look: whose tasks are now, added to the session's tracing/owners (owner/owners.h)

@@ -17,3 +17,10 @@ noinst_PROGRAMS += %D%/requests
 
 noinst_PROGRAMS += %D%/numbered
 %C%_numbered_SOURCES = %D%/numbered.c
+noinst_PROGRAMS += %D%/stacked %D%/unstacked
+%C%_stacked_SOURCES = %D%/stacked.c
+%C%_stacked_CFLAGS = $(AM_CFLAGS) $(stacked_cflags) -fno-omit-frame-pointer
+# The same without frame pointers.
+%C%_unstacked_SOURCES = %D%/stacked.c
+%C%_unstacked_CFLAGS = $(AM_CFLAGS) $(stacked_cflags) -fomit-frame-pointer
+stacked_cflags = -O1 -fno-optimize-sibling-calls

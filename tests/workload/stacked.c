@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * stacked N [SECONDS] - sends N datagrams, each below main() > even() or odd() > send_one(), which makes the system call
+ * itself; SECONDS after it said "ready".  It has frame pointers, unless the Makefile says otherwise.
+ */
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline))
+
+NOINLINE long send_one(int fd, int i);
+NOINLINE long even(int fd, int i);
+NOINLINE long odd(int fd, int i);
+NOINLINE void end_of_main(void);
+
+static const struct sockaddr_in to = { .sin_family = AF_INET,
+                                       .sin_port = 0x0900, /* discard, as the network has it */
+                                       .sin_addr.s_addr = 0x0100007f };
+
+NOINLINE long send_one(int fd, int i) {
+        long r;
+
+#if defined(__x86_64__)
+        register long flags __asm__("r10") = 0, address __asm__("r8") = (long) &to,
+                            n __asm__("r9") = sizeof(to);
+
+        __asm__ volatile("syscall"
+                         : "=a"(r)
+                         : "a"(SYS_sendto), "D"(fd), "S"(&i), "d"(1), "r"(flags), "r"(address),
+                           "r"(n)
+                         : "rcx", "r11", "memory");
+#else
+        r = sendto(fd, &i, 1, 0, (const struct sockaddr *) &to, sizeof(to));
+#endif
+        return r + 1;
+}
+
+/* Nothing is a tail call: each adds something. */
+NOINLINE long even(int fd, int i) {
+        return send_one(fd, i) + 2;
+}
+
+NOINLINE long odd(int fd, int i) {
+        return send_one(fd, i) + 3;
+}
+
+int main(int argc, char *argv[]) {
+        int n = argc > 1 ? atoi(argv[1]) : 1, fd = socket(AF_INET, SOCK_DGRAM, 0);
+        long sum = 0;
+
+        if (argc > 2) {
+                puts("ready");
+                (void) fflush(stdout);
+                (void) sleep((unsigned) atoi(argv[2]));
+        }
+        for (int i = 0; i < n; i++)
+                sum += i % 2 ? odd(fd, i) : even(fd, i);
+        return sum == 1;
+}
+
+void end_of_main(void) {
+}
