@@ -25,8 +25,6 @@ static int add_notes(int fd, const Segment *s, Buf *out) {
         uint8_t notes[4096];
         int r = 0;
 
-        if (!s->has_notes || s->n > ELF_NOTES_MAX)
-                return 0;
         for (uint64_t k = 0, n; r == 0 && k < s->n; k += n) {
                 n = MIN(s->n - k, (uint64_t) sizeof(notes));
                 r = read_at(fd, notes, n, s->offset + k);
@@ -74,7 +72,9 @@ int elf_notes_read(int fd, Buf *out) {
                                          segment.wide.p_type == PT_NOTE }
                             : (Segment){ segment.narrow.p_offset, segment.narrow.p_filesz,
                                          segment.narrow.p_type == PT_NOTE };
-                n_notes += s.has_notes ? s.n : 0;
+                if (!s.has_notes || s.n > ELF_NOTES_MAX)
+                        continue;
+                n_notes += s.n;
                 r = add_notes(fd, &s, out);
         }
         return r;

@@ -79,6 +79,11 @@ unit_programs += %D%/lib-learn
 %C%_lib_learn_CFLAGS = $(unit_cflags)
 %C%_lib_learn_LDADD = $(unit_libs) $(learn_libs) $(CHECK_LIBS)
 
+%C%_lib_programs_SOURCES = %D%/test-elf-notes.c
+%C%_lib_programs_CFLAGS = $(unit_cflags)
+%C%_lib_programs_LDADD = $(unit_libs) $(meta_libs) $(programs_libs) $(CHECK_LIBS)
+unit_programs += %D%/lib-programs
+
 unit_programs += %D%/lib-owner
 %C%_lib_owner_SOURCES = %D%/test-cgroup-words.c %D%/test-owners.c
 %C%_lib_owner_CFLAGS = $(unit_cflags)
@@ -189,7 +194,7 @@ unit_programs += %D%/daemon-lean
 %C%_daemon_tracer_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 %C%_daemon_tracer_LDFLAGS = $(fake_kernel_ldflags)
 
-%C%_daemon_watch_SOURCES = %D%/test-guard.c %D%/test-live.c %D%/test-owner-look.c %D%/test-tamper.c
+%C%_daemon_watch_SOURCES = %D%/test-guard.c %D%/test-live.c %D%/test-maps-look.c %D%/test-owner-look.c %D%/test-tamper.c
 %C%_daemon_watch_CFLAGS = $(unit_cflags)
 %C%_daemon_watch_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A directory stands for /: below proc/ are processes, each with a root directory of its own. */
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "daemon/watch/watch.h"
+#include "scratch.h"
+
+/* This program's own file, which has a build ID or not, as PROGRAM sees it. */
+static void put_program(const Scratch *s, const char *path) {
+        _cleanup_free_ char *self = NULL;
+        size_t n;
+
+        scratch_put(s, path, "");
+        ck_assert_int_eq(file_read(AT_FDCWD, "/proc/self/exe", &self, &n, (size_t) 1 << 30), 0);
+        scratch_write(s->fd, path, self, n);
+}
+
+static void put_maps(const Scratch *s, const char *pid, unsigned uid, const char *maps) {
+        char path[64], status[64];
+
+        (void) snprintf(path, sizeof(path), "proc/%s/status", pid);
+        (void) snprintf(status, sizeof(status), "Name:\tx\nUid:\t%u\t%u\t%u\t%u\n", uid, uid, uid, uid);
+        scratch_put(s, path, status);
+        (void) snprintf(path, sizeof(path), "proc/%s/maps", pid);
+        scratch_put(s, path, maps);
+}
+
+static char *look(const Scratch *s, uid_t only) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+
+        ck_assert_int_eq(maps_look(s->fd, only, &out), 0);
+        return TEXT_OF(out);
+}
+
+SCRATCH_TEST(only_code_of_files_is_told) {
+        _cleanup_free_ char *text = NULL;
+
+        put_maps(s, "7", 0,
+                 "555555554000-555555555000 r--p 00000000 08:01 12                 /bin/a\n"
+                 "555555555000-555555556000 r-xp 00001000 08:01 12                 /bin/a b (deleted)\n"
+                 "555555556000-555555557000 rw-p 00002000 08:01 12                 /bin/a\n"
+                 "7ffff7000000-7ffff7001000 r-xp 00000000 00:00 0 \n"
+                 "7ffff7fc8000-7ffff7fca000 r-xp 00000000 00:00 0                  [vdso]\n"
+                 "7ffff7fd0000-7ffff7fd1000 r-xp 00000000 08:01 13                 /bin/x [vdso]\n"
+                 "no line\n"
+                 "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0          [vsyscall]");
+        put_maps(s, "8", 0, "");
+        put_maps(s, "9", 0, "1000-2000 rw-p 00000000 08:01 12 /bin/a\n");
+        text = look(s, (uid_t) -1);
+        ck_assert_str_eq(text, "process 7\n"
+                               "map 555555555000-555555556000 1000 8:1 12 - /bin/a b (deleted)\n"
+                               "map 7ffff7fc8000-7ffff7fca000 0 0:0 0 - [vdso]\n"
+                               "map 7ffff7fd0000-7ffff7fd1000 0 8:1 13 - /bin/x [vdso]\n"
+                               "end\n");
+}
+
+SCRATCH_TEST(processes_of_one_user_are_told_alone) {
+        _cleanup_free_ char *text = NULL;
+
+        put_maps(s, "7", 33, "1000-2000 r-xp 0 08:01 12 /bin/a\n");
+        put_maps(s, "8", 34, "1000-2000 r-xp 0 08:01 12 /bin/b\n");
+        text = look(s, 34);
+        ck_assert_str_eq(text, "process 8\nmap 1000-2000 0 8:1 12 - /bin/b\nend\n");
+}
+
+/* As the process sees it, below its own root directory, whatever links are there. */
+SCRATCH_TEST(a_build_id_is_of_the_file_that_is_mapped) {
+        _cleanup_free_ char *text = NULL, *wanted = NULL;
+        char maps[512];
+        struct stat st;
+
+        put_program(s, "proc/7/root/bin/a");
+        scratch_put(s, "proc/8/root/bin/empty", "");
+        scratch_put(s, "proc/9/root/bin/empty", "");
+        ck_assert_int_eq(symlinkat("../../../../proc/7/root/bin/a", s->fd, "proc/9/root/bin/a"), 0);
+        ck_assert_int_eq(fstatat(s->fd, "proc/7/root/bin/a", &st, 0), 0);
+        (void) snprintf(maps, sizeof(maps), "1000-2000 r-xp 00000000 %02x:%02x %llu /bin/a\n",
+                        major(st.st_dev), minor(st.st_dev), (unsigned long long) st.st_ino);
+        put_maps(s, "9", 0, maps);
+        text = look(s, (uid_t) -1);
+        ck_assert_ptr_nonnull(strstr(text, " - /bin/a\n"));
+        free(TAKE_PTR(text));
+        put_maps(s, "7", 0, maps);
+        text = look(s, (uid_t) -1);
+        ck_assert_int_ge(asprintf(&wanted, "process 7\nmap 1000-2000 0 %u:%u %llu ", major(st.st_dev),
+                                  minor(st.st_dev), (unsigned long long) st.st_ino),
+                         0);
+        ck_assert_ptr_nonnull(strstr(text, wanted));
+}
+
+SCRATCH_TEST(who_has_mapped_very_much_does_not_hide_others) {
+        _cleanup_buf_ Buf maps = BUF_INIT;
+        _cleanup_free_ char *many = NULL, *text = NULL;
+
+        for (unsigned i = 1; i <= 5000; i++)
+                buf_printf(&maps, "%x000-%x000 r-xp 0 08:01 12 /bin/a\n", i, i + 1);
+        many = TEXT_OF(maps);
+        put_maps(s, "7", 0, many);
+        put_maps(s, "8", 0, "1000-2000 r-xp 0 08:01 12 /bin/b\n");
+        text = look(s, (uid_t) -1);
+        ck_assert_ptr_nonnull(strstr(text, "map 1000000-1001000 "));
+        ck_assert_ptr_null(strstr(text, "map 1001000-1002000 "));
+        ck_assert_ptr_nonnull(strstr(text, " /bin/b\n"));
+        ck_assert_str_eq(text + strlen(text) - strlen(MAPS_PARTIAL "end\n"), MAPS_PARTIAL "end\n");
+}
