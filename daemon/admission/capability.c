@@ -66,7 +66,7 @@ static const Capability capabilities[_CAN_N] = {
                           "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS" },
         [CAN_PROGRAMS] = { "user-stack", "--user-stack", "which functions of programs led there",
                            "dynamic_events events/ftrace/user_stack options/userstacktrace", NULL,
-                           "6.1 with CONFIG_USER_STACKTRACE_SUPPORT and CONFIG_KPROBE_EVENTS" },
+                           "5.11 with CONFIG_USER_STACKTRACE_SUPPORT and CONFIG_KPROBE_EVENTS" },
         [CAN_FIELDS] = { "what", "--what", "what the roots work on, and fields of arguments",
                          "dynamic_events kprobe_events", NULL,
                          "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS, and "

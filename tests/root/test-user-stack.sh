@@ -74,10 +74,10 @@ ok 'and has CAP_SYS_PTRACE alone' wait_until 15 only_ptrace
 is 'a seccomp filter and no new privileges' "$(awk '/^(Seccomp|NoNewPrivs):/ { printf "%s ", $2 }' "/proc/$(pid)/status")" '1 2 '
 exits 'a member is refused' 4 runuser -u alice -- "$prefix/bin/ftracectl" start --user-stack udp_sendmsg
 says 'for programs are others'"'" 'only root may record where programs are' "$err"
+stops 'the session ends' served
 systemctl stop ftraced-maps.socket
 exits 'without who looks it is recorded all the same' 0 ftracectl start -n blind --flat --user-stack udp_sendmsg
 exits 'which is told' 0 wait_until 10 eval 'ftracectl show blind | tr "\n" " " | grep -q "ran before will have no *names"'
 stops 'it is stopped' blind
-stops 'and the other' served
 systemctl stop ftraced.service ftraced.socket
 done_testing
