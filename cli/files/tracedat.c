@@ -39,7 +39,7 @@ typedef struct Work {
         bool symbols_are_damaged;
         Strv lacks;
 
-        Text header_page, header_event, printk, tasks, owners, symbols;
+        Text header_page, header_event, printk, tasks, owners, maps, symbols;
         Format *formats;
         size_t n_formats;
         char *uname, *origin;
@@ -47,7 +47,7 @@ typedef struct Work {
 
 static void work_done(Work *w) {
         Text *texts[] = { &w->header_page, &w->header_event, &w->printk,
-                          &w->tasks,       &w->owners,       &w->symbols };
+                          &w->tasks,       &w->owners,       &w->maps,   &w->symbols };
 
         for (size_t i = 0; i < ELEMENTSOF(texts); i++)
                 free(texts[i]->data);
@@ -172,6 +172,7 @@ static int read_texts(Work *w) {
                     ?: read_text(w, "printk_formats", false, &w->printk)
                     ?: read_text(w, "saved_cmdlines", false, &w->tasks)
                     ?: read_text(w, OWNERS_FILE, false, &w->owners)
+                    ?: read_text(w, "maps", false, &w->maps)
                     ?: read_formats(w)
                     ?: read_symbols(w);
 
@@ -345,6 +346,7 @@ static int gather_and_write(Work *w, int out_fd, TracedatResult *ret) {
                 .uname = w->uname,
                 .origin = w->origin,
                 .owners = w->owners.data,
+                .maps = w->maps.data,
                 .times = file ? &file->times : NULL,
         };
 

@@ -391,10 +391,15 @@ static int read_section(Body *b, uint16_t id, uint64_t offset) {
                                                 : read_systems(b, &bytes);
 }
 
+static bool begins_with(const char *text, size_t n, const char *word) {
+        return n > strlen(word) && memcmp(text, word, strlen(word)) == 0;
+}
+
 /* One option; @data is its content. */
 static int read_option(Body *b, uint16_t id, DatBytes data) {
         const char *text = (const char *) data.data + data.at;
         size_t n = data.n - data.at;
+        char **said;
 
         switch (id) {
         case DAT_OPTION_CPUSTAT:
@@ -411,14 +416,12 @@ static int read_option(Body *b, uint16_t id, DatBytes data) {
                 b->f->uname = strndup(text, n);
                 return b->f->uname ? 0 : -ENOMEM;
         case DAT_OPTION_VERSION:
-                if (n > strlen(DAT_OWNERS) && memcmp(text, DAT_OWNERS, strlen(DAT_OWNERS)) == 0) {
-                        free(b->f->owners);
-                        b->f->owners = strndup(text, n);
-                        return b->f->owners ? 0 : -ENOMEM;
-                }
-                free(b->f->origin);
-                b->f->origin = strndup(text, n);
-                return b->f->origin ? 0 : -ENOMEM;
+                said = begins_with(text, n, DAT_OWNERS) ? &b->f->owners
+                       : begins_with(text, n, DAT_MAPS) ? &b->f->maps
+                                                        : &b->f->origin;
+                free(*said);
+                *said = strndup(text, n);
+                return *said ? 0 : -ENOMEM;
         case DAT_OPTION_CPUCOUNT:
                 b->f->n_possible_cpus = dat_bytes_u32(&data, "an option is too short");
                 return finish(b, &data);

@@ -202,14 +202,16 @@ static int read_text(const DatFile *f, const DatText *t, size_t n_count, char **
 int dat_file_read_tracing(const void *file, const char *path, char **ret, size_t *ret_n) {
         const DatFile *f = file;
         const DatFormat *format;
+        const char *said;
 
         if (f->narrow_data_at > 0 && streq(path, "events/header_page"))
                 return write_header_page(f, ret, ret_n);
         if (streq(path, "saved_cmdlines"))
                 return read_text(f, &f->cmdlines, 8, ret, ret_n);
-        if (streq(path, "owners") && f->owners) {
-                *ret = strdup(f->owners);
-                *ret_n = strlen(f->owners);
+        said = streq(path, "owners") ? f->owners : streq(path, "maps") ? f->maps : NULL;
+        if (said) {
+                *ret = strdup(said);
+                *ret_n = strlen(said);
                 return *ret ? 0 : -ENOMEM;
         }
         if (streq(path, "printk_formats"))
@@ -339,5 +341,6 @@ DatFile *dat_file_free(DatFile *f) {
         free(f->uname);
         free(f->origin);
         free(f->owners);
+        free(f->maps);
         return mfree(f);
 }

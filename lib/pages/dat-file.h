@@ -61,6 +61,7 @@ enum {
 typedef enum DatCompressor { DAT_NONE, DAT_ZSTD, DAT_ZLIB } DatCompressor;
 
 #define DAT_OWNERS "hierarchy " /* what a session's tracing/owners begins with; it is in a VERSION, too */
+#define DAT_MAPS "look " /* likewise tracing/maps */
 
 /* --- times ------------------------------------------------------------------------------------ */
 
@@ -162,7 +163,7 @@ typedef struct DatFile {
         DatBuffer *buffers;         /* the top-level one first */
         size_t n_buffers, i_chosen; /* which of them is the recording */
         uint32_t n_possible_cpus;
-        char *clock, *uname, *origin, *owners;
+        char *clock, *uname, *origin, *owners, *maps;
         DatTimes times;        /* what its pages' are */
         uint64_t first_option; /* of version 7 */
 } DatFile;

@@ -123,8 +123,11 @@ static void put_common_options(Buf *b, const DatHead *h) {
                 put_stat(b, h, &h->accounts[i]);
         put_option(b, h, DAT_OPTION_TRACECLOCK, clock, MIN((size_t) n + 1, sizeof(clock)));
         put_option(b, h, DAT_OPTION_UNAME, h->uname, strlen(h->uname) + 1);
-        if (h->owners) /* the last such option is what others print */
+        /* The last such option is what others print. */
+        if (h->owners)
                 put_option(b, h, DAT_OPTION_VERSION, h->owners, strlen(h->owners) + 1);
+        if (h->maps)
+                put_option(b, h, DAT_OPTION_VERSION, h->maps, strlen(h->maps) + 1);
         if (h->origin)
                 put_option(b, h, DAT_OPTION_VERSION, h->origin, strlen(h->origin) + 1);
 }

@@ -104,6 +104,7 @@ typedef struct DatHead {
         const char *clock, *uname;
         const char *origin;    /* dat_origin_format(); NULL: none */
         const char *owners;    /* a session's tracing/owners; NULL: none */
+        const char *maps;      /* likewise tracing/maps */
         const DatTimes *times; /* what the pages' are, of a trace.dat; NULL: what they hold */
 } DatHead;
 
