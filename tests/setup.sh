@@ -9,9 +9,10 @@ top_srcdir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 to_build=(autoconf automake pkg-config gcc make libc6-dev libtracefs-dev libtraceevent-dev
         libsystemd-dev libjansson-dev libzstd-dev libxxhash-dev libseccomp-dev zlib1g-dev libdw-dev libdebuginfod-dev check scdoc)
 to_boot=(qemu-system-x86 cpio xz-utils zstd kmod e2fsprogs)
-to_test=(g++ clang libclang-rt-dev shellcheck jq python3 trace-cmd systemd systemd-sysv procps iproute2 sqlite3
+to_test=(g++ clang libclang-rt-dev jq python3 trace-cmd systemd systemd-sysv procps iproute2 sqlite3
         openssh-client openssh-server debuginfod elfutils)
 to_package=(build-essential debhelper lintian)
+to_lint=(shellcheck)
 to_emulate=(qemu-system-arm)
 to_view=(chromium protobuf-compiler golang-go)
 to_test_packaging=(rpm cpio debootstrap)
