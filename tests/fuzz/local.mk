@@ -20,6 +20,7 @@ fuzz_targets = \
 	%D%/fuzz-lines \
 	%D%/fuzz-ledger \
 	%D%/fuzz-live \
+	%D%/fuzz-elf-notes \
 	%D%/fuzz-members \
 	%D%/fuzz-meta \
 	%D%/fuzz-plain-text \
@@ -83,6 +84,9 @@ fuzz_targets = \
 %C%_fuzz_lines_CFLAGS = $(fuzz_cflags) $(ZSTD_CFLAGS)
 %C%_fuzz_lines_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_lines_LDADD = $(lines_libs) $(fuzz_libs)
+%C%_fuzz_elf_notes_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_elf_notes_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_elf_notes_LDADD = $(programs_libs) $(meta_libs) $(fuzz_libs)
 %C%_fuzz_members_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_members_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_members_LDADD = $(types_libs) $(fuzz_libs)
