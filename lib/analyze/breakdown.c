@@ -185,7 +185,9 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
         frame->row = find_row(p, frame, stack, caller);
         if (!frame->row)
                 return -ENOMEM;
-        for (const Frame *f = caller; f && !frame->is_nested; f = f > stack->frames ? f - 1 : NULL)
+        /* Mostly nothing of the row is open, in any task. */
+        for (const Frame *f = ((BreakdownRow *) frame->row)->n_open++ > 0 ? caller : NULL;
+             f && !frame->is_nested; f = f > stack->frames ? f - 1 : NULL)
                 frame->is_nested = f->row == frame->row;
         return 0;
 }
@@ -202,6 +204,7 @@ static int end(void *userdata, const Call *call) {
         size_t n;
         bool counts = !breakdown_counts_trees(p->by) || frame->is_root || own_object(p, frame, &n);
 
+        row->n_open--;
         row->n += counts;
         row->n_cut += counts && call->is_cut;
         row->n_calls++;

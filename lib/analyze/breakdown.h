@@ -55,6 +55,7 @@ typedef struct BreakdownRow {
         uint64_t n;          /* calls; ROOT: trees */
         uint64_t n_cut;      /* of them, those with lower bounds */
         uint64_t n_calls;    /* calls that the self is of */
+        uint64_t n_open;     /* calls that have begun and not ended, of any task */
         uint64_t n_children; /* calls directly below them */
         uint64_t self_ns;
         uint64_t self_irq_ns;     /* of it, in interrupts */

@@ -150,10 +150,12 @@ static bool is_sure(const Pairing *p, const HeldCall *c, const Step *step, uint6
 }
 
 static void read_end(Pairing *p, HeldCall *c, const Step *step) {
+        bool sure = is_sure(p, c, step, SURE_NS);
+
         c->duration_ns = bounded(p, duration_of(step), &c->is_cut);
         c->calltime_ns = step->calltime;
-        c->has_readings = !c->is_text && is_sure(p, c, step, SURE_NS);
-        p->is_moved |= p->has_lag && c->epoch == p->epoch && !is_sure(p, c, step, SURE_NS);
+        c->has_readings = !c->is_text && sure;
+        p->is_moved |= !sure && p->has_lag && c->epoch == p->epoch;
         if (step->kind == STEP_LEAF) {
                 p->lag_ns = c->start_ns - c->calltime_ns;
                 p->has_lag = true;
@@ -467,9 +469,8 @@ static void end_all_unseen(Pairing *p) {
         }
 }
 
-int pairing_step(Pairing *p, const Step *step) {
-        Stack *stack;
-
+/* What is no call. */
+static int note(Pairing *p, const Step *step) {
         if (step->kind == STEP_TASK)
                 return stacks_name_task(&p->stacks, step);
         if (step->kind == STEP_OTHER && p->keeps_contexts && trace_context_is_said(step))
@@ -485,10 +486,16 @@ int pairing_step(Pairing *p, const Step *step) {
                         p->stacks.items[i].context = (TraceContext){};
                 sched_lose(&p->sched, step->timestamp_ns);
         }
-        if (_unlikely_(step_cuts_all(step)))
+        if (step_cuts_all(step))
                 end_all_unseen(p);
-        if (!step_is_call(step))
-                return 0;
+        return 0;
+}
+
+int pairing_step(Pairing *p, const Step *step) {
+        Stack *stack;
+
+        if (_unlikely_(!step_is_call(step)))
+                return note(p, step);
         stack = stacks_get(&p->stacks, step);
         if (!stack)
                 return -ENOMEM;

@@ -143,6 +143,15 @@ void waker_describe(Buf *out, const Waker *w) {
 
 /* --- CPUs ------------------------------------------------------------------------------------- */
 
+/* Each may be a little shorter than the one before. */
+static void forget_older_half(struct SchedCpu *of) {
+        size_t n_older = of->n / 2;
+
+        of->known_ns = MAX(of->known_ns, of->stretches[n_older - 1].end_ns);
+        of->n -= n_older;
+        memmove(of->stretches, of->stretches + n_older, of->n * sizeof(*of->stretches));
+}
+
 int sched_cpus_switch(SchedCpus *c, const SchedEvent *event, uint32_t cpu, uint64_t timestamp_ns) {
         struct SchedCpu *of;
         struct SchedStretch ended;
@@ -159,6 +168,8 @@ int sched_cpus_switch(SchedCpus *c, const SchedEvent *event, uint32_t cpu, uint6
         if (of->now.pid >= 0) {
                 while (of->n > 0 && of->stretches[of->n - 1].duration_ns < ended.duration_ns)
                         of->n--;
+                if (of->n == SCHED_STRETCHES_MAX)
+                        forget_older_half(of);
                 if (!ARRAY_ADD(of->stretches, of->n, ended))
                         return -ENOMEM;
         }

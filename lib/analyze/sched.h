@@ -70,14 +70,15 @@ SchedEvent sched_parse(const Step *step);
  * client-347 ran (packet)". */
 void waker_describe(Buf *out, const Waker *w);
 
-#define SCHED_CPUS_MAX 8192 /* of more nobody is known */
+#define SCHED_CPUS_MAX 8192      /* of more nobody is known */
+#define SCHED_STRETCHES_MAX 4096 /* of a CPU; of more the older ones are not known */
 
 /* Who has each CPU, and had it: stretches that are longer than all that followed them there. */
 typedef struct SchedCpus {
         struct SchedCpu {
                 SchedHolder now;
                 uint64_t since_ns, idle_ns; /* idle_ns: all before since_ns */
-                uint64_t known_ns;          /* nothing was lost since */
+                uint64_t known_ns;          /* nothing was lost, or forgotten, since */
                 struct SchedStretch {
                         uint64_t end_ns, duration_ns;
                         SchedHolder by;

@@ -195,7 +195,8 @@ static int tell_ends(Pairing *p, Stack *stack, const Held *h, uint32_t call) {
 /* A call's frame is where it is on the stack before it is there, and after. */
 static int tell_call(Pairing *p, Stack *stack, Held *h, uint32_t i) {
         HeldCall *c = &h->calls[i];
-        int r = tell_ends(p, stack, h, c->parent);
+        bool is_below = stack->n > 0 && stack->frames[stack->n - 1].index == c->parent;
+        int r = is_below ? 0 : tell_ends(p, stack, h, c->parent);
         Frame *frame = r >= 0 ? stack_next(stack) : NULL;
 
         if (!frame)

@@ -166,10 +166,11 @@ static inline char *append_number(char *p, uint64_t v, int n_columns, char fill)
         return p;
 }
 
-#define DECIMAL_BYTES 32 /* that append_u64() writes at most, of which 20 are used; append_i64(): one more */
+#define DECIMAL_BYTES                                                                              \
+        32 /* that the next two write at most, of which 20 are used; append_i64(): one more */
 
-/* @v in decimal, by two digits at a time. */
-static inline char *append_u64(char *p, uint64_t v) {
+/* append_number() by two digits at a time, @n_columns at most 20. */
+static inline char *append_column(char *p, uint64_t v, size_t n_columns, char fill) {
         static const char pairs[] =
                 "00010203040506070809101112131415161718192021222324252627282930313233"
                 "34353637383940414243444546474849505152535455565758596061626364656667"
@@ -177,18 +178,24 @@ static inline char *append_u64(char *p, uint64_t v) {
         char digits[2 * DECIMAL_BYTES] = {};
         size_t i = DECIMAL_BYTES;
 
-        if (v < 10) {
-                *p = (char) ('0' + v);
-                return p + 1;
-        }
+        memset(digits, fill, DECIMAL_BYTES);
         for (; v >= 10; v /= 100) {
                 i -= 2;
                 memcpy(digits + i, pairs + v % 100 * 2, 2);
         }
-        if (v > 0)
+        if (v > 0 || i == DECIMAL_BYTES)
                 digits[--i] = (char) ('0' + v);
+        i = MIN(i, DECIMAL_BYTES - n_columns);
         memcpy(p, digits + i, DECIMAL_BYTES);
         return p + DECIMAL_BYTES - i;
+}
+
+/* @v in decimal. */
+static inline char *append_u64(char *p, uint64_t v) {
+        if (v >= 10)
+                return append_column(p, v, 1, '0');
+        *p = (char) ('0' + v);
+        return p + 1;
 }
 
 static inline char *append_i64(char *p, int64_t v) {

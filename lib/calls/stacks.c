@@ -6,7 +6,6 @@
  * When the array is full, tasks that have nothing open, and no data, are forgotten.
  */
 
-#include "base/array.h"
 #include "calls/stacks.h"
 
 #define N_TASKS_LIVELY 65536 /* below this nothing is forgotten */
@@ -39,21 +38,14 @@ static Stack *add(Stacks *s, int64_t key, int32_t pid) {
         return &s->items[s->i_last];
 }
 
-static _cold_ Stack *look_up(Stacks *s, int64_t key, int32_t pid) {
+_cold_ Stack *stacks_look_up(Stacks *s, const Step *step) {
+        int64_t key = step_task_key(step);
         uint64_t i = hash_get(&s->by_key, (uint64_t) key);
 
         if (i == 0)
-                return add(s, key, pid);
+                return add(s, key, step->pid);
         s->i_last = i - 1;
         return &s->items[s->i_last];
-}
-
-Stack *stacks_get(Stacks *s, const Step *step) {
-        int64_t key = step_task_key(step);
-
-        if (_likely_(s->i_last < s->n && s->items[s->i_last].key == key))
-                return &s->items[s->i_last];
-        return look_up(s, key, step->pid);
 }
 
 void *stacks_data(Stacks *s, const Step *step, size_t n) {
@@ -120,10 +112,6 @@ bool stack_pop_before_call(Stack *s, int32_t depth, Frame *ret) {
         *ret = *oldest;
         stack_remove(s, oldest);
         return true;
-}
-
-Frame *stack_next(Stack *s) {
-        return ARRAY_ROOM(s->frames, s->n_room, s->n + 1) ? &s->frames[s->n] : NULL;
 }
 
 Frame *stack_push(Stack *s, const Function *function, int32_t depth) {

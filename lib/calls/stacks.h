@@ -17,6 +17,7 @@
  * Memory is in proportion to the tasks with open calls or data, and bounded by PID_MAX_LIMIT.
  */
 
+#include "base/array.h"
 #include "calls/step.h"
 #include "calls/trace-context.h"
 
@@ -94,8 +95,15 @@ typedef struct Stacks {
         size_t i_last;
 } Stacks;
 
+/* stacks_get() where another task's step came last. */
+Stack *stacks_look_up(Stacks *s, const Step *step);
+
 /* The step's task's; valid until the next call.  NULL without memory. */
-Stack *stacks_get(Stacks *s, const Step *step);
+static inline Stack *stacks_get(Stacks *s, const Step *step) {
+        if (_likely_(s->i_last < s->n && s->items[s->i_last].key == step_task_key(step)))
+                return &s->items[s->i_last];
+        return stacks_look_up(s, step);
+}
 /* The data of the step's task: if it has none yet, @n bytes of zeroes.  NULL without memory. */
 void *stacks_data(Stacks *s, const Step *step, size_t n);
 /* The same as stacks_get(), of a task that has none yet NULL. */
@@ -110,7 +118,9 @@ bool stack_pop_deeper(Stack *s, int32_t depth, Frame *ret);
 /* The same before a call at @depth, which spares STACK_SIBLINGS_MAX - 1 of its siblings. */
 bool stack_pop_before_call(Stack *s, int32_t depth, Frame *ret);
 /* Room for a frame behind the top one, of which nothing is known; NULL without memory. */
-Frame *stack_next(Stack *s);
+static inline Frame *stack_next(Stack *s) {
+        return ARRAY_ROOM(s->frames, s->n_room, s->n + 1) ? &s->frames[s->n] : NULL;
+}
 /* A new top frame, zeroed but for function and depth; NULL without memory.  Valid until the next
  * call of this. */
 Frame *stack_push(Stack *s, const Function *function, int32_t depth);

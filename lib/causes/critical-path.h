@@ -28,11 +28,13 @@ typedef struct Window {
         const Function *function;  /* after timelines_finish(); NULL: it was not met */
 } Window;
 
-/* A sink that keeps all outermost calls, 40 bytes each; one of zeroes has none. */
+/* A sink that keeps of each root its slowest calls; one of zeroes has none. */
 typedef struct RootCalls {
-        struct RootCall *items;
+        size_t n_max; /* so many may be chosen */
+        struct RootTotal *totals;
         size_t n;
-        Idle idle; /* is_wanted is the caller's */
+        Hash by_key; /* indices plus 1 */
+        Idle idle;   /* is_wanted is the caller's */
 } RootCalls;
 
 /* Of the root that took most time the slowest hundredth of the calls whose beginning and end were seen, without idle ones
@@ -42,14 +44,13 @@ typedef struct SlowestCalls {
         size_t n_all;         /* calls of it */
         Window *windows;      /* by their beginnings; the caller frees */
         size_t n;             /* one at least, unless none was seen as a whole */
-        uint64_t
-                number; /* of the slowest one, among all outermost calls by their beginnings, from 1 */
+        uint64_t number;      /* of the slowest one: its tree (Frame) */
 } SlowestCalls;
 
 /* Before the first step of @pairing, whose last one @c must outlive. */
-void root_calls_init(RootCalls *c, Pairing *pairing);
-/* After the last call: at most @n_max.  0 or -ENOMEM. */
-int root_calls_choose(const RootCalls *c, size_t n_max, SlowestCalls *ret);
+void root_calls_init(RootCalls *c, Pairing *pairing, size_t n_max);
+/* After the last call.  0 or -ENOMEM. */
+int root_calls_choose(const RootCalls *c, SlowestCalls *ret);
 void root_calls_done(RootCalls *c);
 
 /*

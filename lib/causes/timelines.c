@@ -17,95 +17,131 @@
 /* --- which calls ------------------------------------------------------------------------------ */
 
 typedef struct RootCall {
-        const Function *root;
-        uint64_t start_ns, duration_ns;
+        uint64_t start_ns, duration_ns, number;
         int64_t task;
         uint32_t cpu;
-        bool is_whole, is_idle;
 } RootCall;
 
-static int keep_root(void *userdata, const Call *call) {
-        RootCalls *c = userdata;
-        int r = call->is_root ? idle_note(&c->idle, call->frame->function, call) : 0;
-
-        if (!call->is_root || r < 0)
-                return r;
-        return ARRAY_ADD(c->items, c->n,
-                         (RootCall){ .root = call->frame->function,
-                                     .start_ns = call->frame->start_ns,
-                                     .duration_ns = call->duration_ns,
-                                     .task = call->stack->key,
-                                     .cpu = call->cpu,
-                                     .is_whole = call->has_end && !call->is_cut && !call->is_late,
-                                     .is_idle = r > 0 })
-                       ? 0
-                       : -ENOMEM;
-}
-
-static int compare_starts(const void *a, const void *b) {
-        const RootCall *x = a, *y = b;
-
-        return CMP(x->start_ns, y->start_ns) ?: CMP(x->task, y->task);
-}
+/* Of one root those calls that were idle, or those that were not: it is known last whether idle ones are left out. */
+struct RootTotal {
+        const Function *root;
+        bool is_idle;
+        uint64_t n, n_whole, total_ns;
+        RootCall *slowest; /* whole ones, up to twice as many as are wanted */
+        size_t n_slowest;
+        uint64_t least_ns; /* what is quicker is not wanted */
+};
 
 static int compare_durations(const void *a, const void *b) {
         const RootCall *x = a, *y = b;
 
-        return CMP(y->duration_ns, x->duration_ns) ?: compare_starts(x, y);
+        return CMP(y->duration_ns, x->duration_ns)
+                       ?: CMP(x->start_ns, y->start_ns) ?: CMP(x->task, y->task);
 }
 
 static int compare_windows(const void *a, const void *b) {
         return CMP(((const Window *) a)->begin_ns, ((const Window *) b)->begin_ns);
 }
 
-static bool is_chosen_from(const RootCalls *c, const RootCall *call) {
-        return !call->is_idle || !idle_is_left_out(&c->idle);
+static uint64_t total_key(const Function *root, bool is_idle) {
+        return hash_mix(hash_key(root)) + is_idle;
 }
 
-/* The root with the most time.  0 or -ENOMEM. */
-static int find_root(const RootCalls *c, const Function **ret) {
-        _cleanup_(hash_done) Hash totals = {}; /* plus 1 */
-        uint64_t most_ns = 0;
-        int r = 0;
+static struct RootTotal *find_total(const RootCalls *c, const Function *root, bool is_idle) {
+        uint64_t i = hash_get(&c->by_key, total_key(root, is_idle));
 
-        for (size_t i = 0; i < c->n && r >= 0; i++) {
-                uint64_t key = hash_key(c->items[i].root);
+        return i > 0 ? &c->totals[i - 1] : NULL;
+}
 
-                if (is_chosen_from(c, &c->items[i]))
-                        r = hash_set(&totals, key,
-                                     (hash_get(&totals, key) ?: 1) + c->items[i].duration_ns);
+static struct RootTotal *get_total(RootCalls *c, const Function *root, bool is_idle) {
+        struct RootTotal *t = find_total(c, root, is_idle);
+
+        if (t)
+                return t;
+        if (!ARRAY_GROW(c->totals, c->n) ||
+            hash_add(&c->by_key, total_key(root, is_idle), c->n + 1) < 0)
+                return NULL;
+        c->totals[c->n] = (struct RootTotal){ .root = root, .is_idle = is_idle };
+        return &c->totals[c->n++];
+}
+
+static int keep_root(void *userdata, const Call *call) {
+        RootCalls *c = userdata;
+        int r = call->is_root ? idle_note(&c->idle, call->frame->function, call) : 0;
+        struct RootTotal *t;
+
+        if (!call->is_root || r < 0)
+                return r;
+        t = get_total(c, call->frame->function, r > 0);
+        if (!t)
+                return -ENOMEM;
+        t->n++;
+        t->total_ns += call->duration_ns;
+        if (!call->has_end || call->is_cut || call->is_late)
+                return 0;
+        t->n_whole++;
+        if (call->duration_ns < t->least_ns)
+                return 0;
+        if (t->n_slowest / 2 >= c->n_max) {
+                qsort(t->slowest, t->n_slowest, sizeof(*t->slowest), compare_durations);
+                t->n_slowest = c->n_max;
+                t->least_ns = t->slowest[c->n_max - 1].duration_ns;
         }
-        for (size_t i = 0; i < c->n && r >= 0; i++) {
-                const Function *root = c->items[i].root;
-                uint64_t total_ns = hash_get(&totals, hash_key(root));
+        return ARRAY_ADD(t->slowest, t->n_slowest,
+                         (RootCall){ .start_ns = call->frame->start_ns,
+                                     .duration_ns = call->duration_ns,
+                                     .number = call->frame->tree,
+                                     .task = call->stack->key,
+                                     .cpu = call->cpu })
+                       ? 0
+                       : -ENOMEM;
+}
 
-                if (total_ns > most_ns ||
-                    (total_ns == most_ns && strcmp(root->label, (*ret)->label) < 0)) {
+/* Of @root those that are chosen from: idle ones, or others; NULL: there are none. */
+static const struct RootTotal *chosen_total(const RootCalls *c, const Function *root,
+                                            bool is_idle) {
+        return is_idle && idle_is_left_out(&c->idle) ? NULL : find_total(c, root, is_idle);
+}
+
+/* The root with the most time; NULL: there is none. */
+static const Function *find_root(const RootCalls *c) {
+        const Function *found = NULL;
+        uint64_t most_ns = 0;
+
+        for (size_t i = 0; i < c->n; i++) {
+                const Function *root = c->totals[i].root;
+                const struct RootTotal *busy = chosen_total(c, root, false),
+                                       *idle = chosen_total(c, root, true);
+                uint64_t total_ns = (busy ? busy->total_ns : 0) + (idle ? idle->total_ns : 0);
+
+                if ((busy || idle) &&
+                    (!found || total_ns > most_ns ||
+                     (total_ns == most_ns && strcmp(root->label, found->label) < 0))) {
                         most_ns = total_ns;
-                        *ret = root;
+                        found = root;
                 }
         }
-        return r;
+        return found;
 }
 
-int root_calls_choose(const RootCalls *c, size_t n_max, SlowestCalls *ret) {
-        _cleanup_free_ RootCall *calls = calloc(c->n + 1, sizeof(*calls));
-        size_t n = 0;
+int root_calls_choose(const RootCalls *c, SlowestCalls *ret) {
+        const Function *root = find_root(c);
+        const struct RootTotal *busy = chosen_total(c, root, false),
+                               *idle = chosen_total(c, root, true);
+        size_t n_busy = busy ? busy->n_slowest : 0, n = n_busy + (idle ? idle->n_slowest : 0);
+        uint64_t n_whole = (busy ? busy->n_whole : 0) + (idle ? idle->n_whole : 0);
+        _cleanup_free_ RootCall *calls = calloc(n + 1, sizeof(*calls));
 
-        *ret = (SlowestCalls){};
-        if (!calls || find_root(c, &ret->root) < 0)
+        *ret = (SlowestCalls){ .root = root, .n_all = (busy ? busy->n : 0) + (idle ? idle->n : 0) };
+        if (!calls)
                 return -ENOMEM;
-        for (size_t i = 0; i < c->n; i++) {
-                if (c->items[i].root != ret->root || !is_chosen_from(c, &c->items[i]))
-                        continue;
-                ret->n_all++;
-                if (c->items[i].is_whole)
-                        calls[n++] = c->items[i];
-        }
+        if (n_busy > 0)
+                memcpy(calls, busy->slowest, n_busy * sizeof(*calls));
+        if (n > n_busy)
+                memcpy(calls + n_busy, idle->slowest, (n - n_busy) * sizeof(*calls));
         qsort(calls, n, sizeof(*calls), compare_durations);
-        for (size_t i = 0; n > 0 && i < c->n; i++)
-                ret->number += compare_starts(&c->items[i], &calls[0]) <= 0;
-        ret->n = MIN(n_max, n / 100 + (n % 100 > 0));
+        ret->number = calls[0].number;
+        ret->n = MIN(c->n_max, n_whole / 100 + (n_whole % 100 > 0));
         ret->windows = calloc(ret->n + 1, sizeof(*ret->windows));
         if (!ret->windows)
                 return -ENOMEM;
@@ -115,19 +151,22 @@ int root_calls_choose(const RootCalls *c, size_t n_max, SlowestCalls *ret) {
                         .begin_ns = calls[i].start_ns,
                         .end_ns = add_capped(calls[i].start_ns, calls[i].duration_ns),
                         .cpu = calls[i].cpu,
-                        .label = ret->root->label,
+                        .label = root->label,
                 };
         qsort(ret->windows, ret->n, sizeof(*ret->windows), compare_windows);
         return 0;
 }
 
-void root_calls_init(RootCalls *c, Pairing *pairing) {
-        *c = (RootCalls){};
+void root_calls_init(RootCalls *c, Pairing *pairing, size_t n_max) {
+        *c = (RootCalls){ .n_max = n_max };
         pairing_add_sink(pairing, NULL, keep_root, c);
 }
 
 void root_calls_done(RootCalls *c) {
-        free(c->items);
+        for (size_t i = 0; i < c->n; i++)
+                free(c->totals[i].slowest);
+        free(c->totals);
+        hash_done(&c->by_key);
         idle_done(&c->idle);
         *c = (RootCalls){};
 }

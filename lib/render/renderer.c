@@ -112,7 +112,7 @@ static void draw_line(Indent *d, const Step *step, const char *arrow, uint64_t s
                 d->out->error = d->out->error ?: d->task.error;
                 return;
         }
-        p = append_number(p, since_ns / 1000, USEC_COLUMNS, ' ');
+        p = append_column(p, since_ns / 1000, USEC_COLUMNS, ' ');
         *p++ = ' ';
         p = append(p, d->task.data, d->task.n_data);
         p = append_chars(p, ' ', (size_t) depth + 1);

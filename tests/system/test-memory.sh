@@ -5,7 +5,7 @@
 #
 # Ten times the events take no more memory, even behind a call whose return was lost, but for what has a bound of its own:
 # 65,536 calls that are held are 17 MiB, parquet's pages 36 MiB, and why, diff and html keep up to a million outermost
-# calls, some 100 bytes each.  Not here: path, which needs other events; tsv and parquet of one large tree, whose rows wait
+# calls, some 100 bytes each.  Not here: tsv and parquet of one large tree, whose rows wait
 # for its end.  FTRACED_LONG: of one large tree more than top and csv.
 . "$(dirname "$0")/../functions.sh"
 
@@ -26,8 +26,31 @@ write_texts() { # N
                 echo ' 10.000000 |   0)   1.000 us    |  g();'
         } >"$work/wakings-$1.txt"
 }
+# Calls that wait for another task, equally long, behind one that never ends.
+write_waits() { # N
+        awk -v n="$1" '
+                function say(at, task, what) { printf "%f |   0)  %s   | %s\n", at / 1e6, task, what }
+                function to(at, from, pid, next_one, next_pid) {
+                        say(at, from "-" pid, "              |  /* sched_switch: prev_comm=" from " prev_pid=" pid \
+                                " prev_prio=120 prev_state=S ==> next_comm=" next_one " next_pid=" next_pid " next_prio=120 */")
+                }
+                BEGIN {
+                        say(1, "a-5", "              |  f() {")
+                        for (at = 1000; n-- > 0; at += 100) {
+                                say(at, "a-5", "              |  f() {")
+                                say(at + 1, "a-5", "              |    schedule() {")
+                                to(at + 2, "a", 5, "b", 7)
+                                say(at + 6, "b-7", "              |  /* sched_waking: comm=a pid=5 prio=120 target_cpu=000 */")
+                                to(at + 8, "b", 7, "a", 5)
+                                say(at + 9, "a-5", "  8.000 us    |    }")
+                                say(at + 12, "a-5", "+ 12.000 us   |  }")
+                        }
+                }' >"$work/waits-$1.txt"
+}
 write_texts 10000
 write_texts 100000
+write_waits 10000
+write_waits 100000
 
 # Of a program that ends well, or finds too little; KiB.
 peak_of() { # VERB [WORD...]
@@ -68,5 +91,9 @@ for kind in many large; do
         done
 done
 ok 'wakings before a window' grows_no_more 4 top "$work/wakings-N.txt" --from=10.0
+for verb in top waits path 'path --all'; do
+        # shellcheck disable=SC2086  # words
+        ok "waits: $verb" grows_no_more 4 $verb "$work/waits-N.txt"
+done
 is 'all formats were tried' "${#exports[@]}" 11
 done_testing

@@ -14,11 +14,11 @@ static const Function wake_up = { .label = "try_to_wake_up" SLACK, .n_label = 14
 
 /* --- which calls ------------------------------------------------------------------------------ */
 
-static SlowestCalls slowest_of(Pairing *p, const RootCalls *c, size_t n_max) {
+static SlowestCalls slowest_of(Pairing *p, const RootCalls *c) {
         SlowestCalls s;
 
         ck_assert_int_eq(pairing_finish(p), 0);
-        ck_assert_int_eq(root_calls_choose(c, n_max, &s), 0);
+        ck_assert_int_eq(root_calls_choose(c, &s), 0);
         return s;
 }
 
@@ -27,7 +27,7 @@ TEST(the_slowest_calls_are_those_of_the_root_with_most_time) {
         _cleanup_(root_calls_done) RootCalls calls;
         SlowestCalls s;
 
-        root_calls_init(&calls, p);
+        root_calls_init(&calls, p, 1);
         for (int32_t pid = 1; pid <= 3; pid++) {
                 Step step = pid == 2 ? step_leaf(&step_child, 0, 700)
                                      : step_leaf(&step_root, 0, 300 + 100 * (uint64_t) pid);
@@ -35,7 +35,7 @@ TEST(the_slowest_calls_are_those_of_the_root_with_most_time) {
                 step.pid = pid;
                 feed_at(p, step, 900 + 100 * (uint64_t) pid);
         }
-        s = slowest_of(p, &calls, 1);
+        s = slowest_of(p, &calls);
         ck_assert_ptr_eq(s.root, &step_root);
         ck_assert_uint_eq(s.n_all, 2);
         ck_assert_uint_eq(s.n, 1);
@@ -52,7 +52,7 @@ TEST(the_slowest_hundredth_is_one_at_least_and_whole) {
                 _cleanup_(root_calls_done) RootCalls calls;
                 SlowestCalls s;
 
-                root_calls_init(&calls, p);
+                root_calls_init(&calls, p, 1000);
                 for (uint64_t i = 1; i <= n; i++)
                         feed_at(p, step_leaf(&step_root, 0, i * 17 % 451), i * 1000);
                 if (n > 0) {
@@ -61,7 +61,7 @@ TEST(the_slowest_hundredth_is_one_at_least_and_whole) {
                         open.pid = 2;
                         feed_at(p, open, 1000);
                 }
-                s = slowest_of(p, &calls, SIZE_MAX);
+                s = slowest_of(p, &calls);
                 ck_assert_uint_eq(s.n_all, n > 0 ? n + 1 : 0);
                 ck_assert_uint_eq(s.n, n > 0 ? 5 : 0);
                 ck_assert_int_eq(s.root != NULL, n > 0);
@@ -71,20 +71,37 @@ TEST(the_slowest_hundredth_is_one_at_least_and_whole) {
         }
 }
 
+TEST(of_many_calls_the_slowest_that_are_wanted_are_kept) {
+        _cleanup_(pairing_freep) Pairing *p = fed_pairing();
+        _cleanup_(root_calls_done) RootCalls calls;
+        SlowestCalls s;
+
+        root_calls_init(&calls, p, 3);
+        for (uint64_t i = 1; i <= 450; i++)
+                feed_at(p, step_leaf(&step_root, 0, i * 17 % 451), i * 1000);
+        s = slowest_of(p, &calls);
+        ck_assert_uint_eq(s.n_all, 450);
+        ck_assert_uint_eq(s.n, 3);
+        for (size_t i = 0; i < s.n; i++)
+                ck_assert_uint_ge(s.windows[i].end_ns - s.windows[i].begin_ns, 448);
+        ck_assert_uint_eq(s.number * 17 % 451, 450);
+        free(s.windows);
+}
+
 TEST(idle_calls_are_chosen_only_where_each_root_has_some) {
         for (int is_alone = 0; is_alone < 2; is_alone++) {
                 _cleanup_(pairing_freep) Pairing *p = fed_pairing();
                 _cleanup_(root_calls_done) RootCalls calls;
                 SlowestCalls s;
 
-                root_calls_init(&calls, p);
+                root_calls_init(&calls, p, 1000);
                 calls.idle.is_wanted = true;
                 FEED(p, step_enter(&recv, 0), step_leaf(&schedule, 1, 700),
                      step_leave(&recv, 0, 900));
                 FEED(p, step_leaf(&recv, 0, 80));
                 if (!is_alone)
                         FEED(p, step_leaf(&step_root, 0, 70));
-                s = slowest_of(p, &calls, SIZE_MAX);
+                s = slowest_of(p, &calls);
                 ck_assert_ptr_eq(s.root, &recv);
                 ck_assert_uint_eq(s.n_all, is_alone ? 2 : 1);
                 ck_assert_uint_eq(s.windows[0].end_ns - s.windows[0].begin_ns, is_alone ? 900 : 80);

@@ -344,6 +344,22 @@ TEST(who_waits_between_calls_or_where_events_were_lost_is_not_told_of) {
         }
 }
 
+/* Each of as long as the one before: none follows that is longer. */
+TEST(of_too_many_stretches_of_a_cpu_the_older_ones_are_not_known) {
+        _cleanup_(sched_cpus_done) SchedCpus cpus = {};
+        const uint64_t last_ns = 1000 * 4 * SCHED_STRETCHES_MAX;
+
+        for (uint64_t ns = 1000; ns <= last_ns; ns += 1000) {
+                SchedEvent e = { .kind = SCHED_SWITCH, .pid = (int32_t) (ns / 1000) };
+
+                ck_assert_int_eq(sched_cpus_switch(&cpus, &e, 0, ns), 0);
+                ck_assert_uint_le(cpus.items[0].n, SCHED_STRETCHES_MAX);
+        }
+        ck_assert_int_eq(sched_cpus_longest(&cpus, 0, 1000, last_ns).pid, -1);
+        ck_assert_int_eq(sched_cpus_longest(&cpus, 0, last_ns - 5000, last_ns).pid,
+                         4 * SCHED_STRETCHES_MAX - 5);
+}
+
 /* The longest of 200 stretches of a CPU from any moment on, one by one. */
 TEST(who_had_a_cpu_longest_is_found_from_any_moment_on) {
         _cleanup_(sched_cpus_done) SchedCpus cpus = {};

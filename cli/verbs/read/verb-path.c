@@ -60,7 +60,7 @@ static int choose(Paths *p) {
 
         if (status != STATUS_OK)
                 return status;
-        root_calls_init(&p->calls, p->first.pairing);
+        root_calls_init(&p->calls, p->first.pairing, p->o->all ? CALLS_MAX : 1);
         p->calls.idle.is_wanted = !p->chosen.names && o->filter.roots.n == 0;
         if (p->chosen.names)
                 o->filter.roots = p->chosen.patterns;
@@ -74,8 +74,7 @@ static int choose(Paths *p) {
                               "have the time in which they waited: record without it.",
                               p->chosen.source);
         status = counting_run(&p->first)
-                         ?: counting_status(root_calls_choose(&p->calls, p->o->all ? CALLS_MAX : 1,
-                                                              &p->slowest));
+                         ?: counting_status(root_calls_choose(&p->calls, &p->slowest));
         if (status != STATUS_OK)
                 return status;
         if (!p->slowest.root)
