@@ -52,9 +52,9 @@ write_texts 100000
 write_waits 10000
 write_waits 100000
 
-# Of a program that ends well, or finds too little; KiB.
+# Of a program that ends well, or finds too little, without what a sanitizer keeps of what was freed; KiB.
 peak_of() { # VERB [WORD...]
-        python3 -c 'import resource, subprocess, sys
+        ASAN_OPTIONS=quarantine_size_mb=0 python3 -c 'import resource, subprocess, sys
 status = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss if status in (0, 3, 6) else f"status {status}")' \
                 "$top_builddir/ftracectl" "$@" 2>"$err"
