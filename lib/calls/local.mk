@@ -22,4 +22,4 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/trace-context.c \
 	%D%/trace-context.h \
 	%D%/values.c
-calls_libs = %D%/libcalls.a $(types_libs) $(owner_libs)
+calls_libs = %D%/libcalls.a $(types_libs) $(spaces_libs) $(owner_libs)
