@@ -246,16 +246,9 @@ static int load_spaces(Playback *p) {
 /* Likewise. */
 static int open_spaces(Playback *p) {
         const SessionMeta *m = p->meta;
-        bool has_stacks = false;
         int r;
 
-        for (size_t i = 0; i < m->probe_events.n && !has_stacks; i++) {
-                EventChoice e;
-
-                has_stacks = event_choice_parse(&e, m->probe_events.items[i]) &&
-                             streq(e.system, "ftraced") && spaces_take(e.system, e.name);
-        }
-        if (!has_stacks)
+        if (!m->spec.user_stack)
                 return 0;
         r = spaces_new(&p->spaces, &p->formats) ?: program_stacks_new(&p->stacks, p->spaces);
         if (r < 0)
