@@ -163,10 +163,10 @@ static const Function *name_frame(ProgramStacks *p, const SpacePlace *place, Pro
         else if (frame->n_name > 0)
                 buf_add_plain(&label, frame->name, MIN(frame->n_name, (size_t) LABEL_MAX), PLAIN_WORD);
         else
-                buf_printf(&label, "0x%" PRIx64, frame->address ?: place->at);
+                buf_printf(&label, "0x%" PRIx64, frame->address ?: place->at + frame->is_return);
         n_name = label.n_data;
-        if (place->file || frame->file)
-                buf_printf(&label, " [%s]", place->file ? place->file->name : frame->file);
+        if (place->file || frame->origin)
+                buf_printf(&label, " [%s]", place->file ? place->file->name : frame->origin);
         return label.error < 0 ? NULL : intern_function(p, label.data, label.n_data, n_name);
 }
 
@@ -193,14 +193,18 @@ static int make_known(ProgramStacks *p, KnownStack *k, uint64_t timestamp_ns) {
         size_t n = 0;
 
         for (uint32_t i = 0; i < k->n; i++) {
-                ProgramFrame frame = { .is_innermost = i == 0 };
+                ProgramFrame frame = { .is_return = i > 0 };
                 SpacePlace place;
 
                 /* The address behind the call may be another function's. */
-                spaces_find(p->spaces, k->tgid, k->addresses[i] - 1, timestamp_ns, &place);
+                spaces_find(p->spaces, k->tgid, k->addresses[i] - frame.is_return, timestamp_ns,
+                            &place);
                 functions[n] = name_frame(p, &place, &frame);
-                if (!functions[n++])
+                if (!functions[n])
                         return -ENOMEM;
+                if (frame.is_wrong)
+                        break;
+                n++;
                 is_known = is_known || place.file;
                 k->file = place.file ? place.file->name : NULL;
                 is_whole = is_whole || is_outermost(functions[n - 1]);

@@ -11,7 +11,7 @@
 #include "decode/foreign.h"
 #include "decode/names.h"
 #include "decode/stream.h"
-#include "spaces/spaces.h"
+#include "programs/programs.h"
 
 /*
  * Tail sampler: trees that wait until it is known whether they are kept
@@ -168,21 +168,6 @@ int callers_above(Functions *functions, const Function *root, uint64_t timestamp
  * register that holds something else ends the stack.
  */
 #define PROGRAM_FRAMES_MAX 8 /* linux 6.12 kernel/trace/trace.h, FTRACE_STACK_ENTRIES of a user's */
-
-typedef struct ProgramFrame {
-        bool is_innermost;
-        const char *name;  /* n_name bytes, until the next one is named; 0: it has none */
-        size_t n_name;
-        const char *file;  /* what names are from if no file is mapped there; NULL: nothing */
-        uint64_t address;  /* as linked; 0: not known */
-        bool hides_caller; /* it keeps no frame pointer there, so that its caller is not on the stack */
-} ProgramFrame;
-
-/* Names a frame, as far as it can. */
-typedef struct ProgramNaming {
-        void (*name)(void *userdata, const SpacePlace *place, ProgramFrame *frame); /* NULL: nobody does */
-        void *userdata;
-} ProgramNaming;
 
 /* What was met so far. */
 typedef struct ProgramStacksTold {
