@@ -113,7 +113,7 @@ typedef struct KnownStack {
         uint64_t state;
         int32_t tgid;
         uint32_t n;
-        enum { STACK_WHOLE, STACK_FULL, STACK_EARLY, STACK_UNKNOWN } how; /* what lacks in it */
+        enum { STACK_UNTOLD, STACK_FULL, STACK_EARLY, STACK_UNKNOWN } how; /* what lacks in it */
         const char *file; /* EARLY: the outermost function's; NULL: not known */
         uint64_t addresses[PROGRAM_FRAMES_MAX];
 } KnownStack;
@@ -189,7 +189,7 @@ static bool is_outermost(const Function *f) {
 /* Its functions.  0 or -ENOMEM. */
 static int make_known(ProgramStacks *p, KnownStack *k, uint64_t timestamp_ns) {
         const Function *functions[2 * PROGRAM_FRAMES_MAX];
-        bool is_whole = false, is_known = false;
+        bool is_whole = false, is_known = false, is_told = false;
         size_t n = 0;
 
         for (uint32_t i = 0; i < k->n; i++) {
@@ -202,10 +202,11 @@ static int make_known(ProgramStacks *p, KnownStack *k, uint64_t timestamp_ns) {
                 functions[n] = name_frame(p, &place, &frame);
                 if (!functions[n])
                         return -ENOMEM;
+                is_told = frame.n_name > 0 || frame.is_wrong;
                 if (frame.is_wrong)
                         break;
                 n++;
-                is_known = is_known || place.file;
+                is_known = is_known || place.file || frame.n_name > 0;
                 k->file = place.file ? place.file->name : NULL;
                 is_whole = is_whole || is_outermost(functions[n - 1]);
                 if (frame.hides_caller && i + 1 < k->n) {
@@ -215,10 +216,11 @@ static int make_known(ProgramStacks *p, KnownStack *k, uint64_t timestamp_ns) {
                                 return -ENOMEM;
                 }
         }
-        k->how = is_whole                        ? STACK_WHOLE
-                 : k->n == PROGRAM_FRAMES_MAX    ? STACK_FULL
-                 : is_known                      ? STACK_EARLY
-                                                 : STACK_UNKNOWN;
+        k->how = !is_known                                    ? STACK_UNKNOWN
+                 : is_whole                                   ? STACK_UNTOLD
+                 : k->n == PROGRAM_FRAMES_MAX && n >= k->n    ? STACK_FULL
+                 : is_told                                    ? STACK_EARLY
+                                                              : STACK_UNTOLD;
         return callers_get(&p->set, k->root, functions, n, true, &k->callers);
 }
 

@@ -173,7 +173,7 @@ int callers_above(Functions *functions, const Function *root, uint64_t timestamp
 typedef struct ProgramStacksTold {
         uint64_t n;
         uint64_t n_full;        /* as many as the kernel records, and none of them is what a program begins with */
-        uint64_t n_early;       /* fewer, likewise */
+        uint64_t n_early;       /* fewer, likewise, and the last one is known */
         uint64_t n_unknown;     /* likewise, and of no address it is known what was mapped there */
         const char *early_file; /* where the first of those that end early ends; NULL: there is none */
 } ProgramStacksTold;

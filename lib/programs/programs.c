@@ -156,8 +156,7 @@ static const char *find_difference(const Programs *p, const MappedFile *f, int f
             build_id_find(notes.data, notes.n_data, build_id))
                 return streq(build_id, f->build_id) ? NULL : "has changed since";
         if (!p->of.is_host)
-                return f->build_id ? "has another build ID here"
-                                   : "has no build ID by which it could be found on another host";
+                return "has another build ID here";
         if (fstat(fd, &st) < 0)
                 return "cannot be read";
         changed_ns = (uint64_t) st.st_ctim.tv_sec * UINT64_C(1000000000) +
@@ -234,6 +233,10 @@ static void open_file(Programs *p, OpenFile *open, const MappedFile *f) {
         open->is_known = true;
         if (f->inode == 0) /* [vdso] */
                 return;
+        if (!p->of.is_host && !f->build_id) {
+                lack(p, f->path, "is another host's, and has no build ID by which it could be known here");
+                return;
+        }
         fd = find_file(p, f, &problem);
         if (fd < 0) {
                 lack(p, f->path, problem ?: "is not found");
