@@ -161,38 +161,35 @@ static const char *find_difference(const Programs *p, const MappedFile *f, int f
                 return "cannot be read";
         changed_ns = (uint64_t) st.st_ctim.tv_sec * UINT64_C(1000000000) +
                      (uint64_t) st.st_ctim.tv_nsec;
-        if (st.st_ino != f->inode || changed_ns > p->of.realtime_ns ||
+        if (st.st_ino != f->inode ||
             ((major(st.st_dev) != f->major || minor(st.st_dev) != f->minor) && !has_odd_device(fd)))
-                return "has changed since";
-        return NULL;
+                return "is another file by now, or in a container";
+        return changed_ns > p->of.realtime_ns ? "has changed since" : NULL;
 }
 
-/* A descriptor of the file at that path, or what is wrong with it. */
+/* A descriptor of the file at that path, or what is wrong with it; what is not there is the least. */
 static int try_path(const Programs *p, const MappedFile *f, const char *root, const char *path,
                     const char **ret_problem) {
         _cleanup_close_ int fd = open_below(root, path);
 
-        if (fd < 0) {
-                *ret_problem = *ret_problem ?: fd == -EACCES || fd == -EPERM ? "is not for you to read"
-                                              : fd == -ENOENT ? "is not there any more"
-                                                              : "cannot be opened";
+        if (fd == -ENOENT)
                 return fd;
-        }
-        *ret_problem = find_difference(p, f, fd);
+        *ret_problem = fd == -EACCES || fd == -EPERM ? "is not for you to read"
+                       : fd < 0                      ? "cannot be opened"
+                                                     : find_difference(p, f, fd);
         return *ret_problem ? -ESTALE : TAKE_FD(fd);
 }
 
-static int find_by_mounts(Programs *p, const MappedFile *f, const char **ret_problem) {
+static int find_by_mounts(Programs *p, const MappedFile *f, const char *path_there,
+                          const char **ret_problem) {
         int fd = -ENOENT;
 
-        if (f->path[0] != '/')
-                return -ENOENT;
         if (!p->has_mounts)
                 read_mounts(p);
         for (size_t i = 0; i < p->n_mounts && fd < 0; i++) {
                 const Mount *m = &p->mounts[i];
                 _cleanup_free_ char *path = NULL;
-                const char *rest = streq(m->root, "/") ? f->path : startswith(f->path, m->root);
+                const char *rest = streq(m->root, "/") ? path_there : startswith(path_there, m->root);
 
                 if (m->major != f->major || m->minor != f->minor || !rest || *rest != '/')
                         continue;
@@ -203,30 +200,36 @@ static int find_by_mounts(Programs *p, const MappedFile *f, const char **ret_pro
         return fd;
 }
 
-static int find_file(Programs *p, const MappedFile *f, const char **ret_problem) {
-        char path[MAPS_PATH_MAX];
+/* As the process sees it, which may be in a container.  Paths in a file system are often those in an overlay above it, too. */
+static int find_file(Programs *p, const SpacePlace *place, const char **ret_problem) {
+        const MappedFile *f = place->file;
+        char path[MAPS_PATH_MAX], root[32];
         size_t n = strlen(f->path);
+        int fd = -ENOENT;
 
-        *ret_problem = NULL;
-        if (f->is_of_event) {
-                char plain[MAPS_PATH_MAX];
-                MappedFile named = *f;
-
-                if (plain_undo(plain, sizeof(plain), f->path, n) < sizeof(plain)) {
-                        named.path = plain;
-                        return find_by_mounts(p, &named, ret_problem);
-                }
-                return -ENAMETOOLONG;
-        }
-        if (n >= sizeof(path) || f->path[0] != '/')
+        if (f->path[0] != '/' || n >= sizeof(path))
                 return -ENOENT;
-        strcpy(path, f->path);
-        if (n > strlen(DELETED) && streq(path + n - strlen(DELETED), DELETED))
-                path[n - strlen(DELETED)] = 0;
-        return try_path(p, f, f->root, path, ret_problem);
+        if (f->is_of_event) {
+                (void) plain_undo(path, sizeof(path), f->path, n);
+                fd = find_by_mounts(p, f, path, ret_problem);
+        } else {
+                n -= n > strlen(DELETED) && streq(f->path + n - strlen(DELETED), DELETED)
+                             ? strlen(DELETED)
+                             : 0;
+                memcpy(path, f->path, n);
+                path[n] = 0;
+        }
+        if (fd < 0)
+                fd = try_path(p, f, NULL, path, ret_problem);
+        if (fd < 0 && p->of.is_boot) {
+                (void) snprintf(root, sizeof(root), "/proc/%d/root", place->tgid);
+                fd = try_path(p, f, root, path, ret_problem);
+        }
+        return fd;
 }
 
-static void open_file(Programs *p, OpenFile *open, const MappedFile *f) {
+static void open_file(Programs *p, OpenFile *open, const SpacePlace *place) {
+        const MappedFile *f = place->file;
         const char *problem = NULL;
         int fd;
 
@@ -237,9 +240,9 @@ static void open_file(Programs *p, OpenFile *open, const MappedFile *f) {
                 lack(p, f->path, "is another host's, and has no build ID by which it could be known here");
                 return;
         }
-        fd = find_file(p, f, &problem);
+        fd = find_file(p, place, &problem);
         if (fd < 0) {
-                lack(p, f->path, problem ?: "is not found");
+                lack(p, f->path, problem ?: "is not there any more");
                 return;
         }
 #ifdef HAVE_ELFUTILS
@@ -324,7 +327,7 @@ void programs_name(void *programs, const SpacePlace *place, ProgramFrame *frame)
                 return;
         open = &p->files[place->file->index];
         if (!open->is_known)
-                open_file(p, open, place->file);
+                open_file(p, open, place);
 #ifdef HAVE_ELFUTILS
         if (open->image)
                 program_image_name(open->image, place->at, frame);

@@ -57,24 +57,19 @@ static bool read_line(const char *p, const char *end, MapLine *l) {
         uint64_t tgid;
 
         *l = (MapLine){};
+        if ((rest = startswith(p, "look "))) {
+                l->kind = MAP_LOOK;
+                return take_number(&rest, 10, UINT64_MAX, '\n', &l->at_ns);
+        }
         if ((rest = startswith(p, "process "))) {
                 l->kind = MAP_PROCESS;
-                if (!take_number(&rest, 10, INT32_MAX, ' ', &tgid) ||
-                    !take_number(&rest, 10, UINT64_MAX, '\n', &l->at_ns))
+                if (!take_number(&rest, 10, INT32_MAX, '\n', &tgid))
                         return false;
                 l->tgid = (int32_t) tgid;
                 return true;
         }
-        if ((rest = startswith(p, "root "))) {
-                l->kind = MAP_ROOT;
-                if (!take_number(&rest, 10, INT32_MAX, ' ', &tgid))
-                        return false;
-                l->tgid = (int32_t) tgid;
-        } else if ((rest = startswith(p, "map "))) {
-                l->kind = MAP_MAPPING;
-                if (!take_mapping(&rest, l))
-                        return false;
-        } else
+        l->kind = MAP_MAPPING;
+        if (!(rest = startswith(p, "map ")) || !take_mapping(&rest, l))
                 return false;
         l->path = rest;
         l->n_path = rest < end ? (size_t) (end - rest) : 0;

@@ -196,13 +196,13 @@ static const char *last_part(const char *path, size_t *n) {
 
 /* Words, one behind the other in the item's text. */
 typedef struct FileWords {
-        const char *path, *build_id, *root;
-        size_t n_path, n_build_id, n_root; /* 0: not known */
+        const char *path, *build_id;
+        size_t n_path, n_build_id; /* 0: not known */
 } FileWords;
 
 static FileItem *file_new(const MappedFile *f, const FileWords *w) {
         _cleanup_buf_ Buf text = BUF_INIT;
-        size_t n_name = w->n_path, build_id, root, name_at;
+        size_t n_name = w->n_path, build_id, name_at;
         const char *name = last_part(w->path, &n_name);
         _cleanup_free_ FileItem *item = NEW(FileItem, .file = *f);
 
@@ -211,16 +211,12 @@ static FileItem *file_new(const MappedFile *f, const FileWords *w) {
         build_id = text.n_data;
         buf_add(&text, w->build_id, w->n_build_id);
         buf_add(&text, "", 1);
-        root = text.n_data;
-        buf_add(&text, w->root, w->n_root);
-        buf_add(&text, "", 1);
         name_at = text.n_data;
         buf_add_plain(&text, name, n_name, PLAIN_WORD);
         if (!item || buf_take_string(&text, &item->text) < 0)
                 return NULL;
         item->file.path = item->text;
         item->file.build_id = w->n_build_id > 0 ? item->text + build_id : NULL;
-        item->file.root = w->n_root > 0 ? item->text + root : NULL;
         item->file.name = item->text + name_at;
         return TAKE_PTR(item);
 }
@@ -245,14 +241,13 @@ static int intern_file(Spaces *s, const MappedFile *f, const FileWords *w, const
                 }
         }
         key = hash_bytes(inode ^ HASH_BYTES_FIRST, w->path, w->n_path);
-        key = hash_bytes(hash_bytes(key, w->root, w->n_root), w->build_id, w->n_build_id);
+        key = hash_bytes(key, w->build_id, w->n_build_id);
         hash_each (slot, &s->files_at, key) {
                 const MappedFile *known = &s->files[slot->value - 1]->file;
 
                 if (known->inode == f->inode && known->major == f->major &&
                     known->minor == f->minor && known->is_of_event == f->is_of_event &&
                     equals(known->path, w->path, w->n_path) &&
-                    equals(known->root, w->root, w->n_root) &&
                     equals(known->build_id, w->build_id, w->n_build_id)) {
                         *ret = known;
                         return 0;
@@ -283,29 +278,12 @@ static int compare_looks(const void *pa, const void *pb) {
         return CMP(a->tgid, b->tgid) ?: CMP(a->at_ns, b->at_ns);
 }
 
-/* A root comes in front of its process's mappings or behind them. */
-static int load_roots(const char *text, Hash *ret, Strv *ret_roots) {
-        MapLine l;
-        int r = 0;
-
-        while (r >= 0 && map_line_next(&text, &l)) {
-                if (l.kind != MAP_ROOT)
-                        continue;
-                r = strv_addn(ret_roots, l.path, l.n_path);
-                if (r >= 0)
-                        r = hash_set(ret, (uint64_t) l.tgid, ret_roots->n);
-        }
-        return r;
-}
-
-static int load_mapping(Spaces *s, Look *look, const MapLine *l, const char *root) {
+static int load_mapping(Spaces *s, Look *look, const MapLine *l) {
         MappedFile file = { .inode = l->inode, .major = l->major, .minor = l->minor };
         FileWords words = { .path = l->path,
                             .n_path = l->n_path,
                             .build_id = l->build_id,
-                            .n_build_id = l->n_build_id,
-                            .root = root,
-                            .n_root = root ? strlen(root) : 0 };
+                            .n_build_id = l->n_build_id };
         Mapping m = { l->start, l->end, l->offset, NULL };
         int r = intern_file(s, &file, &words, &m.file);
 
@@ -321,25 +299,25 @@ static void forget_looks(Spaces *s) {
 }
 
 int spaces_load(Spaces *s, const char *text) {
-        _cleanup_(hash_done) Hash roots_at = {};
-        _cleanup_strv_ Strv roots = {};
+        uint64_t at_ns = 0;
         size_t n_maps = 0;
         MapLine l;
-        int r = load_roots(text, &roots_at, &roots);
+        int r = 0;
 
         forget_looks(s);
         while (r >= 0 && map_line_next(&text, &l)) {
                 Look *look = s->n_looks > 0 ? &s->looks[s->n_looks - 1] : NULL;
-                uint64_t root = look ? hash_get(&roots_at, (uint64_t) look->tgid) : 0;
 
                 if (l.kind == MAP_PROCESS && s->n_looks == MAPS_PROCESSES_MAX)
                         break;
-                if (l.kind == MAP_PROCESS)
-                        r = ARRAY_ADD(s->looks, s->n_looks, (Look){ l.tgid, l.at_ns, NULL })
+                if (l.kind == MAP_LOOK)
+                        at_ns = l.at_ns;
+                else if (l.kind == MAP_PROCESS)
+                        r = ARRAY_ADD(s->looks, s->n_looks, (Look){ l.tgid, at_ns, NULL })
                                     ? 0
                                     : -ENOMEM;
-                else if (l.kind == MAP_MAPPING && look && n_maps++ < MAPS_MAX)
-                        r = load_mapping(s, look, &l, root > 0 ? roots.items[root - 1] : NULL);
+                else if (look && n_maps++ < MAPS_MAX)
+                        r = load_mapping(s, look, &l);
         }
         SORT(s->looks, s->n_looks, compare_looks);
         for (size_t i = 0; r >= 0 && i < s->n_looks; i++)

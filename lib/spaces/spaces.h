@@ -6,11 +6,11 @@
  *
  * A look at /proc when recording begins is in the session's tracing/maps, lines of text:
  *
- *      process TGID NS                   what follows is of this process, as seen at NS of the trace clock
+ *      look NS                           what follows was seen at NS of the trace clock, or a little later
+ *      process TGID                      what follows is of this process
  *      map START-END OFFSET MAJOR:MINOR INODE BUILDID PATH
  *                                        START, END, OFFSET are hexadecimal, BUILDID hexadecimal or "-"; executable
- *                                        mappings of files, and [vdso]
- *      root TGID PATH                    where its "/" is, if that is not ours
+ *                                        mappings of files, and [vdso]; PATH is as the process sees it
  *
  * From then on events of the session's own buffer tell, which are no steps:
  *
@@ -45,7 +45,6 @@ typedef struct MappedFile {
         uint32_t major, minor;
         bool is_of_event; /* path is what it is in its file system, and ".../a" if it is longer */
         const char *path; /* "/usr/bin/client (deleted)", as the kernel tells it, or "[vdso]" */
-        const char *root; /* of its process, in front of the path; NULL: ours */
         const char *build_id; /* NULL: not known */
         const char *name;     /* the path's last part, plain, without " (deleted)" */
         uint32_t index;       /* of those of its Spaces */
@@ -89,9 +88,9 @@ DEFINE_CLEANUP(Spaces *, spaces_free);
 /* --- lines -------------------------------------------------------------------------------------- */
 
 typedef struct MapLine {
-        enum { MAP_PROCESS, MAP_MAPPING, MAP_ROOT } kind;
-        int32_t tgid;   /* PROCESS, ROOT */
-        uint64_t at_ns; /* PROCESS */
+        enum { MAP_LOOK, MAP_PROCESS, MAP_MAPPING } kind;
+        int32_t tgid;   /* PROCESS */
+        uint64_t at_ns; /* LOOK */
         uint64_t start, end, offset, inode;
         uint32_t major, minor;
         const char *build_id; /* n_build_id bytes; 0: not known */
