@@ -207,9 +207,11 @@ static int find_file(Programs *p, const SpacePlace *place, const char **ret_prob
         size_t n = strlen(f->path);
         int fd = -ENOENT;
 
-        if (f->path[0] != '/' || n >= sizeof(path))
+        if ((f->path[0] != '/' && !f->told) || n >= sizeof(path))
                 return -ENOENT;
-        if (f->is_of_event) {
+        if (f->told)
+                strcpy(path, f->told);
+        else if (f->is_of_event) {
                 (void) plain_undo(path, sizeof(path), f->path, n);
                 fd = find_by_mounts(p, f, path, ret_problem);
         } else {
@@ -237,24 +239,24 @@ static void open_file(Programs *p, OpenFile *open, const SpacePlace *place) {
         if (f->inode == 0) /* [vdso] */
                 return;
         if (!p->of.is_host && !f->build_id) {
-                lack(p, f->path, "is another host's, and has no build ID by which it could be known here");
+                lack(p, f->told ?: f->path, "is another host's, and has no build ID by which it could be known here");
                 return;
         }
         fd = find_file(p, place, &problem);
         if (fd < 0) {
-                lack(p, f->path, problem ?: "is not there any more");
+                lack(p, f->told ?: f->path, problem ?: "is not there any more");
                 return;
         }
 #ifdef HAVE_ELFUTILS
         if (p->n_images >= OPEN_MAX) {
                 (void) close(fd);
-                lack(p, f->path, "is one of too many files");
+                lack(p, f->told ?: f->path, "is one of too many files");
                 return;
         }
         if (program_image_open(&open->image, fd, DEBUG_DIR, &problem) == 0)
                 p->n_images++;
         else
-                lack(p, f->path, problem);
+                lack(p, f->told ?: f->path, problem);
 #else
         (void) close(fd);
 #endif

@@ -55,7 +55,7 @@ typedef enum EventOf { FORKS, EXECS, MAPS, _EVENT_N } EventOf;
 
 typedef struct FileItem {
         MappedFile file;
-        char *text; /* owned: all its words */
+        char *text, *told; /* owned: all its words; file.told */
 } FileItem;
 
 struct Spaces {
@@ -63,7 +63,7 @@ struct Spaces {
         struct {
                 bool is_there, is_asked;
                 uint16_t id;
-                TracingField pid; /* of the child; of the process */
+                TracingField pid, path; /* of the child; of the process, and where its file name is */
         } events[_EVENT_N];
         ProbeFormat map;
         ProbeField mm; /* in it */
@@ -433,6 +433,17 @@ static const ProbeField *find_field(const ProbeFormat *p, const char *name) {
         return NULL;
 }
 
+/* Where a text's place and length are. */
+static TracingField find_text(const char *format, const char *name) {
+        TracingField f;
+
+        while (tracing_next_field(&format, &f))
+                if (f.is_string && f.n_name == strlen(name) && memcmp(f.name, name, f.n_name) == 0 &&
+                    f.offset <= RECORD_FIELDS_END)
+                        return f;
+        return (TracingField){};
+}
+
 /* The pointer before the last one in front of tgid: vma->vm_mm->owner->tgid. */
 static int add_map_event(Spaces *s, const char *format) {
         static const char *const needed[] = { "start", "end", "pgoff", "dev", "ino", "file" };
@@ -473,6 +484,7 @@ int spaces_add_event(Spaces *s, const char *name, const char *format, bool is_as
         s->events[what].is_asked = is_asked;
         s->events[what].id = (uint16_t) strtoul(id + strlen("\nID: "), NULL, 10);
         s->events[what].pid = pid;
+        s->events[what].path = what == EXECS ? find_text(format, "filename") : (TracingField){};
         return 0;
 }
 
@@ -515,6 +527,25 @@ static int note_fork(Spaces *s, const Event *e, int32_t child) {
         return MIN(r, 0);
 }
 
+/* What the process was told to execute is the whole path of a file of which an event told the end. */
+static void tell_path(Spaces *s, const Image *image, const Event *e) {
+        const TracingField *f = &s->events[EXECS].path;
+        bool swap = needs_swap(s->formats->big_endian);
+        const uint8_t *p = e->payload;
+        uint32_t place = f->size == 4 && f->offset + 4 <= e->n_bytes ? load_u32(p + f->offset, swap) : 0;
+        const char *path = (const char *) p + (place & UINT16_MAX);
+        size_t n = (place & UINT16_MAX) + (place >> 16) <= e->n_bytes ? strnlen(path, place >> 16) : 0;
+
+        for (size_t i = 0; image && i < image->n && n > 0 && n < MAPS_PATH_MAX && *path == '/'; i++) {
+                FileItem *item = s->files[image->items[i].file->index];
+                const char *end = startswith(item->file.path, "...");
+                size_t n_end = end ? strlen(end) : 0;
+
+                if (end && !item->told && n_end <= n && memcmp(path + n - n_end, end, n_end) == 0)
+                        item->file.told = item->told = strndup(path, n);
+        }
+}
+
 /* By now the process has one thread, which has the process's number. */
 static int note_exec(Spaces *s, const Event *e) {
         Process *p = meet(s, e->pid, e->timestamp_ns);
@@ -525,6 +556,7 @@ static int note_exec(Spaces *s, const Event *e) {
                 forget_images(s, p);
         (void) image_unref(s, p->current);
         p->current = TAKE_PTR(p->next);
+        tell_path(s, p->current, e);
         p->mm = TAKE(p->next_mm, 0);
         p->generation = s->generation;
         p->is_whole = true;
@@ -703,6 +735,7 @@ Spaces *spaces_free(Spaces *s) {
         forget_looks(s);
         for (size_t i = 0; i < s->n_files; i++) {
                 free(s->files[i]->text);
+                free(s->files[i]->told);
                 free(s->files[i]);
         }
         free(s->files);
