@@ -13,6 +13,7 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/source/damage.c \
 	%D%/source/drawing.c \
 	%D%/source/lines.c \
+	%D%/source/programs.c \
 	%D%/files/export-files.c \
 	%D%/files/files.h \
 	%D%/options/filtering.c \
@@ -46,7 +47,7 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/waits-view.c \
 	%D%/views/where.c \
 	%D%/views/why-view.c
-verb_libs = %D%/libverb.a $(lines_libs) $(import_libs) $(causes_libs) $(drawing_libs) $(wire_libs) $(retention_libs) $(SYSTEMD_LIBS)
+verb_libs = %D%/libverb.a $(lines_libs) $(programs_libs) $(import_libs) $(causes_libs) $(drawing_libs) $(wire_libs) $(retention_libs) $(SYSTEMD_LIBS) $(ELFUTILS_LIBS) $(LIBIBERTY_LIBS)
 
 bin_PROGRAMS += ftracectl
 ftracectl_SOURCES = \

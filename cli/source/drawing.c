@@ -94,6 +94,8 @@ int drawing_open(Drawing *ret, const SessionDir *dir, const SessionMeta *meta,
                           .out = BUF_OF_TEXT(out_fd),
                           .census = { .only_exits = meta->spec.slower_ns > 0 } };
         r = playback_open(&ret->playback, dir, meta, ret_problem);
+        if (r == 0)
+                r = source_programs_open(&ret->programs, ret->playback);
         if (r == 0 && options->filtering)
                 r = filtering_apply(options->filtering, ret->playback, ret_problem);
         if (r != 0)
@@ -106,6 +108,7 @@ void drawing_done(Drawing *d) {
         if (d->rendering)
                 d->renderer->free(d->rendering);
         playback_free(d->playback);
+        programs_free(d->programs);
         census_done(&d->census);
         buf_done(&d->out);
         *d = (Drawing){};
@@ -157,7 +160,7 @@ int display_report(const Source *s, const Options *o, const DrawingOptions *d) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_drawing_ Drawing drawing = {};
         _cleanup_(source_lines_done) SourceLines lines = {};
-        _cleanup_strv_ Strv damage = {};
+        _cleanup_strv_ Strv damage = {}, said = {};
         char *problem = NULL;
         int r = drawing_open(&drawing, s->dir, s->meta, d, STDOUT_FILENO, &problem);
 
@@ -174,6 +177,9 @@ int display_report(const Source *s, const Options *o, const DrawingOptions *d) {
                     ?: drawing_finish(&drawing, session_state_is_live(s->meta->state), &damage);
         r = pager_end(&pager, r);
         warn_each(&damage);
+        if (drawing.playback && source_programs_describe(drawing.programs, drawing.playback, &said) >= 0)
+                for (size_t i = 0; i < said.n; i++)
+                        talk(o, "%s", said.items[i]);
         source_lines_say(&lines, o);
         r = display_status(r, s->meta, problem);
         return r == STATUS_OK && damage.n > 0 ? STATUS_INCOMPLETE : r;

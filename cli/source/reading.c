@@ -126,6 +126,7 @@ int reading_open(Reading *ret, const Options *o, const char *word, ReadingFor pu
         if (status != STATUS_OK || ret->text.trace)
                 return status ?: open_lines(ret);
         e = playback_open(&ret->playback, ret->source->dir, ret->source->meta, &problem)
+                    ?: source_programs_open(&ret->programs, ret->playback)
                     ?: filtering_apply(&ret->filtering, ret->playback, &problem);
         if (e == 0 && purpose >= READING_FOR_CALLS) /* of those few are open at a time */
                 e = stream_go_ahead(ret->playback->stream);
@@ -169,16 +170,20 @@ static int find_damage(const Reading *r, Strv *ret) {
 int reading_close(Reading *r) {
         int status = r->playback ? find_damage(r, &r->damage) : STATUS_OK;
 
+        if (r->playback && source_programs_describe(r->programs, r->playback, &r->said) < 0)
+                return out_of_memory();
         source_lines_done(&r->lines);
         r->playback = playback_free(r->playback);
+        r->programs = programs_free(r->programs);
         r->source->dir = session_dir_free(r->source->dir);
         r->source->readers_fd = safe_close(r->source->readers_fd);
         return status;
 }
 
 int reading_finish(const Reading *r) {
-        _cleanup_strv_ Strv found = {};
-        const Strv *damage = r->playback ? &found : &r->damage;
+        _cleanup_strv_ Strv found = {}, told = {};
+        const Strv *damage = r->playback ? &found : &r->damage,
+                   *said = r->playback ? &told : &r->said;
         const SessionMeta *m;
         int status;
 
@@ -188,10 +193,15 @@ int reading_finish(const Reading *r) {
                 return text_source_finish(&r->text, r->o);
         }
         status = r->playback ? find_damage(r, &found) : STATUS_OK;
+        if (status == STATUS_OK && r->playback &&
+            source_programs_describe(r->programs, r->playback, &told) < 0)
+                status = out_of_memory();
         if (status != STATUS_OK)
                 return status;
         m = r->source->meta;
         warn_each(damage);
+        for (size_t i = 0; i < said->n; i++)
+                talk(r->o, "%s: %s", m->name, said->items[i]);
         display_clock(r->o, m);
         display_lacks(r->o, m);
         return damage->n > 0 || !summary_is_complete(m) ? STATUS_INCOMPLETE : STATUS_OK;
@@ -202,8 +212,10 @@ void reading_done(Reading *r) {
         pairing_free(r->whole);
         text_source_done(&r->text);
         strv_done(&r->damage);
+        strv_done(&r->said);
         source_lines_done(&r->lines);
         playback_free(r->playback);
+        programs_free(r->programs);
         filtering_done(&r->filtering);
         source_free(r->source);
         *r = (Reading){};

@@ -178,6 +178,7 @@ typedef struct LiveTask {
 typedef struct Drawing {
         const DrawingOptions *options; /* borrowed */
         Playback *playback;            /* NULL: it is not open */
+        Programs *programs;            /* NULL: likewise, or no stacks of them were recorded */
         const Renderer *renderer;
         void *rendering; /* NULL: the listener has the steps */
         Buf out;
@@ -275,6 +276,15 @@ void source_lines_say(const SourceLines *s, const Options *o);
 void source_lines_done(SourceLines *s);
 
 /*
+ * Programs: names for the stacks of programs, if they were recorded
+ */
+
+/* *@ret, which must be there for as long as @p is read, is NULL if none were.  0 or -ENOMEM. */
+int source_programs_open(Programs **ret, Playback *p);
+/* A sentence for what lacks of them in what was read.  0 or -ENOMEM. */
+int source_programs_describe(const Programs *p, const Playback *playback, Strv *ret);
+
+/*
  * Reading: the steps of a SOURCE, whatever it is, past the filters of the command line
  *
  * For verbs that add steps up or draw them.  One that takes OPTIONS_FILTER need not know more of
@@ -293,8 +303,9 @@ typedef struct Reading {
         bool has_begun;    /* of a text: what depends on its first step is resolved */
         int failure;       /* what the text could not do, as text_source_next() said it */
         SourceLines lines; /* if they are asked for */
+        Programs *programs; /* NULL: no stacks of them were recorded */
         bool draws_ways;   /* steps have their ways */
-        Strv damage;       /* of a recording that was closed */
+        Strv damage, said; /* of a recording that was closed */
 } Reading;
 
 /* Which events are passed on whatever is asked for. */

@@ -318,7 +318,8 @@ static const char *const names[] = {
         [BREAKDOWN_BY_FUNCTION] = "FUNCTION", [BREAKDOWN_BY_MODULE] = "MODULE",
         [BREAKDOWN_BY_TASK] = "TASK",         [BREAKDOWN_BY_CPU] = "CPU",
         [BREAKDOWN_BY_ROOT] = "ROOT",         [BREAKDOWN_BY_CALLER] = "CALLERS",
-        [BREAKDOWN_BY_WHAT] = "WHAT",         [BREAKDOWN_BY_UNIT] = "UNIT",
+        [BREAKDOWN_BY_STACK] = "STACK",       [BREAKDOWN_BY_WHAT] = "WHAT",
+                [BREAKDOWN_BY_UNIT] = "UNIT",
         [BREAKDOWN_BY_CONTAINER] = "CONTAINER", [BREAKDOWN_BY_PROCESS] = "PROCESS",
         [BREAKDOWN_BY_USER] = "USER",         [BREAKDOWN_BY_FILE] = "FILE",
         [BREAKDOWN_BY_DIR] = "DIRECTORY",     [BREAKDOWN_BY_LAYER] = "LAYER",
@@ -374,8 +375,12 @@ static void tell_name(const TopView *v, Row r, const BreakdownRow *row) {
         case BREAKDOWN_BY_PROCESS:
         case BREAKDOWN_BY_USER:
         case BREAKDOWN_BY_CALLER:
-                tell_text(r, v->by == BREAKDOWN_BY_CALLER ? "callers" : "owner", row->name,
-                          row->n_name);
+        case BREAKDOWN_BY_STACK:
+                tell_text(r,
+                          v->by == BREAKDOWN_BY_CALLER  ? "callers"
+                          : v->by == BREAKDOWN_BY_STACK ? "stack"
+                                                        : "owner",
+                          row->name, row->n_name);
                 row_cell(r, title, "%s%s", name, cut);
                 break;
         case BREAKDOWN_BY_WHAT:

@@ -46,11 +46,9 @@ static int refuse_kernel(const Session *s, Refusal *refusal, int error, const ch
 
 static int add_host(SessionMeta *m) {
         /* Recordings travel; a machine-id(5) should not, so theirs is one of ours that is made of it. */
-        static const sd_id128_t ours =
-                SD_ID128_MAKE(41, c8, 0e, 2b, 5d, 0f, 4a, 6e, 9a, 3f, 7d, 1c, 52, b6, e0, 93);
         char boot_id[BOOT_ID_CHARS + 1], text[SD_ID128_STRING_MAX];
         struct utsname u;
-        sd_id128_t id;
+        sd_id128_t ours, id;
         int r;
 
         if (uname(&u) < 0)
@@ -62,7 +60,8 @@ static int add_host(SessionMeta *m) {
         m->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
         r = text_replace(&m->kernel, u.release) ?: text_replace(&m->machine, u.machine)
                     ?: text_replace(&m->host, u.nodename) ?: text_replace(&m->boot_id, boot_id);
-        if (r == 0 && sd_id128_get_machine_app_specific(ours, &id) >= 0)
+        if (r == 0 && sd_id128_from_string(META_MACHINE_ID_OF, &ours) >= 0 &&
+            sd_id128_get_machine_app_specific(ours, &id) >= 0)
                 r = text_replace(&m->machine_id, sd_id128_to_string(id, text));
         return r;
 }

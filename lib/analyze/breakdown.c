@@ -28,7 +28,8 @@ static const char *const by_names[] = {
         [BREAKDOWN_BY_FUNCTION] = "function", [BREAKDOWN_BY_MODULE] = "module",
         [BREAKDOWN_BY_TASK] = "task",         [BREAKDOWN_BY_CPU] = "cpu",
         [BREAKDOWN_BY_ROOT] = "root",         [BREAKDOWN_BY_CALLER] = "caller",
-        [BREAKDOWN_BY_WHAT] = "what",         [BREAKDOWN_BY_UNIT] = "unit",
+        [BREAKDOWN_BY_STACK] = "stack",       [BREAKDOWN_BY_WHAT] = "what",
+                 [BREAKDOWN_BY_UNIT] = "unit",
         [BREAKDOWN_BY_CONTAINER] = "container", [BREAKDOWN_BY_PROCESS] = "process",
         [BREAKDOWN_BY_USER] = "user",         [BREAKDOWN_BY_FILE] = "file",
         [BREAKDOWN_BY_DIR] = "dir",           [BREAKDOWN_BY_LAYER] = "layer",
@@ -41,8 +42,10 @@ int breakdown_by_from_name(const char *name) {
 /* --- rows ------------------------------------------------------------------------------------- */
 
 /* The same of several roots. */
-static const char *callers_of(const Frame *frame) {
-        return frame->callers ? callers_names(frame->callers) : UNTOLD;
+static const char *callers_of(const Breakdown *p, const Frame *frame) {
+        const Callers *c = p->by == BREAKDOWN_BY_STACK ? frame->program : frame->callers;
+
+        return c ? callers_names(c) : UNTOLD;
 }
 
 static const char *owner_of(const Breakdown *p, const Frame *frame) {
@@ -72,8 +75,9 @@ static void name_row(const Breakdown *p, BreakdownRow *row, const Frame *frame, 
                 row->cpu = frame->cpu;
                 return;
         }
-        if (p->by == BREAKDOWN_BY_CALLER || breakdown_is_of_owners(p->by)) {
-                row->name = p->by == BREAKDOWN_BY_CALLER ? callers_of(frame) : owner_of(p, frame);
+        if (p->by == BREAKDOWN_BY_CALLER || p->by == BREAKDOWN_BY_STACK ||
+            breakdown_is_of_owners(p->by)) {
+                row->name = breakdown_is_of_owners(p->by) ? owner_of(p, frame) : callers_of(p, frame);
                 row->n_name = (uint32_t) strlen(row->name);
                 return;
         }
@@ -129,7 +133,9 @@ static uint64_t row_key(const Breakdown *p, const Frame *frame, const Stack *sta
         case BREAKDOWN_BY_USER:
                 return hash_bytes(HASH_BYTES_FIRST, owner_of(p, frame), strlen(owner_of(p, frame)));
         case BREAKDOWN_BY_CALLER:
-                return hash_bytes(HASH_BYTES_FIRST, callers_of(frame), strlen(callers_of(frame)));
+        case BREAKDOWN_BY_STACK:
+                return hash_bytes(HASH_BYTES_FIRST, callers_of(p, frame),
+                                  strlen(callers_of(p, frame)));
         default:
                 return hash_key(f);
         }

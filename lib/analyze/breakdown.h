@@ -21,6 +21,7 @@ typedef enum BreakdownBy {
         BREAKDOWN_BY_CPU,
         BREAKDOWN_BY_ROOT,   /* the outermost function that was recorded */
         BREAKDOWN_BY_CALLER, /* who had called that, as far as it was recorded */
+        BREAKDOWN_BY_STACK,  /* likewise, of the program */
         BREAKDOWN_BY_WHAT, /* the object of the call, or of who called it; breakdown_set_field(): a field of that */
         BREAKDOWN_BY_UNIT, /* whose the task was, this and the next three in the order of OwnerWord */
         BREAKDOWN_BY_CONTAINER,
@@ -35,7 +36,7 @@ typedef enum BreakdownBy {
 
 /* True if a row counts trees, whole, and not calls. */
 static inline bool breakdown_counts_trees(BreakdownBy by) {
-        return by == BREAKDOWN_BY_ROOT || by == BREAKDOWN_BY_CALLER || by == BREAKDOWN_BY_WHAT;
+        return by >= BREAKDOWN_BY_ROOT && by <= BREAKDOWN_BY_WHAT;
 }
 
 static inline bool breakdown_is_of_owners(BreakdownBy by) {

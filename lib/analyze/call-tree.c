@@ -77,13 +77,18 @@ CallNode *call_tree_enter(CallTree *t, CallNode *parent, const Frame *frame) {
         return parent ? call_tree_child(t, parent, call_way_callee(way, frame->function)) : NULL;
 }
 
-static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
-        CallTree *t = userdata;
-        const Callers *above = caller ? NULL : frame->callers;
-        CallNode *parent = caller ? caller->data : &t->root;
-
+static CallNode *add_above(CallTree *t, CallNode *parent, const Callers *above) {
         for (uint32_t i = above ? above->n : 0; i > 0 && parent; i--)
                 parent = call_tree_child(t, parent, above->functions[i - 1]);
+        return parent;
+}
+
+static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
+        CallTree *t = userdata;
+        CallNode *parent = caller ? caller->data : add_above(t, &t->root, frame->program);
+
+        if (!caller)
+                parent = add_above(t, parent, frame->callers);
         frame->data = parent ? call_tree_enter(t, parent, frame) : NULL;
         return frame->data ? 0 : -ENOMEM;
 }

@@ -41,7 +41,7 @@
 typedef struct HeldCall {
         const Function *function;
         const CallWay *way;
-        const Callers *callers;
+        const Callers *callers, *program;
         const Owner *owner;
         uint64_t
                 start_ns; /* of its entry's record; of an end alone: when that was, less what it took */

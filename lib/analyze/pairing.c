@@ -452,7 +452,7 @@ static int note_callers(Pairing *p, const Step *step) {
                 HeldCall *c = &h->calls[h->open[i - 1]];
 
                 if (c->function && function_is_same(c->function, step->callers->root)) {
-                        c->callers = step->callers;
+                        *(step->callers->is_program ? &c->program : &c->callers) = step->callers;
                         break;
                 }
         }

@@ -50,6 +50,7 @@ static int tell_begin(Pairing *p, Stack *stack, HeldCall *c, Frame *frame) {
         *frame = (Frame){ .function = c->function,
                           .way = c->way,
                           .callers = c->callers,
+                          .program = c->program,
                           .owner = c->owner,
                           .depth = c->depth,
                           .start_ns = c->start_ns,

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += %D%/libcalls.a
 %C%_libcalls_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libcalls_a_SOURCES = \
+	%D%/callers.c \
 	%D%/census.c \
 	%D%/census.h \
 	%D%/filter.c \
@@ -19,7 +20,6 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/steps.c \
 	%D%/steps.h \
 	%D%/tail-sampler.c \
-	%D%/trace-context.c \
 	%D%/trace-context.h \
 	%D%/values.c
-calls_libs = %D%/libcalls.a $(types_libs) $(owner_libs)
+calls_libs = %D%/libcalls.a $(types_libs) $(spaces_libs) $(owner_libs)

@@ -57,6 +57,17 @@ static int read_format(const Playback *p, const EventChoice *e, char **ret) {
         return r == -ENOENT ? 0 : r;
 }
 
+/* An event that tells of owners, or of what is mapped; one that cannot be parsed costs that.  Whether it is one; -ENOMEM. */
+static int add_told(Playback *p, const EventChoice *e, const char *format, bool is_asked) {
+        bool is_owners = p->owners && owners_take(e->system, e->name),
+             is_spaces = p->spaces && spaces_take(e->system, e->name);
+        int r = is_owners ? owners_add_event(p->owners, e->name, format, is_asked) : 0;
+
+        if (r >= 0 && is_spaces)
+                r = spaces_add_event(p->spaces, e->name, format, is_asked);
+        return r < 0 ? r : is_owners || is_spaces;
+}
+
 /* A format that is missing or cannot be parsed costs its event the text, nothing else. */
 static int add_foreign(Playback *p, const EventChoice *e) {
         _cleanup_free_ char *text = NULL;
@@ -64,9 +75,9 @@ static int add_foreign(Playback *p, const EventChoice *e) {
 
         if (r >= 0 && text)
                 r = foreign_add(p->foreign, e->system, text);
-        if (r >= 0 && text && p->owners && owners_take(e->system, e->name))
-                r = owners_add_event(p->owners, e->name, text, true);
-        return r == FORMATS_E_INVALID ? 0 : r;
+        if (r >= 0 && text)
+                r = add_told(p, e, text, true);
+        return r == FORMATS_E_INVALID ? 0 : MIN(r, 0);
 }
 
 static bool find_symbol(void *functions, uint64_t address, uint64_t timestamp_ns, Symbol *ret) {
@@ -84,12 +95,6 @@ static int add_printk(Playback *p) {
 /* One that cannot be parsed costs values, nothing else. */
 static int add_values(Playback *p, const EventChoice *e, const char *format) {
         int r = values_add(p->values, e->name, e->filter, format);
-
-        return r == FORMATS_E_INVALID ? 0 : r;
-}
-
-static int add_owner_event(Playback *p, const EventChoice *e, const char *format, bool is_asked) {
-        int r = owners_add_event(p->owners, e->name, format, is_asked);
 
         return r == FORMATS_E_INVALID ? 0 : r;
 }
@@ -115,11 +120,9 @@ static int add_all_of_file(Playback *p, const DatFile *file) {
 
                 if (!event_choice_from_path(&e, file->formats[i].path))
                         continue;
-                if (p->owners && owners_take(e.system, e.name)) {
-                        r = add_owner_event(p, &e, text, is_asked_for(p, &e));
-                        if (r < 0 || !is_asked_for(p, &e))
-                                continue;
-                }
+                r = add_told(p, &e, text, is_asked_for(p, &e));
+                if (r < 0 || (r > 0 && !is_asked_for(p, &e)))
+                        continue;
                 r = foreign_add_later(p->foreign, e.system, text);
                 if (r >= 0 && values_takes(e.system, e.name))
                         r = add_values(p, &e, text);
@@ -143,7 +146,9 @@ static int open_events(Playback *p) {
         if (r >= 0)
                 r = add_foreign(p, &(EventChoice){ .system = "ftrace", .name = "print" })
                             ?: add_foreign(p, &(EventChoice){ .system = "ftrace",
-                                                              .name = "kernel_stack" });
+                                                              .name = "kernel_stack" })
+                            ?: add_foreign(p, &(EventChoice){ .system = "ftrace",
+                                                              .name = "user_stack" });
         if (r >= 0)
                 r = values_new(&p->values, &p->formats, &p->functions);
         if (r >= 0 && file)
@@ -161,11 +166,11 @@ static int open_events(Playback *p) {
                 if (!event_choice_parse(&e, probes->items[i]))
                         continue;
                 r = read_format(p, &e, &text);
-                if (r >= 0 && text && p->owners && owners_take(e.system, e.name))
-                        r = add_owner_event(p, &e, text, false);
-                else if (r >= 0 && text)
-                        r = add_values(p, &e, text);
+                if (r >= 0 && text)
+                        r = add_told(p, &e, text, false) ?: add_values(p, &e, text);
         }
+        if (r >= 0 && p->spaces && !p->meta->spec.kernel_stack)
+                values_set_no_kernel_stacks(p->values);
         if (r >= 0 && values_n(p->values) == 0)
                 p->values = values_free(p->values);
         return MIN(r, 0);
@@ -230,6 +235,30 @@ static int open_owners(Playback *p) {
         return r;
 }
 
+static int load_spaces(Playback *p) {
+        _cleanup_free_ char *text = NULL;
+        size_t n;
+        int r = session_dir_read_tracing(p->dir, MAPS_FILE, &text, &n);
+
+        return r == -ENOENT ? 0 : r < 0 ? r : spaces_load(p->spaces, text);
+}
+
+/* Likewise. */
+static int open_spaces(Playback *p) {
+        const SessionMeta *m = p->meta;
+        int r;
+
+        if (!m->spec.user_stack)
+                return 0;
+        r = spaces_new(&p->spaces, &p->formats) ?: program_stacks_new(&p->stacks, p->spaces);
+        if (r < 0)
+                return r;
+        if (m->spec.pids.n + m->spec.comms.n + m->spec.cgroups.n > 0 || m->filters ||
+            clock_tuple_is_set(&m->kept_since))
+                spaces_lose(p->spaces, UINT64_MAX);
+        return load_spaces(p);
+}
+
 /* What to draw beside neighbours.  Where only returns were recorded, sessions at the same time were for the same roots, or flat
  * (daemon/admission/admission.h, ClaimValues). */
 static StepsKeep keep_beside(const Playback *p) {
@@ -255,6 +284,7 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         r = symbol_timeline_open(&p->symbol_timeline, dir, meta)
                     ?: open_tasks(p)
                     ?: open_owners(p)
+                    ?: open_spaces(p)
                     ?: open_prototypes(p)
                     ?: unhooked_init(&p->unhooked, meta);
         if (r < 0)
@@ -272,6 +302,8 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
                 .tasks = p->tasks,
                 .owners = p->owners,
                 .foreign = p->foreign,
+                .spaces = p->spaces,
+                .stacks = p->stacks,
                 .values = p->values,
                 .keep = meta->neighbours.n > 0 ? keep_beside(p) : STEPS_ALL,
                 /* Neighbours may come. */
@@ -319,10 +351,22 @@ static int refresh_owners(Playback *p) {
         return load_owners(p);
 }
 
+static int refresh_spaces(Playback *p) {
+        struct stat st;
+
+        if (!p->spaces ||
+            fstatat(session_dir_fd(p->dir), "tracing/" MAPS_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+            (st.st_mtim.tv_sec == p->maps_mtime.tv_sec &&
+             st.st_mtim.tv_nsec == p->maps_mtime.tv_nsec))
+                return 0;
+        p->maps_mtime = st.st_mtim;
+        return load_spaces(p);
+}
+
 int playback_refresh(Playback *p) {
         int r = stream_refresh(p->stream);
 
-        return r < 0 ? r : MIN(refresh_meta(p) ?: refresh_owners(p), 0);
+        return r < 0 ? r : MIN(refresh_meta(p) ?: refresh_owners(p) ?: refresh_spaces(p), 0);
 }
 
 static int next_step(void *steps, uint64_t until_ns, Step *ret) {
@@ -359,8 +403,8 @@ int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem) {
         p->source = (StepSource){ next_step, &p->steps };
         if (filter_spec_needs_rank(spec))
                 r = rank(p, spec);
-        /* What a task has said before still holds. */
-        if (r < 0 || spec->from_ns == 0 || spec->keep_contexts)
+        /* What a task has said before still holds, and what it has mapped is still there. */
+        if (r < 0 || spec->from_ns == 0 || spec->keep_contexts || p->spaces)
                 return r;
         if (p->owners)
                 owners_set_partial(p->owners);
@@ -379,6 +423,8 @@ Playback *playback_free(Playback *p) {
         steps_done(&p->steps);
         stream_free(p->stream);
         values_free(p->values);
+        program_stacks_free(p->stacks);
+        spaces_free(p->spaces);
         functions_done(&p->functions);
         unhooked_done(&p->unhooked);
         prototypes_free(p->prototypes);

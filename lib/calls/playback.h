@@ -21,6 +21,8 @@ typedef struct Playback {
         Prototypes *prototypes; /* NULL: the recording has no arguments, or no types to name them */
         Tasks *tasks;
         Owners *owners; /* NULL: whose tasks are was not recorded */
+        Spaces *spaces; /* NULL: programs' stacks were not recorded, like the next */
+        ProgramStacks *stacks;
         Functions functions;
         Unhooked unhooked;
         Stream *stream;
@@ -30,6 +32,7 @@ typedef struct Playback {
         Census census;
         StepSource source;          /* the filter's */
         struct timespec owners_mtime; /* likewise of what `owners` has */
+        struct timespec maps_mtime;   /* of what `spaces` has */
         struct timespec meta_mtime; /* of the session.json whose maps are in the symbol timeline */
 } Playback;
 

@@ -27,6 +27,7 @@ typedef struct Frame {
         const Function *function;
         const CallWay *way; /* from where it was called; NULL: nobody asked, or nobody called it */
         const Callers *callers; /* of a root, who had called it; NULL: not recorded */
+        const Callers *program; /* likewise, of the program */
         const Owner *owner;     /* whose the task was when it began; NULL: not recorded */
         int32_t depth;
         uint64_t start_ns;

@@ -59,19 +59,30 @@ typedef struct StepText {
 } StepText;
 
 /*
- * Who had called a root, by the kernel's stack: the functions above it, the innermost first.  The same for the same
- * functions, for as long as the steps' source lives.
+ * Who had called a root, by a stack: the functions above it, the innermost first.  The same for the same functions, for as
+ * long as the steps' source lives.  The kernel's are those that called the root; the program's those that called the
+ * kernel.
+ *
+ *      callers: do_syscall_64 < __x64_sys_sendto < __sys_sendto
+ *      stack: __libc_start_call_main [libc.so.6] < main [client] < even < send_one
+ *
+ * The last one called.  "..." stands for a caller that is not on the stack, since what it called keeps no frame pointer.
  */
 typedef struct Callers {
         const Function *root;
-        char *text; /* "callers: do_syscall_64 < __x64_sys_sendto < __sys_sendto", of which the last called the root */
+        char *text;
+        bool is_program;
         uint32_t n;
         const Function *functions[];
 } Callers;
 
-/* The text without "callers: ". */
+static inline const char *callers_word(const Callers *c) {
+        return c->is_program ? "stack: " : "callers: ";
+}
+
+/* The text without that. */
 static inline const char *callers_names(const Callers *c) {
-        return c->text + strlen("callers: ");
+        return c->text + strlen(callers_word(c));
 }
 
 /* Those of a source, by what they are; {} is empty. */
@@ -83,7 +94,7 @@ typedef struct CallersSet {
 
 /* @functions: @n above @root, the innermost first.  0 or -ENOMEM. */
 int callers_get(CallersSet *c, const Function *root, const Function *const *functions, size_t n,
-                const Callers **ret);
+                bool is_program, const Callers **ret);
 void callers_done(CallersSet *c);
 
 typedef struct Step {

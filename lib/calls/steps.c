@@ -37,12 +37,22 @@ static _cold_ int note_owner(Steps *s, const Event *e) {
         return r == OWNERS_ASKED ? 0 : r;
 }
 
+/* 1: @e tells of owners or of what is mapped, and is no step; 0; -ENOMEM. */
+static _cold_ int note_others(Steps *s, const Event *e) {
+        int told = s->spaces ? spaces_note(s->spaces, e) : 0;
+        int owner = told >= 0 && s->owners ? note_owner(s, e) : 0;
+
+        return told < 0 ? told : owner != 0 ? owner : told == SPACES_ASKED ? 0 : told;
+}
+
 /* An event of another kind. */
 static int fill_other(Steps *s, const Event *e, Step *ret) {
         const Callers *callers = NULL;
-        int r = s->values && s->foreign ? values_take_stack(s->values, s->foreign, e, &callers) : 0;
+        int r = s->values && s->foreign
+                        ? values_take_stack(s->values, s->foreign, s->stacks, e, &callers)
+                        : 0;
 
-        if (r < 0)
+        if (r < 0 || (r > 0 && !callers))
                 return r;
         *ret = (Step){
                 .kind = STEP_OTHER,
@@ -187,6 +197,8 @@ static inline int next_step(Steps *s, uint64_t until_ns, Step *ret) {
                                         values_forget(s->values);
                                 if (s->owners)
                                         owners_set_partial(s->owners);
+                                if (s->spaces)
+                                        spaces_lose(s->spaces, event->timestamp_ns);
                                 *ret = (Step){
                                         .kind = STEP_LOST,
                                         .cpu = event->cpu,
@@ -202,7 +214,7 @@ static inline int next_step(Steps *s, uint64_t until_ns, Step *ret) {
                                 return r;
                         continue;
                 }
-                r = _unlikely_(s->owners != NULL) ? note_owner(s, event) : 0;
+                r = _unlikely_(s->owners != NULL || s->spaces != NULL) ? note_others(s, event) : 0;
                 if (r == 0)
                         r = fill_step(s, event, ret);
                 if (r < 0)

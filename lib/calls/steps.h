@@ -11,6 +11,7 @@
 #include "decode/foreign.h"
 #include "decode/names.h"
 #include "decode/stream.h"
+#include "programs/programs.h"
 
 /*
  * Tail sampler: trees that wait until it is known whether they are kept
@@ -95,8 +96,9 @@ void reorder_done(Reorder *h);
  *     none.  Then, if the event could be of the entry or exit before it, it is, unless most of the recording's were
  *     before theirs.
  *
- * "..._c0" (of an fprobe) and "..._k0" (of a kprobe) of a root have no arguments: directly behind such an event comes a
- * kernel_stack, which tells who called the root.  What the kernel calls to take it is left out.
+ * "..._c0" (of an fprobe) and "..._k0" (of a kprobe) of a root have no arguments.  Directly behind such an event comes a
+ * user_stack, if those were asked for, and then a kernel_stack, likewise.  They tell who called the root.  What the kernel
+ * calls to take the latter is left out.  In an interrupt the program's stack is of whoever was interrupted, and left out.
  *
  * On arm64 a kprobe is a breakpoint, whose handling function_graph records beside the call: that is left out
  * (linux 6.12 arch/arm64/mm/fault.c, do_debug_exception(); do_el1_brk64() since Debian's 6.12.117).
@@ -106,6 +108,7 @@ void reorder_done(Reorder *h);
  */
 
 typedef struct Values Values;
+typedef struct ProgramStacks ProgramStacks;
 
 /* @formats, @functions: borrowed. */
 int values_new(Values **ret, const Formats *formats, Functions *functions);
@@ -129,13 +132,17 @@ int values_hide(Values *v, const Event *e, const Function *f);
 int values_enter(Values *v, const Event *e, Step *step);
 /* The end of one, whose value goes into @step if it is known.  0 or -ENOMEM. */
 int values_leave(Values *v, const Event *e, Step *step);
+/* No kernel_stack is behind the probes of roots. */
+void values_set_no_kernel_stacks(Values *v);
 /*
  * values_take_stack() - what an event tells of the callers of the root whose probe the task has met last
  * @foreign: which knows the event
+ * @stacks: what has a program's; NULL: nothing
  *
- * *@ret NULL: it is no such stack, the root is not on it, or nothing is above it.  0 or -ENOMEM.
+ * *@ret NULL: it is no such stack, the root is not on it, or nothing is above it.  1: it is a program's, and no step
+ * unless *@ret is there; 0; -ENOMEM.
  */
-int values_take_stack(Values *v, Foreign *foreign, const Event *e, const Callers **ret);
+int values_take_stack(Values *v, Foreign *foreign, ProgramStacks *stacks, const Event *e, const Callers **ret);
 /* Events were lost, or no more come: whatever waits has no value. */
 void values_forget(Values *v);
 
@@ -146,6 +153,48 @@ int values_push(Values *v, const Step *step);
 bool values_pop(Values *v, Step *ret);
 Values *values_free(Values *v);
 DEFINE_CLEANUP(Values *, values_free);
+
+/*
+ * The functions of a kernel's stack above @root; *@ret_is_there: whether that is on it.  How many are in @ret, which has room
+ * for @n; -ENOMEM.
+ */
+int callers_above(Functions *functions, const Function *root, uint64_t timestamp_ns,
+                  const uint64_t *addresses, size_t n, const Function **ret, bool *ret_is_there);
+
+/*
+ * Program stacks: what called the kernel, by the events user_stack behind those of roots' probes
+ *
+ * A user_stack has at most 8 addresses, by frame pointers.  A function that keeps none hides its caller, and a
+ * register that holds something else ends the stack.
+ */
+#define PROGRAM_FRAMES_MAX 8 /* linux 6.12 kernel/trace/trace.h, FTRACE_STACK_ENTRIES of a user's */
+
+/* What was met so far. */
+typedef struct ProgramStacksTold {
+        uint64_t n;
+        uint64_t n_full;        /* as many as the kernel records, and none of them is what a program begins with */
+        uint64_t n_early;       /* fewer, likewise, and the last one is known */
+        uint64_t n_unknown;     /* likewise, and of no address it is known what was mapped there */
+        const char *early_file; /* where the first of those that end early ends; NULL: there is none */
+} ProgramStacksTold;
+
+struct ProgramStacks {
+        Spaces *spaces; /* borrowed */
+        ProgramNaming naming;
+        ProgramStacksTold told;
+        Hash functions; /* by label */
+        CallersSet set;
+        struct KnownStack *known;
+        size_t n_known;
+        Hash known_at; /* index + 1 */
+};
+
+int program_stacks_new(ProgramStacks **ret, Spaces *spaces);
+/* Who had called @root from outside of the kernel.  *@ret NULL: nobody.  0 or -ENOMEM. */
+int program_stacks_get(ProgramStacks *p, int32_t tgid, const Function *root, uint64_t timestamp_ns,
+                       const uint64_t *addresses, size_t n, const Callers **ret);
+ProgramStacks *program_stacks_free(ProgramStacks *p);
+DEFINE_CLEANUP(ProgramStacks *, program_stacks_free);
 
 /* --- steps ---------------------------------------------------------------------------------------- */
 
@@ -162,6 +211,8 @@ typedef struct Steps {
         const Tasks *tasks;
         Owners *owners; /* NULL: whose tasks are was not recorded */
         Foreign *foreign; /* what prints events of other kinds; NULL: they have no text */
+        Spaces *spaces; /* NULL: programs' stacks were not recorded, as of the next */
+        ProgramStacks *stacks;
         Values *values; /* what tells of calls what they were given and return; NULL: only entries and exits do */
         StepsKeep
                 keep; /* what is passed on; events of other kinds whose format is there were asked for, and stay */

@@ -81,6 +81,7 @@ typedef struct TaskValues {
         Mark reading;                /* such a read, which is open; no function: none is */
         /* By level, a root whose stack is to come, at the depth of what it calls; no function: none is. */
         Mark stacked[MARKS_MAX];
+        Mark rooted; /* a root whose program's stack is to come; no function: none is */
 } TaskValues;
 
 /* On which side of their calls those events were that do not tell themselves.  Those that could only be on the other
@@ -100,6 +101,7 @@ struct Values {
         CallersSet callers;
         bool has_kprobes;    /* or kretprobes: not all are fprobes */
         bool has_stacks, has_objects;
+        bool has_no_kernel_stacks;
         bool has_entries; /* not only ends are recorded */
         bool tells;       /* fprobes' return addresses are the graph's where that has put its own */
         TailSampler line; /* what waits */
@@ -156,6 +158,10 @@ int values_add(Values *v, const char *name, const char *function, const char *fo
         v->has_stacks = v->has_stacks || kind == PROBE_STACKED;
         v->has_objects = v->has_objects || p.format.n_fields > 0;
         return 0;
+}
+
+void values_set_no_kernel_stacks(Values *v) {
+        v->has_no_kernel_stacks = true;
 }
 
 size_t values_n(const Values *v) {
@@ -408,13 +414,23 @@ static void note_return(Values *v, TaskValues *t, const Event *e, const Function
 }
 
 /* A probe of @f behind its entry, if that is open: what is directly below it. */
-static void note_stacked(TaskValues *t, const Event *e, const Function *f) {
+static void note_stacked(const Values *v, TaskValues *t, const Event *e, const Function *f) {
         int32_t depth = OPEN_MAX;
 
         while (depth > 0 && !(t->open[depth - 1] && function_is_same(t->open[depth - 1], f)))
                 depth--;
+        if (level_of(e) == 0)
+                t->rooted = mark_of(e, f);
+        if (v->has_no_kernel_stacks)
+                return;
         t->stacked[level_of(e)] = mark_of(e, f);
         t->stacked[level_of(e)].depth = depth > 0 ? depth : INT32_MAX;
+}
+
+/* What is no program's stack has come, of the task itself. */
+static void go_on_rooted(TaskValues *t, const Event *e) {
+        if (t->rooted.function && !interrupts(e, &t->rooted))
+                t->rooted.function = NULL;
 }
 
 int values_note(Values *v, const Event *e, Step *entry) {
@@ -430,7 +446,7 @@ int values_note(Values *v, const Event *e, Step *entry) {
         if (!t || !f || learn(v, e, f) < 0)
                 return -ENOMEM;
         if (p->format.is_stacked)
-                note_stacked(t, e, f);
+                note_stacked(v, t, e, f);
         else if (p->format.is_entry) {
                 Mark given = mark_of(e, f);
 
@@ -485,6 +501,7 @@ int values_hide(Values *v, const Event *e, const Function *f) {
         t = task_of(v, e);
         if (!t)
                 return -ENOMEM;
+        go_on_rooted(t, e);
         r = v->has_objects ? hide_reading(v, t, e, f) : 0;
         if (r != 0)
                 return r;
@@ -588,6 +605,7 @@ void values_forget(Values *v) {
                                 release(v, m);
                 memset(t->open, 0, sizeof(t->open));
                 memset(t->stacked, 0, sizeof(t->stacked));
+                t->rooted.function = NULL;
                 memset(t->reads_at, 0, sizeof(t->reads_at));
                 t->reading.function = NULL;
                 t->hides_below = 0;
@@ -597,49 +615,35 @@ void values_forget(Values *v) {
 
 /* --- stacks -------------------------------------------------------------------------------------- */
 
-/* The functions above @root, if that is there; -ENOMEM. */
-static int find_above(Values *v, const Function *root, uint64_t timestamp_ns,
-                      const uint64_t *addresses, size_t n, const Function **ret,
-                      bool *ret_is_there) {
-        int n_found = 0;
-
-        *ret_is_there = false;
-        for (size_t i = 0; i < n; i++) {
-                /* Where it returns to may be behind the last instruction of a function that does not return. */
-                uint64_t address = addresses[i] - 1;
-                const Function *f;
-                Symbol s;
-
-                if (functions_find_symbol(v->functions, address, timestamp_ns, &s))
-                        address = s.address;
-                f = functions_get(v->functions, address, timestamp_ns);
-                if (!f)
-                        return -ENOMEM;
-                if (*ret_is_there)
-                        ret[n_found++] = f;
-                *ret_is_there = *ret_is_there || function_is_same(f, root);
-        }
-        return n_found;
-}
-
-int values_take_stack(Values *v, Foreign *foreign, const Event *e, const Callers **ret) {
+int values_take_stack(Values *v, Foreign *foreign, ProgramStacks *stacks, const Event *e, const Callers **ret) {
         const Function *functions[CALLERS_MAX], *root;
         uint64_t addresses[CALLERS_MAX];
         TaskValues *t = v->has_stacks ? task_of(v, e) : NULL;
         bool is_there;
-        int n;
+        int32_t tgid;
+        int n, r = 0;
 
         *ret = NULL;
         if (!t)
                 return v->has_stacks ? -ENOMEM : 0;
+        n = foreign_stack(foreign, e, addresses, CALLERS_MAX, &tgid);
+        if (n >= 0 && tgid > 0 && stacks) {
+                root = TAKE_PTR(t->rooted.function);
+                r = spaces_note_thread(stacks->spaces, e->pid, tgid, e->timestamp_ns);
+                if (r >= 0 && root && level_of(e) == t->rooted.level)
+                        r = program_stacks_get(stacks, tgid, root, e->timestamp_ns, addresses,
+                                               (size_t) n, ret);
+                return r < 0 ? r : 1;
+        }
+        go_on_rooted(t, e);
         root = t->stacked[level_of(e)].function;
-        n = root ? (int) foreign_stack(foreign, e, addresses, CALLERS_MAX) : 0;
-        n = find_above(v, root, e->timestamp_ns, addresses, (size_t) n, functions, &is_there);
+        if (n < 0 || tgid > 0 || !root)
+                return 0;
+        n = callers_above(v->functions, root, e->timestamp_ns, addresses, (size_t) n, functions,
+                          &is_there);
         if (is_there)
                 t->stacked[level_of(e)].function = NULL;
-        if (n <= 0)
-                return n;
-        return callers_get(&v->callers, root, functions, (size_t) n, ret);
+        return n <= 0 ? n : callers_get(&v->callers, root, functions, (size_t) n, false, ret);
 }
 
 /* --- what goes out ------------------------------------------------------------------------------ */

@@ -11,7 +11,6 @@
 #include "causes/anatomy.h"
 
 #define RETURNED "ret"
-#define CALLERS "callers"
 #define VARIABLES_OF_ROOTS 64 /* are kept free for outermost calls, which are met at any time */
 #define N_PARTS_OPEN 4096 /* put down before they are added up in between; grows with the nodes */
 
@@ -265,6 +264,12 @@ static int note_text(Data *d, Open *to, const CallNode *node, const char *name, 
                           (ValueNumber){ .magnitude = VARIABLE_NUMBER_MAX + n - 1 });
 }
 
+static int note_callers(Data *d, Open *to, const CallNode *node, const char *name, const Callers *c) {
+        return c ? note_text(d, to, node, name, strlen(name), callers_names(c),
+                             strlen(callers_names(c)))
+                 : 0;
+}
+
 static int note_object(Data *d, Open *to, const CallNode *node, const Object *o) {
         int r = 0;
 
@@ -308,9 +313,9 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
                 open->number = ++feed->n_begun;
         }
         r = note_node(d, node);
-        if (_unlikely_(frame->callers != NULL) && !caller && r >= 0)
-                r = note_text(d, open, node, CALLERS, strlen(CALLERS),
-                              callers_names(frame->callers), strlen(callers_names(frame->callers)));
+        if (!caller && r >= 0)
+                r = note_callers(d, open, node, "callers", frame->callers)
+                            ?: note_callers(d, open, node, "stack", frame->program);
         if (_unlikely_(frame->object != NULL) && r >= 0)
                 r = note_object(d, open, node, frame->object);
         while (_unlikely_(args != NULL) && r >= 0 && arguments_next(&args, &name, &n_name, &value))

@@ -13,7 +13,7 @@
  *      call 2    9 us    root 1x 2 us    root/child 2x 6 us    root/irq 1x 1 us
  *
  * Beside them stand the values of variables, where these were recorded: of arguments, of objects' fields, of what is
- * returned ("ret"), and of who called ("callers"), of functions under their paths.  An outermost call has one value of each of its own, and of those below it as many as
+ * returned ("ret"), and of who called ("callers", "stack"), of functions under their paths.  An outermost call has one value of each of its own, and of those below it as many as
  * there were calls:
  *
  *      send(sk=0xffff888003d5c000, len=0x5c8) {        send  sk   0xffff888003d5c000
@@ -50,7 +50,7 @@
 
 typedef struct Variable {
         uint32_t node; /* its id */
-        char *name;    /* "ret", "callers", or that of an argument or of an object's field */
+        char *name;    /* "ret", "callers", "stack", or that of an argument or of an object's field */
         bool is_text;  /* a value is VARIABLE_NUMBER_MAX and an index of Anatomy.texts */
 } Variable;
 

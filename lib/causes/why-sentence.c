@@ -217,14 +217,14 @@ static void add_bound(Buf *out, const WhyValue *v) {
 }
 
 /* "len > 1400", "ret = -11 (EAGAIN) in ip_make_skb below udp_sendmsg", "file=/log/x", "the callers: do_syscall_64 <
- * __sys_sendto" */
+ * __sys_sendto", "the stack: main [client] < send_one" */
 static void describe_value(Buf *out, const WhyValue *v) {
         static const char *const signs[] = {
                 [WHY_EQUAL] = "=", [WHY_ABOVE] = ">", [WHY_BELOW] = "<"
         };
 
-        if (v->text && streq(v->name, "callers")) {
-                buf_printf(out, "the callers: %s", v->text);
+        if (v->text && (streq(v->name, "callers") || streq(v->name, "stack"))) {
+                buf_printf(out, "the %s: %s", v->name, v->text);
                 return;
         }
         if (v->text)

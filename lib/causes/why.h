@@ -138,7 +138,7 @@ typedef enum WhyRelation { WHY_EQUAL, WHY_ABOVE, WHY_BELOW } WhyRelation;
 typedef struct WhyValue {
         uint32_t variable;    /* of the anatomy's */
         const CallNode *node; /* whose it is */
-        const char *name;     /* of an argument or a field, "ret", or "callers" */
+        const char *name;     /* of an argument or a field, "ret", "callers" or "stack" */
         const char *text;     /* what it is equal to, of the anatomy's; NULL: that is a number */
         WhyRelation relation;
         ValueNumber bound; /* what it is equal to, above or below */

@@ -327,12 +327,13 @@ static void put_stack(Foreign *f, const Known *known, const Event *e) {
         }
 }
 
-size_t foreign_stack(Foreign *f, const Event *event, uint64_t *ret, size_t n_max) {
+int foreign_stack(Foreign *f, const Event *event, uint64_t *ret, size_t n_max, int32_t *ret_tgid) {
         const Known *known = find_known(f, event->id);
 
-        return known && known->how == HOW_STACK && event->payload
-                       ? read_stack(f, known, event, ret, n_max)
-                       : 0;
+        if (!known || (known->how != HOW_STACK && known->how != HOW_USER_STACK) || !event->payload)
+                return -1;
+        *ret_tgid = known->how == HOW_USER_STACK ? (int32_t) number_of(f, known, event, "tgid") : 0;
+        return (int) read_stack(f, known, event, ret, n_max);
 }
 
 static void put_raw(Foreign *f, const Known *known, const Event *e) {

@@ -55,6 +55,8 @@ static void add_places(const HtmlTree *p, const Function *f) {
         uint32_t line;
 
         add_place(p, "at", f->file, f->line, NULL);
+        if (f->kind == FUNCTION_OF_PROGRAM)
+                return;
         if (f->kind != FUNCTION_RECORDED)
                 buf_printf(p->out, " data-in=\"%s\"",
                            f->kind == FUNCTION_INLINED ? "inlined" : "not traced");

@@ -235,6 +235,9 @@ void symbol_maps_drop_last(SymbolMaps *m);
  * Source: elf(5), "Notes"; linux 6.12 kernel/ksysfs.c, notes_read(), and kernel/module/sysfs.c, add_notes_attrs().
  */
 
+/* Of which application machine_id is the host's (machine-id(5)). */
+#define META_MACHINE_ID_OF "41c80e2b5d0f4a6e9a3f7d1c52b6e093"
+
 #define BUILD_ID_KERNEL "vmlinux"
 #define BUILD_ID_CHARS_MAX 128 /* 20 bytes are usual */
 

@@ -89,6 +89,11 @@ unit_programs += %D%/lib-owner
 %C%_lib_owner_CFLAGS = $(unit_cflags)
 %C%_lib_owner_LDADD = $(unit_libs) $(owner_libs) $(CHECK_LIBS)
 
+unit_programs += %D%/lib-spaces
+%C%_lib_spaces_SOURCES = %D%/test-spaces.c
+%C%_lib_spaces_CFLAGS = $(unit_cflags)
+%C%_lib_spaces_LDADD = $(unit_libs) $(spaces_libs) $(CHECK_LIBS)
+
 unit_programs += %D%/lib-calls
 %C%_lib_calls_SOURCES = %D%/test-census.c %D%/test-filter.c %D%/test-function.c %D%/test-name-set.c %D%/test-prototypes.c \
 	%D%/test-stacks.c %D%/test-step.c %D%/test-steps.c %D%/test-tail-sampler.c %D%/test-trace-context.c \

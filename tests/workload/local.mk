@@ -23,4 +23,7 @@ noinst_PROGRAMS += %D%/stacked %D%/unstacked
 # The same without frame pointers.
 %C%_unstacked_SOURCES = %D%/stacked.c
 %C%_unstacked_CFLAGS = $(AM_CFLAGS) $(stacked_cflags) -fomit-frame-pointer
+noinst_PROGRAMS += %D%/jitted
+%C%_jitted_SOURCES = %D%/jitted.c
+%C%_jitted_CFLAGS = $(AM_CFLAGS) $(stacked_cflags) -fno-omit-frame-pointer
 stacked_cflags = -O1 -fno-optimize-sibling-calls

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * stacked N [SECONDS] - sends N datagrams, each below main() > even() or odd() > send_one(), which makes the system call
- * itself; SECONDS after it said "ready".  It has frame pointers, unless the Makefile says otherwise.
+ * stacked N [SECONDS [libc]] - sends N datagrams, each below main() > even() or odd() > send_one(), which makes the system call
+ * itself, or has libc do it; SECONDS after it said "ready".  It has frame pointers, unless the Makefile says otherwise.
  */
 
 #include <arpa/inet.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -22,10 +23,14 @@ static const struct sockaddr_in to = { .sin_family = AF_INET,
                                        .sin_port = 0x0900, /* discard, as the network has it */
                                        .sin_addr.s_addr = 0x0100007f };
 
+static bool by_libc;
+
 NOINLINE long send_one(int fd, int i) {
         long r;
 
 #if defined(__x86_64__)
+        if (by_libc)
+                return syscall(SYS_sendto, fd, &i, 1, 0, &to, sizeof(to)) + 1;
         register long flags __asm__("r10") = 0, address __asm__("r8") = (long) &to,
                             n __asm__("r9") = sizeof(to);
 
@@ -53,6 +58,7 @@ int main(int argc, char *argv[]) {
         int n = argc > 1 ? atoi(argv[1]) : 1, fd = socket(AF_INET, SOCK_DGRAM, 0);
         long sum = 0;
 
+        by_libc = argc > 3;
         if (argc > 2) {
                 puts("ready");
                 (void) fflush(stdout);

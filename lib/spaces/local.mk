@@ -1,0 +1,8 @@
+# lib/spaces
+noinst_LIBRARIES += %D%/libspaces.a
+%C%_libspaces_a_CFLAGS = $(AM_CFLAGS)
+%C%_libspaces_a_SOURCES = \
+	%D%/map-line.c \
+	%D%/spaces.c \
+	%D%/spaces.h
+spaces_libs = %D%/libspaces.a $(decode_libs)
