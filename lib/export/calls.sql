@@ -7,7 +7,8 @@
 CREATE OR REPLACE VIEW calls AS
 SELECT * REPLACE (coalesce(host, '') AS host, coalesce(machine_id, '') AS machine_id, coalesce(boot_id, '') AS boot_id,
         coalesce(recording, '') AS recording, coalesce(kernel, '') AS kernel, coalesce(task, '') AS task,
-        coalesce(cgroup, '') AS cgroup, coalesce(caller, '') AS caller, coalesce(module, '') AS module,
+        coalesce("user", '') AS "user", coalesce(unit, '') AS unit, coalesce(container, '') AS container,
+        coalesce(pod, '') AS pod, coalesce(cgroup, '') AS cgroup, coalesce(caller, '') AS caller, coalesce(module, '') AS module,
         coalesce(args, '') AS args, coalesce(what, '') AS what, coalesce(trace_id, '') AS trace_id)
 FROM files;
 

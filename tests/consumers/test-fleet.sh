@@ -108,7 +108,11 @@ both_answer() { # DESCRIPTION QUERY
 both_answer 'the rows' 'SELECT host, machine_id, boot_id, recording, kernel, tree, "left", "right", parent, depth, path, caller_path, start_unix_ns,
         start_ns, duration_ns, self_ns, blocked_ns, irq_ns, cpu, pid, task, tgid, user, unit, container, pod, cgroup, function, caller, module, root, CAST(cut AS TINYINT),
         retval, args, what, trace_id, weight, not_hooked_below FROM calls'
-ok 'which are those of tsv' cmp <(sort "$work/calls.tsv") <(sed "s/\\\\'/'/g" "$work/duckdb" | sort)
+sort -o "$work/calls.tsv" "$work/calls.tsv"
+sed "s/\\\\'/'/g" "$work/duckdb" | sort >"$work/rows.tsv"
+ok 'which are those of tsv' cmp "$work/calls.tsv" "$work/rows.tsv"
+diff "$work/calls.tsv" "$work/rows.tsv" | grep "^[<>]" | sort -k1.3 | head -n 4 | cut -c190-390 >"$work/difference"
+show_file "$work/difference"
 both_answer 'the waits' 'SELECT host, recording, tree, "left", start_unix_ns, start_ns, woken_ns, back_ns, state, cpu, pid, task, function,
         waker_task, waker_pid, waker_function, CAST(waker_interrupt AS TINYINT) FROM waits'
 both_answer 'the losses' 'SELECT host, recording, at_unix_ns, at_ns, cpu, events FROM losses'
@@ -138,7 +142,7 @@ while IFS=$'\t' read -r host source; do
         ok "$host has what top says of ${source##*/}" cmp "$work/top" <(sed -n "s/^$host\t//p" "$work/loaded" | sort)
         ok 'which is something' test -s "$work/top"
         is "and what waits says" "$(sed -n "s/^$host\t//p" "$work/waiting" | grep . || printf '0\t0\n')" \
-                "$(ftracectl waits --json "$source" 2>/dev/null | jq -r '[([.[].count] | add // 0), ([.[].waited_ns] | add // 0)] | @tsv')"
+                "$(ftracectl waits --json "$source" 2>/dev/null | jq -r 'map(select(.between_calls | not)) | [(map(.count) | add // 0), (map(.waited_ns) | add // 0)] | @tsv')"
 done <"$work/hosts"
 
 # --- the questions ----------------------------------------------------------------------------------
