@@ -321,9 +321,7 @@ static void look_at_maps(void *session) {
                 session_warn(s, "functions of programs that ran before will have no names: what they have "
                                 "mapped could not be asked for (%s): %s",
                              maps_reader(), origin_text(r));
-        else if (maps.n_data >= strlen(MAPS_PARTIAL) &&
-                 memcmp(maps.data + maps.n_data - strlen(MAPS_PARTIAL), MAPS_PARTIAL,
-                        strlen(MAPS_PARTIAL)) == 0)
+        else if (maps_are_partial(&maps))
                 session_warn(s, "functions of some programs that ran before will have no names: they "
                                 "have mapped too much to be looked at");
 }
