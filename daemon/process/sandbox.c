@@ -56,7 +56,8 @@ static const int allowed[] = {
 };
 
 /* capset(2) by hand: the one call does not justify a library. */
-_Static_assert(PRIVILEGE_PTRACE == CAP_SYS_PTRACE && PRIVILEGE_SYSLOG == CAP_SYSLOG, "linux/capability.h");
+_Static_assert(PRIVILEGE_PTRACE == CAP_SYS_PTRACE && PRIVILEGE_SYSLOG == CAP_SYSLOG,
+               "linux/capability.h");
 
 int privilege_drop(Privilege kept_one) {
         struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };

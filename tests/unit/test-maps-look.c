@@ -129,8 +129,9 @@ SCRATCH_TEST(a_build_id_is_of_the_file_that_is_mapped) {
         free(TAKE_PTR(text));
         put_maps(s, "7", maps);
         text = look(s, (uid_t) -1);
-        ck_assert_int_ge(asprintf(&wanted, "process 7\nmap 1000-2000 0 %u:%u %llu ", major(st.st_dev),
-                                  minor(st.st_dev), (unsigned long long) st.st_ino),
+        ck_assert_int_ge(asprintf(&wanted, "process 7\nmap 1000-2000 0 %u:%u %llu ",
+                                  major(st.st_dev), minor(st.st_dev),
+                                  (unsigned long long) st.st_ino),
                          0);
         ck_assert_ptr_nonnull(strstr(text, wanted));
 }
