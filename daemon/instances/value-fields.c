@@ -399,10 +399,9 @@ static int add_object(Probed *p, const Tracefs *fs) {
 
 int value_fields_of(const Prototypes *types_of, const char *function, const char *const *fields,
                     size_t n, char **ret, char why[static MEMBER_WHY_MAX]) {
-        _cleanup_(probed_done) Probed p = { .types = types_of,
-                                            .function = function,
-                                            .registers = BUF_INIT,
-                                            .rest = BUF_INIT };
+        _cleanup_(probed_done) Probed p = {
+                .types = types_of, .function = function, .registers = BUF_INIT, .rest = BUF_INIT
+        };
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < n; i++)

@@ -55,9 +55,10 @@ static const int allowed[] = {
         SCMP_SYS(exit_group),
 };
 
-/* capset(2) by hand: the one call does not justify a library. */
-_Static_assert(PRIVILEGE_PTRACE == CAP_SYS_PTRACE && PRIVILEGE_SYSLOG == CAP_SYSLOG, "linux/capability.h");
+_Static_assert(PRIVILEGE_PTRACE == CAP_SYS_PTRACE && PRIVILEGE_SYSLOG == CAP_SYSLOG,
+               "linux/capability.h");
 
+/* capset(2) by hand: the one call does not justify a library. */
 int privilege_drop(Privilege kept_one) {
         struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
         struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};

@@ -233,6 +233,7 @@ void session_look_at_modules_soon(Session *s);
 bool session_look_at_roots(Session *s, char why[static ROOTS_TEXT_MAX]);
 /* Notes whose tasks are, if that is recorded: now, as a task; or as a task of its own, also if that is not @due yet. */
 void session_look_at_owners(Session *s);
+/* Notes what programs have mapped, if that is recorded, as a task. */
 void session_look_at_maps_soon(Session *s);
 void session_look_at_owners_soon(Session *s, bool is_due);
 /* Who joins is noticed, if tasks may, until before the tracer is switched off.  0 or -errno. */

@@ -315,17 +315,20 @@ static void look_at_maps(void *session) {
                 buf_printf(&text, MAPS_LOOK "%" PRIu64 " %" PRIu64 "\n", s->meta->start.trace_ns,
                            after.trace_ns);
                 buf_add(&text, maps.data, maps.n_data);
-                r = text.error ?: session_dir_write_tracing(s->dir, MAPS_FILE, text.data, text.n_data, false);
+                r = text.error
+                            ?: session_dir_write_tracing(s->dir, MAPS_FILE, text.data, text.n_data,
+                                                         false);
         }
         if (r < 0)
-                session_warn(s, "functions of programs that ran before will have no names: what they have "
-                                "mapped could not be asked for (%s): %s",
-                             maps_reader(), origin_text(r));
-        else if (maps.n_data >= strlen(MAPS_PARTIAL) &&
-                 memcmp(maps.data + maps.n_data - strlen(MAPS_PARTIAL), MAPS_PARTIAL,
-                        strlen(MAPS_PARTIAL)) == 0)
-                session_warn(s, "functions of some programs that ran before will have no names: they "
-                                "have mapped too much to be looked at");
+                session_warn(
+                        s,
+                        "functions of programs that ran before will have no names: what they have "
+                        "mapped could not be asked for (%s): %s",
+                        maps_reader(), origin_text(r));
+        else if (maps_are_partial(&maps))
+                session_warn(s,
+                             "functions of some programs that ran before will have no names: they "
+                             "have mapped too much to be looked at");
 }
 
 void session_look_at_maps_soon(Session *s) {

@@ -3,7 +3,7 @@
 /*
  * /proc/PID/maps of somebody else's process needs CAP_SYS_PTRACE, which the daemon has not.  As a service it asks
  * ftraced-maps.socket, whose service has nothing but that; where it was begun with all of root's capabilities, a child
- * keeps that one, and is asked by a byte.  Either answers with lines, the last of which is "end".
+ * keeps that one.  Either is asked by a user's number and answers with lines, the last of which is "end".
  */
 
 #include <fcntl.h>
@@ -30,8 +30,8 @@
 #define LINES_MAX 65536
 #define LINES_OF_ONE_MAX 4096
 #define ONE_MAX ((size_t) 4 << 20) /* /proc/PID/maps */
-#define STATUS_MAX ((size_t) 64 << 10)
 #define END "end\n"
+#define ANSWER_MAX (MAPS_BYTES_MAX + ((size_t) 64 << 10)) /* with the last line */
 #define ASK_NS (10 * NSEC_PER_SEC)
 #define READER_MEMORY ((uint64_t) 256 << 20)
 
@@ -118,14 +118,17 @@ static int tell_line(Look *l, int process_fd, const char *line) {
         return l->out->error;
 }
 
+/* /proc/PID/maps is the user's who may read it: root's of what runs with more rights than its caller, whose real uid is
+ * that user's (linux 6.12 fs/proc/base.c, task_dump_owner()).  After it was read, lest another program begins meanwhile. */
 static bool is_wanted(const Look *l, int process_fd) {
-        _cleanup_free_ char *status = NULL;
-        const char *uid;
+        struct stat st;
 
-        if (l->only == NO_UID)
-                return true;
-        return file_read(process_fd, "status", &status, NULL, STATUS_MAX) >= 0 &&
-               (uid = strstr(status, "\nUid:\t")) && strtoul(uid + 6, NULL, 10) == l->only;
+        return l->only == NO_UID ||
+               (fstatat(process_fd, "maps", &st, AT_SYMLINK_NOFOLLOW) >= 0 && st.st_uid == l->only);
+}
+
+static bool is_full(const Look *l) {
+        return l->n_lines >= LINES_MAX || l->out->n_data >= MAPS_BYTES_MAX;
 }
 
 /* One that is gone, is the kernel's, or is not to be read is passed over. */
@@ -133,10 +136,10 @@ static int tell_process(Look *l, int proc_fd, const char *pid) {
         _cleanup_close_ int fd = dir_open(proc_fd, pid);
         _cleanup_free_ char *maps = NULL;
         size_t n_before;
-        int r = fd >= 0 && is_wanted(l, fd) ? file_read(fd, "maps", &maps, NULL, ONE_MAX) : -ENOENT;
+        int r = fd >= 0 ? file_read(fd, "maps", &maps, NULL, ONE_MAX) : -ENOENT;
 
-        if (r < 0) {
-                l->is_partial |= r == -EFBIG;
+        if (r < 0 || !is_wanted(l, fd)) {
+                l->is_partial |= r == -EFBIG && is_wanted(l, fd);
                 return r == -ENOMEM ? r : 0;
         }
         n_before = l->n_lines;
@@ -145,7 +148,7 @@ static int tell_process(Look *l, int proc_fd, const char *pid) {
                 next = line + strcspn(line, "\n");
                 if (*next)
                         *next++ = 0;
-                if (l->n_lines - n_before < LINES_OF_ONE_MAX)
+                if (l->n_lines - n_before < LINES_OF_ONE_MAX && !is_full(l))
                         r = tell_line(l, fd, line);
                 else
                         l->is_partial = true;
@@ -162,7 +165,7 @@ int maps_look(int root_fd, uid_t only, Buf *out) {
         int r = dir_list(&d, dir_open(root_fd, "proc"));
 
         for (unsigned n = 0; r >= 0 && (pid = dir_next_number(d)); n++)
-                if (n < PROCESSES_MAX && l.n_lines < LINES_MAX && out->n_data < MAPS_BYTES_MAX)
+                if (n < PROCESSES_MAX && !is_full(&l))
                         r = tell_process(&l, dirfd(d), pid);
                 else
                         l.is_partial = true;
@@ -257,6 +260,22 @@ static int connect_service(void) {
         return TAKE_FD(fd);
 }
 
+/* Only a whole line: a file's name may end like one. */
+static bool ends_with_line(const Buf *text, const char *line) {
+        size_t n = strlen(line);
+
+        return text->n_data >= n && memcmp(text->data + text->n_data - n, line, n) == 0 &&
+               (text->n_data == n || text->data[text->n_data - n - 1] == '\n');
+}
+
+bool maps_are_whole(const Buf *answer) {
+        return ends_with_line(answer, END);
+}
+
+bool maps_are_partial(const Buf *maps) {
+        return ends_with_line(maps, MAPS_PARTIAL);
+}
+
 static int ask(int fd, uid_t only, Buf *out) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
         uint64_t end_ns = now_ns(CLOCK_MONOTONIC) + ASK_NS;
@@ -268,10 +287,9 @@ static int ask(int fd, uid_t only, Buf *out) {
         if (send(fd, &asked, sizeof(asked), MSG_NOSIGNAL) < 0)
                 return ORIGIN(-errno);
         while (out->error == 0) {
-                if (out->n_data >= strlen(END) &&
-                    memcmp(out->data + out->n_data - strlen(END), END, strlen(END)) == 0)
+                if (maps_are_whole(out))
                         return 0;
-                if (out->n_data > MAPS_BYTES_MAX + ONE_MAX)
+                if (out->n_data > ANSWER_MAX)
                         return ORIGIN(-EFBIG);
                 r = poll_until(&p, 1, end_ns);
                 if (r < 0)

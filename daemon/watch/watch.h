@@ -323,7 +323,8 @@ int tracing_copy_end(SessionDir *dir, Tracer *tracer, bool synced, const char **
 #define MAPS_BYTES_MAX ((size_t) 8 << 20)
 #define MAPS_SOCKET RUNSTATEDIR "/ftraced-maps/socket"
 
-/* Adds the lines of all processes below @root_fd, or of user @only's if it is not -1, and "end", but no look.  0 or -errno. */
+/* Adds the lines of all processes below @root_fd, or, if @only is not -1, of those whose maps that user may read, and
+ * "end", but no look.  0 or -errno. */
 int maps_look(int root_fd, uid_t only, Buf *out);
 /* Answers who is connected by @fd: the whole of "ftraced --maps".  0 or -errno. */
 int maps_serve(int fd);
@@ -332,6 +333,9 @@ int maps_reader_start(void);
 /* Adds the same, without "end", as the child or else the service tells it.  0; -ETIMEDOUT; -ENOENT, -ECONNREFUSED: there is
  * none; -errno. */
 int maps_ask(uid_t only, Buf *out);
+/* Whether that is all, up to "end", of which parts come; and whether what has been told lacks something. */
+bool maps_are_whole(const Buf *answer);
+bool maps_are_partial(const Buf *maps);
 const char *maps_reader(void); /* who is asked */
 
 /*
