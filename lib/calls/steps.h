@@ -132,8 +132,9 @@ int values_hide(Values *v, const Event *e, const Function *f);
 int values_enter(Values *v, const Event *e, Step *step);
 /* The end of one, whose value goes into @step if it is known.  0 or -ENOMEM. */
 int values_leave(Values *v, const Event *e, Step *step);
-/* No kernel_stack is behind the probes of roots. */
-void values_set_no_kernel_stacks(Values *v);
+/* A user_stack is behind each event of the recording, and what the kernel calls to take it is left out; @has_kernel_stacks: and
+ * then a kernel_stack is behind the probes of roots. */
+void values_set_program_stacks(Values *v, bool has_kernel_stacks);
 /*
  * values_take_stack() - what an event tells of the callers of the root whose probe the task has met last
  * @foreign: which knows the event

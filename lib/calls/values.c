@@ -38,6 +38,8 @@ enum {
 
 /* Where a probe is a breakpoint, and instances' filters cannot leave out what a function calls. */
 static const char *const handlers[] = { "do_debug_exception", "do_el1_brk64" };
+/* What takes programs' stacks (linux 6.12 kernel/stacktrace.c). */
+static const char stack_taker[] = "stack_trace_save_user";
 /* What fprobes read memory with, below the call that they are of (linux 6.12 kernel/trace/trace_probe_kernel.h). */
 static const char *const readers[] = { "copy_from_kernel_nofault", "copy_from_user_nofault",
                                        "strncpy_from_kernel_nofault", "strncpy_from_user_nofault",
@@ -101,7 +103,7 @@ struct Values {
         CallersSet callers;
         bool has_kprobes;    /* or kretprobes: not all are fprobes */
         bool has_stacks, has_objects;
-        bool has_no_kernel_stacks;
+        bool has_program_stacks, has_no_kernel_stacks;
         bool has_entries; /* not only ends are recorded */
         bool tells;       /* fprobes' return addresses are the graph's where that has put its own */
         TailSampler line; /* what waits */
@@ -160,8 +162,9 @@ int values_add(Values *v, const char *name, const char *function, const char *fo
         return 0;
 }
 
-void values_set_no_kernel_stacks(Values *v) {
-        v->has_no_kernel_stacks = true;
+void values_set_program_stacks(Values *v, bool has_kernel_stacks) {
+        v->has_program_stacks = true;
+        v->has_no_kernel_stacks = !has_kernel_stacks;
 }
 
 size_t values_n(const Values *v) {
@@ -287,6 +290,8 @@ static int look_at(Values *v, const Function *f) {
         for (size_t i = 0; i < ELEMENTSOF(handlers); i++)
                 if (is_called(f, handlers[i]))
                         what |= HANDLES_PROBES;
+        if (v->has_program_stacks && is_called(f, stack_taker))
+                what |= HANDLES_PROBES;
         for (size_t i = 0; i < ELEMENTSOF(readers); i++)
                 if (is_called(f, readers[i]))
                         what |= READS_FIELDS;

@@ -207,23 +207,25 @@ static int find_file(Programs *p, const SpacePlace *place, const char **ret_prob
         size_t n = strlen(f->path);
         int fd = -ENOENT;
 
-        if ((f->path[0] != '/' && !f->told) || n >= sizeof(path))
+        if (n >= sizeof(path))
                 return -ENOENT;
-        if (f->told)
-                strcpy(path, f->told);
-        else if (f->is_of_event) {
+        if (f->is_of_event)
                 (void) plain_undo(path, sizeof(path), f->path, n);
-                fd = find_by_mounts(p, f, path, ret_problem);
-        } else {
+        else {
                 n -= n > strlen(DELETED) && streq(f->path + n - strlen(DELETED), DELETED)
                              ? strlen(DELETED)
                              : 0;
                 memcpy(path, f->path, n);
                 path[n] = 0;
         }
-        if (fd < 0)
+        if (f->is_of_event && path[0] == '/')
+                fd = find_by_mounts(p, f, path, ret_problem);
+        if (fd < 0 && f->told) {
+                strcpy(path, f->told);
                 fd = try_path(p, f, NULL, path, ret_problem);
-        if (fd < 0 && p->of.is_boot) {
+        } else if (fd < 0 && path[0] == '/')
+                fd = try_path(p, f, NULL, path, ret_problem);
+        if (fd < 0 && p->of.is_boot && path[0] == '/') {
                 (void) snprintf(root, sizeof(root), "/proc/%d/root", place->tgid);
                 fd = try_path(p, f, root, path, ret_problem);
         }

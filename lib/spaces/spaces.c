@@ -527,21 +527,25 @@ static int note_fork(Spaces *s, const Event *e, int32_t child) {
         return MIN(r, 0);
 }
 
-/* What the process was told to execute is the whole path of a file of which an event told the end. */
+/* What the process was told to execute is a path of the file of that name that it has mapped. */
 static void tell_path(Spaces *s, const Image *image, const Event *e) {
         const TracingField *f = &s->events[EXECS].path;
         bool swap = needs_swap(s->formats->big_endian);
         const uint8_t *p = e->payload;
-        uint32_t place = f->size == 4 && f->offset + 4 <= e->n_bytes ? load_u32(p + f->offset, swap) : 0;
-        const char *path = (const char *) p + (place & UINT16_MAX);
-        size_t n = (place & UINT16_MAX) + (place >> 16) <= e->n_bytes ? strnlen(path, place >> 16) : 0;
+        uint32_t place = f->size == 4 && f->offset + 4 <= e->n_bytes ? load_u32(p + f->offset, swap)
+                                                                     : 0;
+        const char *path = (const char *) p + (place & UINT16_MAX), *slash;
+        size_t n = (place & UINT16_MAX) + (place >> 16) <= e->n_bytes ? strnlen(path, place >> 16)
+                                                                      : 0;
 
-        for (size_t i = 0; image && i < image->n && n > 0 && n < MAPS_PATH_MAX && *path == '/'; i++) {
+        if (n == 0 || n >= MAPS_PATH_MAX || *path != '/')
+                return;
+        slash = memrchr(path, '/', n);
+        for (size_t i = 0; image && i < image->n; i++) {
                 FileItem *item = s->files[image->items[i].file->index];
-                const char *end = startswith(item->file.path, "...");
-                size_t n_end = end ? strlen(end) : 0;
 
-                if (end && !item->told && n_end <= n && memcmp(path + n - n_end, end, n_end) == 0)
+                if (item->file.is_of_event && !item->told &&
+                    equals(item->file.name, slash + 1, n - (size_t) (slash + 1 - path)))
                         item->file.told = item->told = strndup(path, n);
         }
 }
