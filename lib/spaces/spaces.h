@@ -47,7 +47,8 @@ typedef struct MappedFile {
         uint32_t major, minor;
         bool is_of_event; /* path is what it is in its file system, and ".../a" if it is longer */
         const char *path; /* "/usr/bin/client (deleted)", as the kernel tells it, or "[vdso]" */
-        const char *told;     /* of one of an event, the path by which a process was told to execute it; NULL: none was */
+        const char *
+                told; /* of one of an event, the path by which a process was told to execute it; NULL: none was */
         const char *build_id; /* NULL: not known */
         const char *name;     /* the path's last part, plain, without " (deleted)" */
         uint32_t index;       /* of those of its Spaces */
