@@ -38,7 +38,8 @@ static void read_perf_map(char *text) {
         for (size_t i = 0; i < m.n; i++) {
                 const PerfMapItem *found = perf_map_find(&m, m.items[i].start);
 
-                FUZZ_CHECK(found == &m.items[i] && found->n_name > 0 && found->n_name <= PROGRAM_NAME_MAX);
+                FUZZ_CHECK(found == &m.items[i] && found->n_name > 0 &&
+                           found->n_name <= PROGRAM_NAME_MAX);
                 FUZZ_CHECK(!memchr(found->name, '\n', found->n_name));
         }
         perf_map_done(&m);

@@ -34,9 +34,10 @@ TEST(an_address_is_in_the_line_that_has_it) {
 }
 
 TEST(what_is_no_line_is_passed_over) {
-        _cleanup_(perf_map_done) PerfMap m = map_of("\n1000\n1000 \n1000 10\n1000 10 \n 1000 10 a\n-1 2 b\n"
-                                                    "11111111111111111 1 c\n1000 0 d\n0x2000 10 e\n"
-                                                    "fffffffffffffff0 20 f\n3000 10 g\n");
+        _cleanup_(perf_map_done) PerfMap m =
+                map_of("\n1000\n1000 \n1000 10\n1000 10 \n 1000 10 a\n-1 2 b\n"
+                       "11111111111111111 1 c\n1000 0 d\n0x2000 10 e\n"
+                       "fffffffffffffff0 20 f\n3000 10 g\n");
 
         for (uint64_t at = 0; at < 0x3000; at += 0x10)
                 is_at(&m, at, at - 0x2000 < 0x10 ? "e" : "none");
@@ -49,7 +50,8 @@ TEST(names_are_as_in_the_source) {
         static const char *const names[][2] = {
                 { "_ZN3app6Sender5twiceEi", "app::Sender::twice" },
                 { "_RNvC6_123foo3bar", "123foo::bar" },
-                { "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt" },
+                { "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE",
+                  "core::fmt::Write::write_fmt" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
