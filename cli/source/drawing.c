@@ -177,7 +177,8 @@ int display_report(const Source *s, const Options *o, const DrawingOptions *d) {
                     ?: drawing_finish(&drawing, session_state_is_live(s->meta->state), &damage);
         r = pager_end(&pager, r);
         warn_each(&damage);
-        if (drawing.playback && source_programs_describe(drawing.programs, drawing.playback, &said) >= 0)
+        if (drawing.playback &&
+            source_programs_describe(drawing.programs, drawing.playback, &said) >= 0)
                 for (size_t i = 0; i < said.n; i++)
                         talk(o, "%s", said.items[i]);
         source_lines_say(&lines, o);

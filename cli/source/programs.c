@@ -47,11 +47,13 @@ int source_programs_describe(const Programs *p, const Playback *playback, Strv *
                 return r;
 #ifndef HAVE_ELFUTILS
         if (r >= 0)
-                r = strv_add(ret, "This ftracectl was built without elfutils: functions of programs are addresses.");
+                r = strv_add(ret, "This ftracectl was built without elfutils: functions of "
+                                  "programs are addresses.");
 #endif
         if (r >= 0 && t->n_full > 0)
                 r = strv_addf(ret,
-                              "%s of %s stacks of programs may go on: 8 functions are the most that the kernel records.",
+                              "%s of %s stacks of programs may go on: 8 functions are the most "
+                              "that the kernel records.",
                               FORMAT_COUNT(t->n_full), FORMAT_COUNT(t->n));
         if (r >= 0 && t->n_early > 0)
                 r = strv_addf(ret, "%s of %s stacks of programs end early%s%s%s.",
@@ -60,7 +62,8 @@ int source_programs_describe(const Programs *p, const Playback *playback, Strv *
                               t->early_file ? " (built without frame pointers?)" : "");
         if (r >= 0 && t->n_unknown > 0)
                 r = strv_addf(ret,
-                              "What was mapped in the process is not known of %s of %s stacks of programs.",
+                              "What was mapped in the process is not known of %s of %s stacks of "
+                              "programs.",
                               FORMAT_COUNT(t->n_unknown), FORMAT_COUNT(t->n));
         return r;
 }

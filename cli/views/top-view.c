@@ -319,10 +319,10 @@ static const char *const names[] = {
         [BREAKDOWN_BY_TASK] = "TASK",         [BREAKDOWN_BY_CPU] = "CPU",
         [BREAKDOWN_BY_ROOT] = "ROOT",         [BREAKDOWN_BY_CALLER] = "CALLERS",
         [BREAKDOWN_BY_STACK] = "STACK",       [BREAKDOWN_BY_WHAT] = "WHAT",
-                [BREAKDOWN_BY_UNIT] = "UNIT",
-        [BREAKDOWN_BY_CONTAINER] = "CONTAINER", [BREAKDOWN_BY_PROCESS] = "PROCESS",
-        [BREAKDOWN_BY_USER] = "USER",         [BREAKDOWN_BY_FILE] = "FILE",
-        [BREAKDOWN_BY_DIR] = "DIRECTORY",     [BREAKDOWN_BY_LAYER] = "LAYER",
+        [BREAKDOWN_BY_UNIT] = "UNIT",         [BREAKDOWN_BY_CONTAINER] = "CONTAINER",
+        [BREAKDOWN_BY_PROCESS] = "PROCESS",   [BREAKDOWN_BY_USER] = "USER",
+        [BREAKDOWN_BY_FILE] = "FILE",         [BREAKDOWN_BY_DIR] = "DIRECTORY",
+        [BREAKDOWN_BY_LAYER] = "LAYER",
 };
 
 const char *top_view_title(BreakdownBy by) {

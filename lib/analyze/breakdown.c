@@ -29,10 +29,10 @@ static const char *const by_names[] = {
         [BREAKDOWN_BY_TASK] = "task",         [BREAKDOWN_BY_CPU] = "cpu",
         [BREAKDOWN_BY_ROOT] = "root",         [BREAKDOWN_BY_CALLER] = "caller",
         [BREAKDOWN_BY_STACK] = "stack",       [BREAKDOWN_BY_WHAT] = "what",
-                 [BREAKDOWN_BY_UNIT] = "unit",
-        [BREAKDOWN_BY_CONTAINER] = "container", [BREAKDOWN_BY_PROCESS] = "process",
-        [BREAKDOWN_BY_USER] = "user",         [BREAKDOWN_BY_FILE] = "file",
-        [BREAKDOWN_BY_DIR] = "dir",           [BREAKDOWN_BY_LAYER] = "layer",
+        [BREAKDOWN_BY_UNIT] = "unit",         [BREAKDOWN_BY_CONTAINER] = "container",
+        [BREAKDOWN_BY_PROCESS] = "process",   [BREAKDOWN_BY_USER] = "user",
+        [BREAKDOWN_BY_FILE] = "file",         [BREAKDOWN_BY_DIR] = "dir",
+        [BREAKDOWN_BY_LAYER] = "layer",
 };
 
 int breakdown_by_from_name(const char *name) {
@@ -77,7 +77,8 @@ static void name_row(const Breakdown *p, BreakdownRow *row, const Frame *frame, 
         }
         if (p->by == BREAKDOWN_BY_CALLER || p->by == BREAKDOWN_BY_STACK ||
             breakdown_is_of_owners(p->by)) {
-                row->name = breakdown_is_of_owners(p->by) ? owner_of(p, frame) : callers_of(p, frame);
+                row->name =
+                        breakdown_is_of_owners(p->by) ? owner_of(p, frame) : callers_of(p, frame);
                 row->n_name = (uint32_t) strlen(row->name);
                 return;
         }

@@ -124,7 +124,8 @@ int program_stacks_new(ProgramStacks **ret, Spaces *spaces) {
 }
 
 /* The function of that label, of whose bytes @n_name are its name. */
-static const Function *intern_function(ProgramStacks *p, const char *label, size_t n_label, size_t n_name) {
+static const Function *intern_function(ProgramStacks *p, const char *label, size_t n_label,
+                                       size_t n_name) {
         uint64_t key = hash_bytes(HASH_BYTES_FIRST, label, n_label);
         const HashSlot *slot;
         Function *f;
@@ -161,7 +162,8 @@ static const Function *name_frame(ProgramStacks *p, const SpacePlace *place, Pro
         if (frame->n_name == 0 && !place->file)
                 buf_adds(&label, UNKNOWN_LABEL);
         else if (frame->n_name > 0)
-                buf_add_plain(&label, frame->name, MIN(frame->n_name, (size_t) LABEL_MAX), PLAIN_WORD);
+                buf_add_plain(&label, frame->name, MIN(frame->n_name, (size_t) LABEL_MAX),
+                              PLAIN_WORD);
         else
                 buf_printf(&label, "0x%" PRIx64, frame->address ?: place->at + frame->is_return);
         n_name = label.n_data;
@@ -172,13 +174,20 @@ static const Function *name_frame(ProgramStacks *p, const SpacePlace *place, Pro
 
 /* True if nothing that a program has calls it. */
 static bool is_outermost(const Function *f) {
-        static const char *const names[] = { "_start",        "main",
-                                             "start_thread",  "clone3",
-                                             "__clone3",      "clone",
-                                             "runtime.goexit", "runtime.goexit.abi0",
-                                             "runtime.rt0_go", "runtime.rt0_go.abi0",
-                                             "runtime.mcall",  "runtime.systemstack",
-                                             "__libc_start_call_main", "__libc_start_main" };
+        static const char *const names[] = { "_start",
+                                             "main",
+                                             "start_thread",
+                                             "clone3",
+                                             "__clone3",
+                                             "clone",
+                                             "runtime.goexit",
+                                             "runtime.goexit.abi0",
+                                             "runtime.rt0_go",
+                                             "runtime.rt0_go.abi0",
+                                             "runtime.mcall",
+                                             "runtime.systemstack",
+                                             "__libc_start_call_main",
+                                             "__libc_start_main" };
 
         for (size_t i = 0; i < ELEMENTSOF(names); i++)
                 if (strlen(names[i]) == f->n_name && memcmp(names[i], f->label, f->n_name) == 0)
@@ -216,11 +225,11 @@ static int make_known(ProgramStacks *p, KnownStack *k, uint64_t timestamp_ns) {
                                 return -ENOMEM;
                 }
         }
-        k->how = !is_known                                    ? STACK_UNKNOWN
-                 : is_whole                                   ? STACK_UNTOLD
-                 : k->n == PROGRAM_FRAMES_MAX && n >= k->n    ? STACK_FULL
-                 : is_told                                    ? STACK_EARLY
-                                                              : STACK_UNTOLD;
+        k->how = !is_known                                 ? STACK_UNKNOWN
+                 : is_whole                                ? STACK_UNTOLD
+                 : k->n == PROGRAM_FRAMES_MAX && n >= k->n ? STACK_FULL
+                 : is_told                                 ? STACK_EARLY
+                                                           : STACK_UNTOLD;
         return callers_get(&p->set, k->root, functions, n, true, &k->callers);
 }
 

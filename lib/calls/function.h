@@ -23,7 +23,7 @@
 typedef enum FunctionKind {
         FUNCTION_RECORDED,
         FUNCTION_INLINED, /* the compiler put it into who called it: it has neither calls nor a time of its own */
-        FUNCTION_UNTRACED, /* it was called, and no tracer sees it: likewise */
+        FUNCTION_UNTRACED,   /* it was called, and no tracer sees it: likewise */
         FUNCTION_OF_PROGRAM, /* of its stack: likewise; its module is the file that it is in */
 } FunctionKind;
 

@@ -169,8 +169,8 @@ static int open_events(Playback *p) {
                 if (r >= 0 && text)
                         r = add_told(p, &e, text, false) ?: add_values(p, &e, text);
         }
-        if (r >= 0 && p->spaces && !p->meta->spec.kernel_stack)
-                values_set_no_kernel_stacks(p->values);
+        if (r >= 0 && p->spaces)
+                values_set_program_stacks(p->values, p->meta->spec.kernel_stack);
         if (r >= 0 && values_n(p->values) == 0)
                 p->values = values_free(p->values);
         return MIN(r, 0);

@@ -45,12 +45,30 @@ static _cold_ int note_others(Steps *s, const Event *e) {
         return told < 0 ? told : owner != 0 ? owner : told == SPACES_ASKED ? 0 : told;
 }
 
+/* 1: it is a program's stack, and no step unless *@ret is there; 0; -ENOMEM. */
+static int take_stack(Steps *s, const Event *e, const Callers **ret) {
+        const Function *root = values_take_root(s->values, e);
+        uint64_t addresses[CALLERS_MAX];
+        int32_t tgid;
+        int n = foreign_stack(s->foreign, e, addresses, CALLERS_MAX, &tgid), r;
+
+        if (n < 0)
+                return 0;
+        if (tgid == 0)
+                return values_take_stack(s->values, e, addresses, (size_t) n, ret);
+        if (!s->stacks)
+                return 0;
+        r = spaces_note_thread(s->spaces, e->pid, tgid, e->timestamp_ns);
+        if (r >= 0 && root)
+                r = program_stacks_get(s->stacks, tgid, root, e->timestamp_ns, addresses,
+                                       (size_t) n, ret);
+        return r < 0 ? r : 1;
+}
+
 /* An event of another kind. */
 static int fill_other(Steps *s, const Event *e, Step *ret) {
         const Callers *callers = NULL;
-        int r = s->values && s->foreign
-                        ? values_take_stack(s->values, s->foreign, s->stacks, e, &callers)
-                        : 0;
+        int r = s->values && s->foreign ? take_stack(s, e, &callers) : 0;
 
         if (r < 0 || (r > 0 && !callers))
                 return r;

@@ -132,17 +132,21 @@ int values_hide(Values *v, const Event *e, const Function *f);
 int values_enter(Values *v, const Event *e, Step *step);
 /* The end of one, whose value goes into @step if it is known.  0 or -ENOMEM. */
 int values_leave(Values *v, const Event *e, Step *step);
-/* No kernel_stack is behind the probes of roots. */
-void values_set_no_kernel_stacks(Values *v);
+/* A user_stack is behind each event of the recording, and what the kernel calls to take it is left out; @has_kernel_stacks: and
+ * then a kernel_stack is behind the probes of roots. */
+void values_set_program_stacks(Values *v, bool has_kernel_stacks);
+#define CALLERS_MAX 256 /* more are not told */
+
+/* The root directly behind whose probe @e comes, in its task and outside of interrupts; NULL: none.  Told once. */
+const Function *values_take_root(Values *v, const Event *e);
 /*
- * values_take_stack() - what an event tells of the callers of the root whose probe the task has met last
- * @foreign: which knows the event
- * @stacks: what has a program's; NULL: nothing
+ * values_take_stack() - what a kernel_stack tells of the callers of the root whose probe the task has met last
+ * @addresses: its, @n of them, at most CALLERS_MAX
  *
- * *@ret NULL: it is no such stack, the root is not on it, or nothing is above it.  1: it is a program's, and no step
- * unless *@ret is there; 0; -ENOMEM.
+ * *@ret NULL: nobody waits for it, the root is not on it, or nothing is above it.  0 or -ENOMEM.
  */
-int values_take_stack(Values *v, Foreign *foreign, ProgramStacks *stacks, const Event *e, const Callers **ret);
+int values_take_stack(Values *v, const Event *e, const uint64_t *addresses, size_t n,
+                      const Callers **ret);
 /* Events were lost, or no more come: whatever waits has no value. */
 void values_forget(Values *v);
 
@@ -172,10 +176,12 @@ int callers_above(Functions *functions, const Function *root, uint64_t timestamp
 /* What was met so far. */
 typedef struct ProgramStacksTold {
         uint64_t n;
-        uint64_t n_full;        /* as many as the kernel records, and none of them is what a program begins with */
-        uint64_t n_early;       /* fewer, likewise, and the last one is known */
-        uint64_t n_unknown;     /* likewise, and of no address it is known what was mapped there */
-        const char *early_file; /* where the first of those that end early ends; NULL: there is none */
+        uint64_t
+                n_full; /* as many as the kernel records, and none of them is what a program begins with */
+        uint64_t n_early;   /* fewer, likewise, and the last one is known */
+        uint64_t n_unknown; /* likewise, and of no address it is known what was mapped there */
+        const char
+                *early_file; /* where the first of those that end early ends; NULL: there is none */
 } ProgramStacksTold;
 
 struct ProgramStacks {
@@ -211,7 +217,7 @@ typedef struct Steps {
         const Tasks *tasks;
         Owners *owners; /* NULL: whose tasks are was not recorded */
         Foreign *foreign; /* what prints events of other kinds; NULL: they have no text */
-        Spaces *spaces; /* NULL: programs' stacks were not recorded, as of the next */
+        Spaces *spaces;   /* NULL: programs' stacks were not recorded, as of the next */
         ProgramStacks *stacks;
         Values *values; /* what tells of calls what they were given and return; NULL: only entries and exits do */
         StepsKeep

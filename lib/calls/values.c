@@ -16,7 +16,6 @@
 #define WAITING_MAX 65536
 /* To take a stack, with what interrupts that: over 10 ms in an emulator that records all. */
 #define STACK_NS_MAX 1000000000
-#define CALLERS_MAX 256 /* more are not told */
 
 /* Bits of common_flags, linux 6.1 include/linux/trace_events.h. */
 enum {
@@ -37,7 +36,10 @@ enum {
 };
 
 /* Where a probe is a breakpoint, and instances' filters cannot leave out what a function calls. */
-static const char *const handlers[] = { "do_debug_exception", "do_el1_brk64" };
+static const char *const handlers[] = {
+        "do_debug_exception", "do_el1_brk64",
+        /* the last one takes programs' stacks */ "stack_trace_save_user"
+};
 /* What fprobes read memory with, below the call that they are of (linux 6.12 kernel/trace/trace_probe_kernel.h). */
 static const char *const readers[] = { "copy_from_kernel_nofault", "copy_from_user_nofault",
                                        "strncpy_from_kernel_nofault", "strncpy_from_user_nofault",
@@ -101,7 +103,7 @@ struct Values {
         CallersSet callers;
         bool has_kprobes;    /* or kretprobes: not all are fprobes */
         bool has_stacks, has_objects;
-        bool has_no_kernel_stacks;
+        bool has_program_stacks, has_no_kernel_stacks;
         bool has_entries; /* not only ends are recorded */
         bool tells;       /* fprobes' return addresses are the graph's where that has put its own */
         TailSampler line; /* what waits */
@@ -160,8 +162,9 @@ int values_add(Values *v, const char *name, const char *function, const char *fo
         return 0;
 }
 
-void values_set_no_kernel_stacks(Values *v) {
-        v->has_no_kernel_stacks = true;
+void values_set_program_stacks(Values *v, bool has_kernel_stacks) {
+        v->has_program_stacks = true;
+        v->has_no_kernel_stacks = !has_kernel_stacks;
 }
 
 size_t values_n(const Values *v) {
@@ -284,7 +287,7 @@ static int look_at(Values *v, const Function *f) {
                         what |= v->probes[i].format.is_entry ? ENTRY_PROBED : EXIT_PROBED;
                         what |= v->probes[i].format.n_fields > 0 ? OBJECT_PROBED : 0;
                 }
-        for (size_t i = 0; i < ELEMENTSOF(handlers); i++)
+        for (size_t i = 0; i < ELEMENTSOF(handlers) - !v->has_program_stacks; i++)
                 if (is_called(f, handlers[i]))
                         what |= HANDLES_PROBES;
         for (size_t i = 0; i < ELEMENTSOF(readers); i++)
@@ -427,12 +430,6 @@ static void note_stacked(const Values *v, TaskValues *t, const Event *e, const F
         t->stacked[level_of(e)].depth = depth > 0 ? depth : INT32_MAX;
 }
 
-/* What is no program's stack has come, of the task itself. */
-static void go_on_rooted(TaskValues *t, const Event *e) {
-        if (t->rooted.function && !interrupts(e, &t->rooted))
-                t->rooted.function = NULL;
-}
-
 int values_note(Values *v, const Event *e, Step *entry) {
         const Probe *p = find_probe(v, e);
         ProbeRecord record;
@@ -501,7 +498,7 @@ int values_hide(Values *v, const Event *e, const Function *f) {
         t = task_of(v, e);
         if (!t)
                 return -ENOMEM;
-        go_on_rooted(t, e);
+        (void) values_take_root(v, e);
         r = v->has_objects ? hide_reading(v, t, e, f) : 0;
         if (r != 0)
                 return r;
@@ -615,35 +612,32 @@ void values_forget(Values *v) {
 
 /* --- stacks -------------------------------------------------------------------------------------- */
 
-int values_take_stack(Values *v, Foreign *foreign, ProgramStacks *stacks, const Event *e, const Callers **ret) {
+const Function *values_take_root(Values *v, const Event *e) {
+        TaskValues *t = v->has_stacks ? task_of(v, e) : NULL;
+
+        return t && !interrupts(e, &t->rooted) ? TAKE_PTR(t->rooted.function) : NULL;
+}
+
+int values_take_stack(Values *v, const Event *e, const uint64_t *addresses, size_t n,
+                      const Callers **ret) {
         const Function *functions[CALLERS_MAX], *root;
-        uint64_t addresses[CALLERS_MAX];
         TaskValues *t = v->has_stacks ? task_of(v, e) : NULL;
         bool is_there;
-        int32_t tgid;
-        int n, r = 0;
+        int n_above;
 
         *ret = NULL;
         if (!t)
                 return v->has_stacks ? -ENOMEM : 0;
-        n = foreign_stack(foreign, e, addresses, CALLERS_MAX, &tgid);
-        if (n >= 0 && tgid > 0 && stacks) {
-                root = TAKE_PTR(t->rooted.function);
-                r = spaces_note_thread(stacks->spaces, e->pid, tgid, e->timestamp_ns);
-                if (r >= 0 && root && level_of(e) == t->rooted.level)
-                        r = program_stacks_get(stacks, tgid, root, e->timestamp_ns, addresses,
-                                               (size_t) n, ret);
-                return r < 0 ? r : 1;
-        }
-        go_on_rooted(t, e);
         root = t->stacked[level_of(e)].function;
-        if (n < 0 || tgid > 0 || !root)
+        if (!root)
                 return 0;
-        n = callers_above(v->functions, root, e->timestamp_ns, addresses, (size_t) n, functions,
-                          &is_there);
+        n_above = callers_above(v->functions, root, e->timestamp_ns, addresses, n, functions,
+                                &is_there);
         if (is_there)
                 t->stacked[level_of(e)].function = NULL;
-        return n <= 0 ? n : callers_get(&v->callers, root, functions, (size_t) n, false, ret);
+        return n_above <= 0
+                       ? n_above
+                       : callers_get(&v->callers, root, functions, (size_t) n_above, false, ret);
 }
 
 /* --- what goes out ------------------------------------------------------------------------------ */

@@ -264,7 +264,8 @@ static int note_text(Data *d, Open *to, const CallNode *node, const char *name, 
                           (ValueNumber){ .magnitude = VARIABLE_NUMBER_MAX + n - 1 });
 }
 
-static int note_callers(Data *d, Open *to, const CallNode *node, const char *name, const Callers *c) {
+static int note_callers(Data *d, Open *to, const CallNode *node, const char *name,
+                        const Callers *c) {
         return c ? note_text(d, to, node, name, strlen(name), callers_names(c),
                              strlen(callers_names(c)))
                  : 0;

@@ -50,7 +50,7 @@
 
 typedef struct Variable {
         uint32_t node; /* its id */
-        char *name;    /* "ret", "callers", "stack", or that of an argument or of an object's field */
+        char *name; /* "ret", "callers", "stack", or that of an argument or of an object's field */
         bool is_text;  /* a value is VARIABLE_NUMBER_MAX and an index of Anatomy.texts */
 } Variable;
 

@@ -85,7 +85,7 @@ typedef struct Spec {
         bool args; /* the roots' arguments, or all calls', where the kernel records them by itself */
         bool retval; /* and what the roots return, where the kernel does it by itself what all do */
         bool kernel_stack; /* and who calls the roots: the kernel's stack above each call of one */
-        bool user_stack; /* and above that the program's own (spaces/spaces.h) */
+        bool user_stack;   /* and above that the program's own (spaces/spaces.h) */
         bool whose;        /* and whose tasks are (lib/owner/owners.h) */
         Strv retval_functions; /* names and globs: what these return, too */
         Strv args_functions;   /* the same for arguments, or of fields (types/args-choice.h) */

@@ -61,7 +61,7 @@ const PerfMapItem *perf_map_find(const PerfMap *m, uint64_t address) {
         size_t i = BISECT(0, m->n, k, m->items[k].start <= address);
 
         return i > 0 && address - m->items[i - 1].start < m->items[i - 1].n_bytes ? &m->items[i - 1]
-                                                                                 : NULL;
+                                                                                  : NULL;
 }
 
 void perf_map_done(PerfMap *m) {

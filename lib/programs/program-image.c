@@ -28,7 +28,7 @@
 
 typedef struct ImageSymbol {
         uint64_t start, n_bytes; /* 0: up to the next one */
-        const char *name; /* in the file's table */
+        const char *name;        /* in the file's table */
         bool is_global;
 } ImageSymbol;
 
@@ -140,10 +140,9 @@ static int read_symbols(ProgramImage *i) {
 int program_image_open(ProgramImage **ret, int fd, const char *debug, const char **ret_problem) {
         static const Dwfl_Callbacks callbacks = { .find_elf = find_no_elf,
                                                   .find_debuginfo = find_debug,
-                                                  .section_address =
-                                                          dwfl_offline_section_address };
-        _cleanup_(program_image_freep) ProgramImage *i = NEW(ProgramImage, .fd = -EBADF,
-                                                             .debug = debug);
+                                                  .section_address = dwfl_offline_section_address };
+        _cleanup_(program_image_freep) ProgramImage *i =
+                NEW(ProgramImage, .fd = -EBADF, .debug = debug);
         _cleanup_close_ int file = fd, copy = -EBADF;
         GElf_Ehdr header;
         void **data;
@@ -260,7 +259,8 @@ static const ImageSymbol *find_symbol(const ProgramImage *i, uint64_t address) {
         size_t k = BISECT(0, i->n_symbols, x, i->symbols[x].start <= address);
         const ImageSymbol *s = k > 0 ? &i->symbols[k - 1] : NULL;
 
-        return s && (s->n_bytes > 0 ? address - s->start < s->n_bytes : k < i->n_symbols) ? s : NULL;
+        return s && (s->n_bytes > 0 ? address - s->start < s->n_bytes : k < i->n_symbols) ? s
+                                                                                          : NULL;
 }
 
 void program_image_name(ProgramImage *i, uint64_t at, ProgramFrame *frame) {

@@ -38,7 +38,7 @@ typedef struct PerfMapItem {
 } PerfMapItem;
 
 typedef struct PerfMap {
-        char *text; /* owned */
+        char *text;         /* owned */
         PerfMapItem *items; /* by start, one of each */
         size_t n;
 } PerfMap;

@@ -99,8 +99,8 @@ static void read_mounts(Programs *p) {
                 next = line + strcspn(line, "\n");
                 if (*next)
                         *next++ = 0;
-                if (sscanf(line, "%*d %*d %" SCNu32 ":%" SCNu32 " %ms %ms", &m.major, &m.minor, &root,
-                           &point) != 4)
+                if (sscanf(line, "%*d %*d %" SCNu32 ":%" SCNu32 " %ms %ms", &m.major, &m.minor,
+                           &root, &point) != 4)
                         continue;
                 unescape(root);
                 unescape(point);
@@ -159,8 +159,8 @@ static const char *find_difference(const Programs *p, const MappedFile *f, int f
                 return "has another build ID here";
         if (fstat(fd, &st) < 0)
                 return "cannot be read";
-        changed_ns = (uint64_t) st.st_ctim.tv_sec * UINT64_C(1000000000) +
-                     (uint64_t) st.st_ctim.tv_nsec;
+        changed_ns =
+                (uint64_t) st.st_ctim.tv_sec * UINT64_C(1000000000) + (uint64_t) st.st_ctim.tv_nsec;
         if (st.st_ino != f->inode ||
             ((major(st.st_dev) != f->major || minor(st.st_dev) != f->minor) && !has_odd_device(fd)))
                 return "is another file by now, or in a container";
@@ -189,7 +189,8 @@ static int find_by_mounts(Programs *p, const MappedFile *f, const char *path_the
         for (size_t i = 0; i < p->n_mounts && fd < 0; i++) {
                 const Mount *m = &p->mounts[i];
                 _cleanup_free_ char *path = NULL;
-                const char *rest = streq(m->root, "/") ? path_there : startswith(path_there, m->root);
+                const char *rest =
+                        streq(m->root, "/") ? path_there : startswith(path_there, m->root);
 
                 if (m->major != f->major || m->minor != f->minor || !rest || *rest != '/')
                         continue;
@@ -207,23 +208,25 @@ static int find_file(Programs *p, const SpacePlace *place, const char **ret_prob
         size_t n = strlen(f->path);
         int fd = -ENOENT;
 
-        if ((f->path[0] != '/' && !f->told) || n >= sizeof(path))
+        if (n >= sizeof(path))
                 return -ENOENT;
-        if (f->told)
-                strcpy(path, f->told);
-        else if (f->is_of_event) {
+        if (f->is_of_event)
                 (void) plain_undo(path, sizeof(path), f->path, n);
-                fd = find_by_mounts(p, f, path, ret_problem);
-        } else {
+        else {
                 n -= n > strlen(DELETED) && streq(f->path + n - strlen(DELETED), DELETED)
                              ? strlen(DELETED)
                              : 0;
                 memcpy(path, f->path, n);
                 path[n] = 0;
         }
-        if (fd < 0)
+        if (f->is_of_event && path[0] == '/')
+                fd = find_by_mounts(p, f, path, ret_problem);
+        if (fd < 0 && f->told) {
+                strcpy(path, f->told);
                 fd = try_path(p, f, NULL, path, ret_problem);
-        if (fd < 0 && p->of.is_boot) {
+        } else if (fd < 0 && path[0] == '/')
+                fd = try_path(p, f, NULL, path, ret_problem);
+        if (fd < 0 && p->of.is_boot && path[0] == '/') {
                 (void) snprintf(root, sizeof(root), "/proc/%d/root", place->tgid);
                 fd = try_path(p, f, root, path, ret_problem);
         }
@@ -239,7 +242,8 @@ static void open_file(Programs *p, OpenFile *open, const SpacePlace *place) {
         if (f->inode == 0) /* [vdso] */
                 return;
         if (!p->of.is_host && !f->build_id) {
-                lack(p, f->told ?: f->path, "is another host's, and has no build ID by which it could be known here");
+                lack(p, f->told ?: f->path,
+                     "is another host's, and has no build ID by which it could be known here");
                 return;
         }
         fd = find_file(p, place, &problem);
@@ -270,8 +274,8 @@ static bool is_of_process(const struct stat *st, int32_t tgid) {
         struct stat process;
 
         (void) snprintf(path, sizeof(path), "/proc/%d", tgid);
-        return st->st_uid == 0 || (stat(path, &process) == 0 ? process.st_uid == st->st_uid
-                                                             : st->st_uid == getuid());
+        return st->st_uid == 0 ||
+               (stat(path, &process) == 0 ? process.st_uid == st->st_uid : st->st_uid == getuid());
 }
 
 static int read_map(int32_t tgid, PerfMap *ret) {

@@ -17,18 +17,19 @@
 #include "spaces/spaces.h"
 
 typedef struct ProgramFrame {
-        bool is_return;    /* the address is behind a call, and the place is that of the byte before */
-        const char *name;  /* n_name bytes, until the next one is named; 0: it has none */
+        bool is_return; /* the address is behind a call, and the place is that of the byte before */
+        const char *name; /* n_name bytes, until the next one is named; 0: it has none */
         size_t n_name;
         const char *origin; /* what the name is from, if no file is mapped there */
-        uint64_t address;  /* as linked; 0: not known */
-        bool is_wrong;     /* there is no call in front of it: it is no return address */
+        uint64_t address;   /* as linked; 0: not known */
+        bool is_wrong;      /* there is no call in front of it: it is no return address */
         bool hides_caller; /* it keeps no frame pointer there, so that its caller is not on the stack */
 } ProgramFrame;
 
 /* Names a frame, as far as it can. */
 typedef struct ProgramNaming {
-        void (*name)(void *userdata, const SpacePlace *place, ProgramFrame *frame); /* NULL: nobody does */
+        void (*name)(void *userdata, const SpacePlace *place,
+                     ProgramFrame *frame); /* NULL: nobody does */
         void *userdata;
 } ProgramNaming;
 

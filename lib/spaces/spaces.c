@@ -14,16 +14,14 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "spaces/spaces.h"
+#include "spaces/spaces-private.h"
 #include "store/tracing.h"
 
-#define FILES_MAX 65536
 #define IMAGE_MAX 4096 /* mappings of a process */
 #define MAPPINGS_MAX                                                                               \
         ((size_t) 1                                                                                \
          << 20) /* of all; beyond that, processes that were not met for long are forgotten */
 #define RECORD_FIELDS_END 4096U
-#define DELETED " (deleted)"
 
 typedef struct Mapping {
         uint64_t start, end, offset;
@@ -53,17 +51,13 @@ typedef struct Look {
 
 typedef enum EventOf { FORKS, EXECS, MAPS, _EVENT_N } EventOf;
 
-typedef struct FileItem {
-        MappedFile file;
-        char *text, *told; /* owned: all its words; file.told */
-} FileItem;
-
 struct Spaces {
         const Formats *formats;
         struct {
                 bool is_there, is_asked;
                 uint16_t id;
-                TracingField pid, path; /* of the child; of the process, and where its file name is */
+                TracingField pid,
+                        path; /* of the child; of the process, and where its file name is */
         } events[_EVENT_N];
         ProbeFormat map;
         ProbeField mm; /* in it */
@@ -75,10 +69,7 @@ struct Spaces {
         Hash processes_at; /* index + 1 */
         Hash threads;      /* tgid + 1, by pid */
         Hash children; /* of a fork whose parent is not known yet: child's pid + 1, by the parent's; 1: none */
-        FileItem **files;
-        size_t n_files;
-        Hash files_at; /* index + 1, by hash of all */
-        Hash seen_at;  /* likewise of those of looks, by device and inode */
+        MappedFiles files;
         uint64_t n_images, used, generation, lost_ns;
         size_t n_mappings;
         Buf text; /* of objects */
@@ -173,103 +164,6 @@ static int image_merge(Spaces *s, Image **at, const Image *over) {
         return r;
 }
 
-/* --- files -------------------------------------------------------------------------------------- */
-
-/* Where the last part of a path is, without what the kernel says of it. */
-static const char *last_part(const char *path, size_t *n) {
-        const char *slash;
-
-        if (*n > strlen(DELETED) &&
-            memcmp(path + *n - strlen(DELETED), DELETED, strlen(DELETED)) == 0)
-                *n -= strlen(DELETED);
-        slash = memrchr(path, '/', *n);
-        if (slash) {
-                *n -= (size_t) (slash + 1 - path);
-                return slash + 1;
-        }
-        if (*n > 2 && path[0] == '[' && path[*n - 1] == ']') {
-                *n -= 2;
-                return path + 1;
-        }
-        return path;
-}
-
-/* Words, one behind the other in the item's text. */
-typedef struct FileWords {
-        const char *path, *build_id;
-        size_t n_path, n_build_id; /* 0: not known */
-} FileWords;
-
-static FileItem *file_new(const MappedFile *f, const FileWords *w) {
-        _cleanup_buf_ Buf text = BUF_INIT;
-        size_t n_name = w->n_path, build_id, name_at;
-        const char *name = last_part(w->path, &n_name);
-        _cleanup_free_ FileItem *item = NEW(FileItem, .file = *f);
-
-        buf_add(&text, w->path, w->n_path);
-        buf_add(&text, "", 1);
-        build_id = text.n_data;
-        buf_add(&text, w->build_id, w->n_build_id);
-        buf_add(&text, "", 1);
-        name_at = text.n_data;
-        buf_add_plain(&text, name, n_name, PLAIN_WORD);
-        if (!item || buf_take_string(&text, &item->text) < 0)
-                return NULL;
-        item->file.path = item->text;
-        item->file.build_id = w->n_build_id > 0 ? item->text + build_id : NULL;
-        item->file.name = item->text + name_at;
-        return TAKE_PTR(item);
-}
-
-static bool equals(const char *known, const char *s, size_t n) {
-        return known ? strlen(known) == n && memcmp(known, s, n) == 0 : n == 0;
-}
-
-/* *@ret NULL: there are too many.  0 or -ENOMEM. */
-static int intern_file(Spaces *s, const MappedFile *f, const FileWords *w, const MappedFile **ret) {
-        uint64_t inode = hash_mix(f->inode) ^ ((uint64_t) f->major << 32 | f->minor), key;
-        const HashSlot *slot;
-        FileItem *item;
-
-        *ret = NULL;
-        if (f->is_of_event && hash_get(&s->seen_at, inode) > 0) {
-                const MappedFile *seen = &s->files[hash_get(&s->seen_at, inode) - 1]->file;
-
-                if (seen->inode == f->inode && seen->major == f->major && seen->minor == f->minor) {
-                        *ret = seen;
-                        return 0;
-                }
-        }
-        key = hash_bytes(inode ^ HASH_BYTES_FIRST, w->path, w->n_path);
-        key = hash_bytes(key, w->build_id, w->n_build_id);
-        hash_each (slot, &s->files_at, key) {
-                const MappedFile *known = &s->files[slot->value - 1]->file;
-
-                if (known->inode == f->inode && known->major == f->major &&
-                    known->minor == f->minor && known->is_of_event == f->is_of_event &&
-                    equals(known->path, w->path, w->n_path) &&
-                    equals(known->build_id, w->build_id, w->n_build_id)) {
-                        *ret = known;
-                        return 0;
-                }
-        }
-        if (s->n_files >= FILES_MAX)
-                return 0;
-        item = file_new(f, w);
-        if (!item)
-                return -ENOMEM;
-        item->file.index = (uint32_t) s->n_files;
-        if (!ARRAY_ADD(s->files, s->n_files, item)) {
-                free(item->text);
-                free(item);
-                return -ENOMEM;
-        }
-        *ret = &item->file;
-        if (!f->is_of_event && f->inode != 0 && hash_set(&s->seen_at, inode, s->n_files) < 0)
-                return -ENOMEM;
-        return hash_add(&s->files_at, key, s->n_files);
-}
-
 /* --- the text ------------------------------------------------------------------------------------ */
 
 static int compare_looks(const void *pa, const void *pb) {
@@ -285,7 +179,7 @@ static int load_mapping(Spaces *s, Look *look, const MapLine *l) {
                             .build_id = l->build_id,
                             .n_build_id = l->n_build_id };
         Mapping m = { l->start, l->end, l->offset, NULL };
-        int r = intern_file(s, &file, &words, &m.file);
+        int r = mapped_files_get(&s->files, &file, &words, &m.file);
 
         return r < 0 || !m.file ? r : image_map(s, &look->image, &m);
 }
@@ -438,8 +332,8 @@ static TracingField find_text(const char *format, const char *name) {
         TracingField f;
 
         while (tracing_next_field(&format, &f))
-                if (f.is_string && f.n_name == strlen(name) && memcmp(f.name, name, f.n_name) == 0 &&
-                    f.offset <= RECORD_FIELDS_END)
+                if (f.is_string && f.n_name == strlen(name) &&
+                    memcmp(f.name, name, f.n_name) == 0 && f.offset <= RECORD_FIELDS_END)
                         return f;
         return (TracingField){};
 }
@@ -527,23 +421,21 @@ static int note_fork(Spaces *s, const Event *e, int32_t child) {
         return MIN(r, 0);
 }
 
-/* What the process was told to execute is the whole path of a file of which an event told the end. */
+/* What the process was told to execute is a path of the file of that name that it has mapped. */
 static void tell_path(Spaces *s, const Image *image, const Event *e) {
         const TracingField *f = &s->events[EXECS].path;
         bool swap = needs_swap(s->formats->big_endian);
         const uint8_t *p = e->payload;
-        uint32_t place = f->size == 4 && f->offset + 4 <= e->n_bytes ? load_u32(p + f->offset, swap) : 0;
+        uint32_t place =
+                f->size == 4 && f->offset + 4 <= e->n_bytes ? load_u32(p + f->offset, swap) : 0;
         const char *path = (const char *) p + (place & UINT16_MAX);
-        size_t n = (place & UINT16_MAX) + (place >> 16) <= e->n_bytes ? strnlen(path, place >> 16) : 0;
+        size_t n =
+                (place & UINT16_MAX) + (place >> 16) <= e->n_bytes ? strnlen(path, place >> 16) : 0;
 
-        for (size_t i = 0; image && i < image->n && n > 0 && n < MAPS_PATH_MAX && *path == '/'; i++) {
-                FileItem *item = s->files[image->items[i].file->index];
-                const char *end = startswith(item->file.path, "...");
-                size_t n_end = end ? strlen(end) : 0;
-
-                if (end && !item->told && n_end <= n && memcmp(path + n - n_end, end, n_end) == 0)
-                        item->file.told = item->told = strndup(path, n);
-        }
+        if (n == 0 || n >= MAPS_PATH_MAX || *path != '/')
+                return;
+        for (size_t i = 0; image && i < image->n; i++)
+                mapped_files_tell(&s->files, image->items[i].file, path, n);
 }
 
 /* By now the process has one thread, which has the process's number. */
@@ -590,7 +482,7 @@ static int map(Spaces *s, const Object *o, uint64_t mm, uint64_t now_ns) {
                 return 0;
         m.offset = pages << 12;
         words = (FileWords){ .path = object_text(o) + path->value, .n_path = path->n_value };
-        r = intern_file(s, &file, &words, &m.file);
+        r = mapped_files_get(&s->files, &file, &words, &m.file);
         p = r < 0 ? NULL : meet(s, (int32_t) tgid, now_ns);
         if (r < 0 || !p)
                 return r < 0 ? r : -ENOMEM;
@@ -733,20 +625,13 @@ Spaces *spaces_free(Spaces *s) {
         for (size_t i = 0; i < s->n_processes; i++)
                 forget_images(s, &s->processes[i]);
         forget_looks(s);
-        for (size_t i = 0; i < s->n_files; i++) {
-                free(s->files[i]->text);
-                free(s->files[i]->told);
-                free(s->files[i]);
-        }
-        free(s->files);
+        mapped_files_done(&s->files);
         free(s->processes);
         free(s->map.fields);
         hash_done(&s->looks_at);
         hash_done(&s->processes_at);
         hash_done(&s->threads);
         hash_done(&s->children);
-        hash_done(&s->files_at);
-        hash_done(&s->seen_at);
         buf_done(&s->text);
         return mfree(s);
 }

@@ -21,7 +21,7 @@
  * An exec maps into a new address space before its event: mappings are told apart by the pointer to theirs (mm), which is in
  * m0.  A child of vfork() maps into its parent's, whose tgid m0 has.
  *
- * An event of m0 has some names of a path; that of an exec has the whole one of the program.
+ * An event of m0 has the last names of a path in its file system, that of an exec one that leads to the program.
  *
  * user_stack records, one behind each event, tell whose thread a task is.
  *
@@ -47,7 +47,8 @@ typedef struct MappedFile {
         uint32_t major, minor;
         bool is_of_event; /* path is what it is in its file system, and ".../a" if it is longer */
         const char *path; /* "/usr/bin/client (deleted)", as the kernel tells it, or "[vdso]" */
-        const char *told;     /* the whole path, of what a process was told to execute; NULL: not known */
+        const char *
+                told; /* of one of an event, the path by which a process was told to execute it; NULL: none was */
         const char *build_id; /* NULL: not known */
         const char *name;     /* the path's last part, plain, without " (deleted)" */
         uint32_t index;       /* of those of its Spaces */

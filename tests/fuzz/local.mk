@@ -25,6 +25,7 @@ fuzz_targets = \
 	%D%/fuzz-meta \
 	%D%/fuzz-plain-text \
 	%D%/fuzz-profile \
+	%D%/fuzz-programs \
 	%D%/fuzz-prototypes \
 	%D%/fuzz-records \
 	%D%/fuzz-rescue \
@@ -36,6 +37,9 @@ fuzz_targets = \
 	%D%/fuzz-tracedat \
 	%D%/fuzz-trigger \
 	%D%/fuzz-values
+%C%_fuzz_programs_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_programs_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_programs_LDADD = $(programs_libs) $(spaces_libs) $(ELFUTILS_LIBS) $(LIBIBERTY_LIBS) $(fuzz_libs)
 %C%_fuzz_block_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_block_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_block_LDADD = $(codec_libs) $(fuzz_libs)

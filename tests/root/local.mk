@@ -54,6 +54,7 @@ root_tests += \
 	%D%/test-values.sh \
 	%D%/test-watcher.sh \
 	%D%/test-what.sh \
+	%D%/test-stacks.sh \
 	%D%/test-user-stack.sh \
 	%D%/test-whose.sh
 EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/another-boot %D%/break-module.py %D%/others.sh %D%/run-in-guests tests/vm/fetch.sh tests/vm/test-guests.sh tests/vm/vmrun

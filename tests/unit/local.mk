@@ -79,9 +79,9 @@ unit_programs += %D%/lib-learn
 %C%_lib_learn_CFLAGS = $(unit_cflags)
 %C%_lib_learn_LDADD = $(unit_libs) $(learn_libs) $(CHECK_LIBS)
 
-%C%_lib_programs_SOURCES = %D%/test-elf-notes.c
+%C%_lib_programs_SOURCES = %D%/test-elf-notes.c %D%/test-perf-map.c
 %C%_lib_programs_CFLAGS = $(unit_cflags)
-%C%_lib_programs_LDADD = $(unit_libs) $(meta_libs) $(programs_libs) $(CHECK_LIBS)
+%C%_lib_programs_LDADD = $(unit_libs) $(programs_libs) $(spaces_libs) $(meta_libs) $(ELFUTILS_LIBS) $(LIBIBERTY_LIBS) $(CHECK_LIBS)
 unit_programs += %D%/lib-programs
 
 unit_programs += %D%/lib-owner

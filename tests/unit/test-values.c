@@ -56,6 +56,8 @@ static size_t stream(Page pages[static 2], const char *words) {
                         given(flags, (uint64_t) number);
                 else if (*what == '[')
                         stacked(flags);
+                else if (*what == '>')
+                        user_stack(flags, 3, (uint64_t[]){ 0x1004, 0x2014, 0x9000 });
                 else if (*what == ']')
                         stack(flags, what[1] == '0' ? 1 : 4,
                               (uint64_t[]){ F_BREAK, F_ROOT + 4, F_CHILD + 16, F_LEAF + 8 });
@@ -270,6 +272,70 @@ TEST(what_handles_a_probe_that_is_a_breakpoint_is_no_call) {
 
         expect(words, KRETPROBE, "ip_make_skb", "{u.i(7).i}u");
         expect(words, FPROBE, "ip_make_skb", "{u{d.k}d.d.i{d{k.i}u");
+}
+
+/* Names a byte by its place in the file; what is at 0x13 there hides its caller. */
+static void name_frame(void *userdata, const SpacePlace *place, ProgramFrame *frame) {
+        static char name[32];
+
+        if (!place->file)
+                return;
+        frame->n_name =
+                (size_t) snprintf(name, sizeof(name), "f%llx", (unsigned long long) place->at);
+        frame->name = name;
+        frame->hides_caller = place->at == 0x13;
+}
+
+static void expect_program(const char *words, bool has_kernel_stacks, const char *wanted) {
+        RECORDING(r, layout);
+        _cleanup_player_ Player p;
+        _cleanup_(foreign_freep) Foreign *foreign = NULL;
+        _cleanup_(spaces_freep) Spaces *spaces = NULL;
+        _cleanup_(program_stacks_freep) ProgramStacks *stacks = NULL;
+        Values *values;
+        Page pages[2];
+        size_t n = stream(pages, words);
+        const char *got;
+
+        recording_add(&r, 0, 0, pages, n);
+        player_init(&p, &r, layout, "17 client\n", STEPS_ALL);
+        ck_assert_int_eq(foreign_new(&foreign, false), 0);
+        ck_assert_int_eq(foreign_add(foreign, "ftrace", stack_format), 0);
+        ck_assert_int_eq(foreign_add(foreign, "ftrace", user_stack_format), 0);
+        ck_assert_int_eq(spaces_new(&spaces, &p.formats), 0);
+        ck_assert_int_eq(spaces_load(spaces, "look 1\nprocess 5\nmap 1000-2000 0 8:1 7 - /bin/a\n"
+                                             "map 2000-3000 0 8:1 8 - /lib/b\n"),
+                         0);
+        ck_assert_int_eq(program_stacks_new(&stacks, spaces), 0);
+        stacks->naming.name = name_frame;
+        ck_assert_int_eq(values_new(&values, &p.formats, &p.functions), 0);
+        ck_assert_int_eq(values_add(values, STACKED, "udp_sendmsg", stacked_format), 0);
+        values_set_program_stacks(values, has_kernel_stacks);
+        p.steps.values = values;
+        p.steps.foreign = foreign;
+        p.steps.spaces = spaces;
+        p.steps.stacks = stacks;
+        got = in_short(&p);
+        ck_assert_msg(streq(got, wanted), "%s: got    %s\nwanted %s", words, got, wanted);
+        values_free(values);
+}
+
+TEST(a_programs_stack_directly_behind_the_probe_is_the_roots) {
+#define PROGRAM "?[stack: [unknown] < ... < f13 [b] < f4 [a]]"
+        expect_program("u{ u[ u> u}20", false, "{u" PROGRAM "}u");
+        expect_program("u{ u[ u> k{ k}10 u}20", false, "{u" PROGRAM ".k}u");
+        /* Others have some, too. */
+        expect_program("u{ u> u}20", false, "{u}u");
+        expect_program("u{ u[ u> u> u}20", false, "{u" PROGRAM "}u");
+        expect_program("u{ u[ k{ k}10 u> u}20", false, "{u.k}u");
+        expect_program("u{ u[ |3 u> u}20", false, "{u!}u");
+        /* An interrupt in between does not matter; what it interrupts has not called it. */
+        expect_program("u{ u[ !k{ !k}10 u> u}20", false, "{u.k" PROGRAM "}u");
+        expect_program("u{ ^u{ ^u[ ^u> ^u}5 u}20", false, "{u{u}u}u");
+        /* Before the kernel's, for which something is called. */
+        expect_program("u{ u[ u> k{ k}10 u] k{ k}10 u}90", true,
+                       "{u" PROGRAM "?[callers: kfree < ip_make_skb].k}u");
+#undef PROGRAM
 }
 
 static void expect_stack(const char *words, const char *wanted) {

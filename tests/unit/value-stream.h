@@ -13,6 +13,7 @@
  *      given(TASK, 7);                   an entry probe's event: the first argument is 7
  *      stacked(TASK);                    that of one that has its stack recorded
  *      stack(TASK, n, {F_LEAF, ...});    the stack
+ *      user_stack(TASK, n, {0x1004});    a program's
  */
 
 #include "kernel-format.h"
@@ -73,6 +74,14 @@ static const char stack_format[] =
         "\n"
         "print fmt: \"\\t=> %ps\", (void *)REC->caller[0]\n";
 
+static const char user_stack_format[] =
+        "name: user_stack\nID: 12\n" COMMON_FIELDS
+        "\tfield:unsigned int tgid;\toffset:8;\tsize:4;\tsigned:0;\n"
+        "\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n"
+        "\n"
+        "print fmt: \"\\t=> %ps\", (void *)REC->caller[0]\n";
+
+#define USER_STACK_ID 12
 #define STACKED_ID 1531
 #define STACKED "ftraced_af63f54c86021707_c0"
 #define STACK_ID 4
@@ -151,4 +160,14 @@ static inline void stack(uint8_t flags, int32_t n, const uint64_t *addresses) {
         memcpy(record + 8, &n, 4);
         memcpy(record + 16, addresses, (size_t) n * 8);
         put_record(STACK_ID, flags, record, 16 + (size_t) n * 8);
+}
+
+/* Of process 5: at most five addresses. */
+static inline void user_stack(uint8_t flags, size_t n, const uint64_t *addresses) {
+        uint8_t record[80] = {};
+        uint32_t tgid = 5;
+
+        memcpy(record + 8, &tgid, 4);
+        memcpy(record + 16, addresses, n * 8);
+        put_record(USER_STACK_ID, flags, record, 80);
 }

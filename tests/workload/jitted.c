@@ -27,7 +27,8 @@ __attribute__((noinline)) void send_one(int fd) {
 
         __asm__ volatile("syscall"
                          : "=a"(r)
-                         : "a"(SYS_sendto), "D"(fd), "S"(&fd), "d"(1), "r"(flags), "r"(address), "r"(n)
+                         : "a"(SYS_sendto), "D"(fd), "S"(&fd), "d"(1), "r"(flags), "r"(address),
+                           "r"(n)
                          : "rcx", "r11", "memory");
 #endif
 }
@@ -48,7 +49,8 @@ int main(int argc, char **argv) {
         map = fopen(path, "we");
         if (!map)
                 return 1;
-        (void) fprintf(map, "%lx %zx LazyCompile:~hot /app/x y.js:3\n", (unsigned long) made, sizeof(code));
+        (void) fprintf(map, "%lx %zx LazyCompile:~hot /app/x y.js:3\n", (unsigned long) made,
+                       sizeof(code));
         (void) fclose(map);
         for (int i = argc > 1 ? atoi(argv[1]) : 1; i > 0; i--)
                 ((void (*)(int, void (*)(int))) made)(fd, send_one);
