@@ -12,8 +12,8 @@ require_service
 requires trace-cmd nm
 
 client=$top_builddir/tests/workload/stacked
-address() { # FUNCTION: within the program
-        nm "$client" | awk -v name="$1" '$3 == name { print "0x" $1 }'
+place() { # FUNCTION: within the program, and how many bytes it has
+        nm -S "$client" | awk -v name="$1" '$4 == name { print "0x" $1, "0x" $2 }'
 }
 exits 'root records by himself' 0 ftracectl run -n alone --flat --user-stack udp_sendmsg -- "$client" 40
 exits 'it is fetched' 0 ftracectl fetch alone -o "$work/dat"
@@ -25,14 +25,17 @@ for line in sys.stdin:
     data = bytes.fromhex(line.replace(",", " "))
     print(*(int.from_bytes(data[i:i + 8], "little") & 0xfff for i in range(0, 24, 8)))' >"$work/frames"
 is 'each call has the stack of the program behind it' "$(wc -l <"$work/frames")" 40
-within() { # COLUMN FUNCTION NEXT: how many are in it
-        awk -v column="$1" -v from="$(($(address "$2") & 0xfff))" -v to="$(($(address "$3") & 0xfff))" \
-                '$column > from && $column <= to { n++ } END { print n + 0 }' "$work/frames"
+within() { # COLUMN FUNCTION: how many are in it
+        local from n
+
+        read -r from n <<<"$(place "$2")"
+        awk -v column="$1" -v from=$((from & 0xfff)) -v n=$((n)) \
+                '$column > from && $column <= from + n { hits++ } END { print hits + 0 }' "$work/frames"
 }
-is 'the system call is in send_one()' "$(within 1 send_one even)" 40
-is 'every other one is called by even()' "$(within 2 even odd)" 20
-is 'and the others by odd()' "$(within 2 odd main)" 20
-is 'which main() calls' "$(within 3 main end_of_main)" 40
+is 'the system call is in send_one()' "$(within 1 send_one)" 40
+is 'every other one is called by even()' "$(within 2 even)" 20
+is 'and the others by odd()' "$(within 2 odd)" 20
+is 'which main() calls' "$(within 3 main)" 40
 says 'the program has been mapped since' '_m0: .*p0_file="?stacked' "$work/text"
 
 # --- by the service --------------------------------------------------------------------------------
