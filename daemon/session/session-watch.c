@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/session/session-private.h"
+#include "spaces/spaces.h"
 
 /* --- the clock --------------------------------------------------------------------------------- */
 

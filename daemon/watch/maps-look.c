@@ -25,6 +25,7 @@
 #include "daemon/process/sandbox.h"
 #include "daemon/watch/watch.h"
 #include "programs/elf-notes.h"
+#include "spaces/spaces.h"
 
 #define PROCESSES_MAX 16384
 #define LINES_MAX 65536

@@ -16,6 +16,7 @@
 #include "base/unit.h"
 #include "daemon/watch/watch.h"
 #include "owner/owners.h"
+#include "spaces/spaces.h"
 
 #define TASKS_MAX 65536
 #define GROUPS_MAX 16384

@@ -306,21 +306,11 @@ int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const SessionMeta *m,
 int tracing_copy_end(SessionDir *dir, Tracer *tracer, bool synced, const char **ret_path);
 
 /*
- * Maps look: which files processes have mapped as code, into the session's tracing/maps
+ * Maps look: which files processes have mapped as code, into the session's tracing/maps (spaces/spaces.h)
  *
- *      look NS NS                           of the trace clock; what follows was seen between the two
- *      process TGID
- *      map START-END OFFSET MAJOR:MINOR INODE BUILDID PATH
- *      partial                              of some processes not all was looked at, or of some nothing
- *
- * START, END and OFFSET are hexadecimal; BUILDID is "-" where it is not known; PATH goes to the end of the line, as
- * /proc/PID/maps has it, which is how the process sees it, or is "[vdso]".  What is mapped later is told by events
- * (daemon/instances/instance.h).  16,384 processes, 65,536 mappings, 4,096 of a process and 8 MiB at most.
+ * What is mapped later is told by events (daemon/instances/instance.h).  16,384 processes, 65,536 mappings, 4,096 of a
+ * process and 8 MiB at most.
  */
-#define MAPS_FILE "maps"
-#define MAPS_LOOK "look "
-#define MAPS_PARTIAL "partial\n"
-#define MAPS_BYTES_MAX ((size_t) 8 << 20)
 #define MAPS_SOCKET RUNSTATEDIR "/ftraced-maps/socket"
 
 /* Adds the lines of all processes below @root_fd, or, if @only is not -1, of those whose maps that user may read, and

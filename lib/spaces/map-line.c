@@ -54,12 +54,13 @@ static bool take_mapping(const char **p, MapLine *l) {
 
 static bool read_line(const char *p, const char *end, MapLine *l) {
         const char *rest;
-        uint64_t tgid;
+        uint64_t tgid, begin_ns;
 
         *l = (MapLine){};
-        if ((rest = startswith(p, "look "))) {
+        if ((rest = startswith(p, MAPS_LOOK))) {
                 l->kind = MAP_LOOK;
-                return take_number(&rest, 10, UINT64_MAX, '\n', &l->at_ns);
+                return take_number(&rest, 10, UINT64_MAX, ' ', &begin_ns) &&
+                       take_number(&rest, 10, UINT64_MAX, '\n', &l->at_ns) && begin_ns <= l->at_ns;
         }
         if ((rest = startswith(p, "process "))) {
                 l->kind = MAP_PROCESS;

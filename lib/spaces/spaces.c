@@ -193,7 +193,7 @@ static void forget_looks(Spaces *s) {
 }
 
 int spaces_load(Spaces *s, const char *text) {
-        uint64_t at_ns = 0;
+        uint64_t at_ns = 0; /* none yet, and nothing counts */
         size_t n_maps = 0;
         MapLine l;
         int r = 0;
@@ -206,6 +206,8 @@ int spaces_load(Spaces *s, const char *text) {
                         break;
                 if (l.kind == MAP_LOOK)
                         at_ns = l.at_ns;
+                else if (at_ns == 0)
+                        continue;
                 else if (l.kind == MAP_PROCESS)
                         r = ARRAY_ADD(s->looks, s->n_looks, (Look){ l.tgid, at_ns, NULL })
                                     ? 0

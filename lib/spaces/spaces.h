@@ -6,11 +6,14 @@
  *
  * A look at /proc when recording begins is in the session's tracing/maps, lines of text:
  *
- *      look NS                           what follows was seen at NS of the trace clock, or a little later
+ *      look NS NS                        what follows was seen between the two, of the trace clock; it counts from
+ *                                        the second on
  *      process TGID                      what follows is of this process
  *      map START-END OFFSET MAJOR:MINOR INODE BUILDID PATH
  *                                        START, END, OFFSET are hexadecimal, BUILDID hexadecimal or "-"; executable
- *                                        mappings of files, and [vdso]; PATH is as the process sees it
+ *                                        mappings of files, and [vdso]; PATH is as the process sees it, as
+ *                                        /proc/PID/maps has it, up to the end of the line
+ *      partial                           of some processes not all was looked at, or of some nothing
  *
  * From then on events of the session's own buffer tell, which are no steps:
  *
@@ -36,6 +39,8 @@
 #include "decode/object.h"
 
 #define MAPS_FILE "maps" /* below tracing/ */
+#define MAPS_LOOK "look "
+#define MAPS_PARTIAL "partial\n"
 #define MAPS_BYTES_MAX ((size_t) 8 << 20)
 #define MAPS_PATH_MAX 4096
 #define MAPS_PROCESSES_MAX 16384

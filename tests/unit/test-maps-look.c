@@ -7,6 +7,7 @@
 
 #include "daemon/watch/watch.h"
 #include "scratch.h"
+#include "spaces/spaces.h"
 
 /* This program's own file, which has a build ID or not, as PROGRAM sees it. */
 static void put_program(const Scratch *s, const char *path) {

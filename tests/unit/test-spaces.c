@@ -95,11 +95,11 @@ static void is_at(Spaces *s, int32_t tgid, uint64_t address, const char *expecte
         ck_assert_str_eq(p.file ? text : p.is_known ? "none" : "unknown", expected);
 }
 
-static const char look[] = "look 50\nprocess 5\n"
+static const char look[] = "look 40 50\nprocess 5\n"
                            "map 1000-2000 0 8:1 7 abcd /usr/bin/a\n"
                            "map 7000-9000 1000 8:1 8 - /usr/lib/x y.so (deleted)\n"
                            "map f000-f800 0 0:0 0 - [vdso]\n"
-                           "look 300\nprocess 6\n"
+                           "look 290 300\nprocess 6\n"
                            "map 1000-2000 0 8:1 7 - /usr/bin/a\n";
 
 TEST(a_look_tells_from_its_time_on) {
@@ -124,7 +124,9 @@ TEST(a_look_tells_from_its_time_on) {
 TEST(what_is_no_line_is_passed_over) {
         _cleanup_(spaces_freep) Spaces *s =
                 spaces_with("map 1000-2000 0 8:1 7 - /of/nobody\n"
-                            "look 50\nprocess 5\n"
+                            "look 50\nlook 60 50\nlook 40 50 \nprocess 5\n"
+                            "map 1000-2000 0 8:1 7 - /of/no/look\n"
+                            "look 40 50\nprocess 5\n"
                             "map 2000-1000 0 8:1 7 - /turned\n"
                             "map 3000-4000 ffffffffffffffff 8:1 7 - /beyond\n"
                             "map 10000000000000000-20000000000000000 0 8:1 7 - /large\n"
@@ -219,10 +221,10 @@ TEST(after_a_loss_nothing_is_known_until_it_is_told) {
 }
 
 TEST(a_later_look_confirms_what_was_there) {
-        _cleanup_(spaces_freep) Spaces *s = spaces_with("look 50\nprocess 5\n"
+        _cleanup_(spaces_freep) Spaces *s = spaces_with("look 40 50\nprocess 5\n"
                                                         "map 1000-2000 0 8:1 7 - /usr/bin/a\n"
                                                         "map 3000-4000 0 8:1 9 - /usr/lib/gone\n"
-                                                        "look 900\nprocess 5\n"
+                                                        "look 890 900\nprocess 5\n"
                                                         "map 1000-2000 0 8:1 7 - /usr/bin/a\n"
                                                         "map 3000-4000 0 8:1 10 - /usr/lib/came\n");
 

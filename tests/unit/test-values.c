@@ -303,7 +303,7 @@ static void expect_program(const char *words, bool has_kernel_stacks, const char
         ck_assert_int_eq(foreign_add(foreign, "ftrace", stack_format), 0);
         ck_assert_int_eq(foreign_add(foreign, "ftrace", user_stack_format), 0);
         ck_assert_int_eq(spaces_new(&spaces, &p.formats), 0);
-        ck_assert_int_eq(spaces_load(spaces, "look 1\nprocess 5\nmap 1000-2000 0 8:1 7 - /bin/a\n"
+        ck_assert_int_eq(spaces_load(spaces, "look 0 1\nprocess 5\nmap 1000-2000 0 8:1 7 - /bin/a\n"
                                              "map 2000-3000 0 8:1 8 - /lib/b\n"),
                          0);
         ck_assert_int_eq(program_stacks_new(&stacks, spaces), 0);
