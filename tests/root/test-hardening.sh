@@ -80,6 +80,7 @@ exits 'run --lean=off works in there' 0 ftracectl run -n lean --lean=off udp_sen
 is 'with all calls' "$(count_roots udp_sendmsg "$out")" 40
 as bob sleep 300 &
 cleanup_fn kill $!
+ok 'another user sleeps' wait_until 30 pgrep -u bob sleep
 exits 'another user'\''s process can be recorded' 0 ftracectl start -n bobs --flat --pid "$(pgrep -u bob sleep)" udp_sendmsg
 sysctl -qw kernel.ftrace_enabled=0
 ftracectl stop bobs >"$out" 2>"$err"
