@@ -7,7 +7,7 @@
 top_srcdir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 to_build=(autoconf automake pkg-config gcc make libc6-dev libtracefs-dev libtraceevent-dev
-        libsystemd-dev libjansson-dev libzstd-dev libxxhash-dev libseccomp-dev zlib1g-dev libdw-dev libdebuginfod-dev check scdoc)
+        libsystemd-dev libjansson-dev libzstd-dev libxxhash-dev libseccomp-dev zlib1g-dev libdw-dev libdebuginfod-dev libiberty-dev check scdoc)
 to_boot=(qemu-system-x86 cpio xz-utils zstd kmod e2fsprogs)
 to_test=(g++ clang libclang-rt-dev jq python3 trace-cmd systemd systemd-sysv procps iproute2 sqlite3
         openssh-client openssh-server debuginfod elfutils)
