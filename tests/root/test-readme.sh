@@ -34,11 +34,13 @@ nights() {
         done >/dev/null 2>&1
 }
 
-# What is left of a text when it is told again tomorrow: chance decides how many roots why tries, the disk what goes next.
+# What is left of a text when it is told again tomorrow: chance decides how many roots why tries and whether
+# a call was slow, the disk what goes next.
 words() {
         tr '\r' '\n' | sed -E 's/\x1b\[[0-9;?]*[A-Za-z]//g; s/\x1b\][^\x07]*\x07//g
                 s/[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:]+/WHEN/g; s/[0-9a-f]{16,}/ID/g; s/\b(udp_sendmsg)-[0-9a-f]{4}\b/\1-ID/g
                 s/[0-9][0-9,.]* ?(ns|us|ms|s|min|h)\b/TIME/g; s/[0-9][0-9,.]*[KMGT]?B?\b/N/g
+                s/^Next: ftracectl show slow-io$/Next: ftracectl hist slow-io/
                 s/ +/ /g' | grep -vE '^ *$|^N roots were tried| is removed next, at ' | cut -c1-200
 }
 
