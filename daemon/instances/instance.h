@@ -280,7 +280,7 @@ int value_probe_find_handlers(const Functions *f, const Tracefs *fs, Strv *ret);
 /* What tells whose tasks are (owner/owners.h), if @spec asks for it; why not all of it is, in @warnings.  0 or -errno. */
 int value_probe_make_owners(Plan *p, const Functions *f, const Spec *spec, Strv *ret_events,
                             Strv *warnings);
-/* What tells which files programs map from now on (programs/spaces.h), likewise. */
+/* What tells which files programs map from now on (spaces/spaces.h), likewise. */
 int value_probe_make_maps(Plan *p, const Functions *f, const Spec *spec, Strv *ret_events,
                           Strv *warnings);
 /*

@@ -331,29 +331,32 @@ static int find_members(const Prototypes *types, size_t probe, Buf *ret,
         return ret->error;
 }
 
-/* 0; 1 and why not: it cannot be made; -errno. */
-static int make_owner_probe(Plan *p, const Prototypes *types, size_t probe, Strv *ret_events,
-                            char why[static MEMBER_WHY_MAX]) {
-        _cleanup_buf_ Buf members = BUF_INIT;
-        _cleanup_free_ char *rest = NULL;
+/* A probe of @function that records @rest.  0; 1 and why not: it cannot be made; -errno. */
+static int make_own_probe(Plan *p, const char *function, char letter, const char *rest,
+                          Strv *ret_events, char why[static MEMBER_WHY_MAX]) {
         char name[EVENT_WORD_MAX + 1];
         size_t form = 0;
-        int r = find_members(types, probe, &members, why);
+        int r = try_forms(p, (Form[]){ { "f", letter, rest }, { "p", letter, rest } }, 2, &form,
+                          function, 0, name);
 
-        if (r == 0)
-                r = buf_take_string(&members, &rest);
-        if (r != 0)
-                return r;
-        r = try_forms(p,
-                      (Form[]){ { "f", owner_probes[probe].letter, rest },
-                                { "p", owner_probes[probe].letter, rest } },
-                      2, &form, owner_probes[probe].function, 0, name);
         if (r >= 0)
-                return strv_addf(ret_events, SYSTEM ":%s:%s", name, owner_probes[probe].function);
+                return strv_addf(ret_events, SYSTEM ":%s:%s", name, function);
         if (r == -ENOMEM || p->ledger->error < 0)
                 return r;
         read_why(p->fs, r, why);
         return 1;
+}
+
+static int make_owner_probe(Plan *p, const Prototypes *types, size_t probe, Strv *ret_events,
+                            char why[static MEMBER_WHY_MAX]) {
+        _cleanup_buf_ Buf members = BUF_INIT;
+        _cleanup_free_ char *rest = NULL;
+        int r = find_members(types, probe, &members, why);
+
+        if (r == 0)
+                r = buf_take_string(&members, &rest);
+        return r ?: make_own_probe(p, owner_probes[probe].function, owner_probes[probe].letter,
+                                   rest, ret_events, why);
 }
 
 /* One of the kernel's events, if it is there and the spec does not ask for it. */
@@ -419,21 +422,10 @@ static const char *const maps_events[] = { "sched:sched_process_exec", "sched:sc
 static int make_maps_probe(Plan *p, const Prototypes *types, Strv *ret_events,
                            char why[static MEMBER_WHY_MAX]) {
         _cleanup_free_ char *fields = NULL;
-        char name[EVENT_WORD_MAX + 1];
-        size_t form = 0;
         int r = value_fields_of(types, MAPS_FUNCTION, maps_fields, ELEMENTSOF(maps_fields), &fields,
                                 why);
 
-        if (r != 0)
-                return r;
-        r = try_forms(p, (Form[]){ { "f", MAPS_LETTER, fields }, { "p", MAPS_LETTER, fields } }, 2,
-                      &form, MAPS_FUNCTION, 0, name);
-        if (r >= 0)
-                return strv_addf(ret_events, SYSTEM ":%s:" MAPS_FUNCTION, name);
-        if (r == -ENOMEM || p->ledger->error < 0)
-                return r;
-        read_why(p->fs, r, why);
-        return 1;
+        return r ?: make_own_probe(p, MAPS_FUNCTION, MAPS_LETTER, fields, ret_events, why);
 }
 
 int value_probe_make_maps(Plan *p, const Functions *f, const Spec *spec, Strv *ret_events,

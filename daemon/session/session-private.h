@@ -233,9 +233,9 @@ void session_look_at_modules_soon(Session *s);
 bool session_look_at_roots(Session *s, char why[static ROOTS_TEXT_MAX]);
 /* Notes whose tasks are, if that is recorded: now, as a task; or as a task of its own, also if that is not @due yet. */
 void session_look_at_owners(Session *s);
+void session_look_at_owners_soon(Session *s, bool is_due);
 /* Notes what programs have mapped, if that is recorded, as a task. */
 void session_look_at_maps_soon(Session *s);
-void session_look_at_owners_soon(Session *s, bool is_due);
 /* Who joins is noticed, if tasks may, until before the tracer is switched off.  0 or -errno. */
 int session_follow_tasks(Session *s);
 void session_unfollow_tasks(Session *s);
