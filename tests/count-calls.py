@@ -350,7 +350,9 @@ if known:
     differ("hist", "the shortest and the longest", (hist["min_ns"], hist["max_ns"]),
            (min(ns for _, ns in known), max(ns for _, ns in known)))
 roots = Counter((label(c), c["duration_ns"]) for c in calls if c["caller"] is None)
-slow = json.loads(run("slow", "--json", "-n", "10000"))
+# Of roots that are named; else those that waited for input are left out.
+named = [f"--root={name}" for name in {c["function"] for c in calls if c["caller"] is None}]
+slow = json.loads(run("slow", "--json", "-n", "10000", *named))
 differ("slow", "outermost calls", Counter((label(v), v["duration_ns"]) for v in slow), roots)
 for v in slow:
     differ("slow", f"the tree of a {v['function']}", sum(n["total_ns"] for n in v["tree"]), v["duration_ns"])

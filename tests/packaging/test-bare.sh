@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # README's two commands on a Debian 12 and a 13 that debootstrap --variant=minbase has just made: what they install is
-# all that they need.  run-all tells what shows that: it configures, makes, tells the unit tests and makes
-# packages.  One system gets the sources as git has them, the other the tarball of `make dist`.
+# all that they need.  run-all tells of its long form what shows that: it configures, makes, tells the unit tests and
+# makes packages.  One system gets the sources as git has them, the other the tarball of `make dist`.
 #
 #       FTRACED_BARE    suites of Debian     [bookworm trixie]
 #       FTRACED_STEPS   of run-all           [autoreconf configure make check packages]
@@ -25,7 +25,8 @@ for suite in "${suites[@]}"; do
         says "$suite: draws a recording" ' udp_sendmsg\(\) \{$' "$roots/$suite/ftraced/build/demo/out/drawing"
         cp "$out" "$roots/$suite-demo.log"
 
-        exits "$suite: the tests pass" 0 inside "$suite" env FTRACED_SKIP_STORIES=1 FTRACED_STEPS="$steps" tests/run-all --no-vm
+        exits "$suite: the tests pass" 0 inside "$suite" env FTRACED_LONG=1 FTRACED_SKIP_STORIES=1 \
+                FTRACED_STEPS="$steps" tests/run-all --no-vm
         cp "$out" "$roots/$suite-run-all.log"
         for step in $steps; do
                 says "$suite: of which there is $step" "^$step: [1-9][0-9]* passed, 0 failed" "$out"
