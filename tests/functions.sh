@@ -286,6 +286,9 @@ subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL)
 u = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(eval(sys.argv[1]))' "$@"
 }
+is_sanitized() { # PROGRAM: what it keeps of each allocation is of no meaning
+        grep -qa __asan_init "$top_builddir/$1"
+}
 peak_kb() { # COMMAND [WORD...]: how much memory it ever had
         measure u.ru_maxrss "$@"
 }

@@ -25,7 +25,7 @@ ok 'damaged copies are made' \
         python3 "$(dirname "$0")/damage.py" "$data" "$work/sealed" "$work/broken" "$seed"
 
 addresses=200000
-! grep -q __asan_init "$top_builddir/ftracectl" || addresses=unlimited # it takes terabytes of them
+! is_sanitized ftracectl || addresses=unlimited # it takes terabytes of them
 in_little_memory() { # ARGUMENT...: of ftracectl
         (
                 ulimit -v $addresses

@@ -58,7 +58,7 @@ if [[ ${FTRACED_LONG:-} ]]; then
         ok 'and never had to wait for long' test "${worst:-9999}" -le 5000
 fi
 ok 'the daemon runs' kill -0 "$ftraced_pid"
-if grep -qa __asan_init "$top_builddir/ftraced"; then
+if is_sanitized ftraced; then
         skip_one 'its memory is what it was' 'the sanitizer keeps what was freed'
 else
         ok "its memory is what it was ($memory_before kB, $(memory) kB)" test "$(memory)" -le $((memory_before + 16384))

@@ -105,7 +105,7 @@ for i in range(30):
         s.sendall(call)
 END
 exits 'and when many have asked to begin and left' 0 answers status
-if grep -qa __asan_init "$top_builddir/ftraced"; then
+if is_sanitized ftraced; then
         skip_one 'who hold no memory' 'the sanitizer keeps what was freed'
 else
         ok 'who hold no memory' test "$(rss)" -lt $((before + 16000))
