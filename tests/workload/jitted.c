@@ -15,7 +15,7 @@
 
 void send_one(int fd);
 
-static const struct sockaddr_in to = { .sin_family = AF_INET,
+static const struct sockaddr_in __attribute__((unused)) to = { .sin_family = AF_INET,
                                        .sin_port = 0x0900,
                                        .sin_addr.s_addr = 0x0100007f };
 

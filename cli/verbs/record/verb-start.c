@@ -161,7 +161,8 @@ static int start_far(const Options *o, uint64_t moment_ns) {
         r = make_command(&command, o, o->wait_ns > 0 ? 0 : moment_ns);
         if (r < 0)
                 return failed_errno(r, "Failed to describe the command: %m");
-        (void) getrandom(&number, sizeof(number), 0);
+        if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+                return failed_errno(-errno, "Failed to choose a name for the timer: %m");
         (void) snprintf(name, sizeof(name), "ftraced-start-%04" PRIx16, number);
         (void) snprintf(unit, sizeof(unit), "%s.timer", name);
         status = systemd_start_later(name, when, &command);
