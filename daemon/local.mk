@@ -1,18 +1,18 @@
 # daemon/: the only privileged code; moves pages, never interprets them.
 # The library is for the unit tests: all but main.
 noinst_LIBRARIES += %D%/libdaemon.a
-BUILT_SOURCES += %D%/lean/waiting-names.h %D%/lean/trees-text.h %D%/lean/loads-text.h
-CLEANFILES += %D%/lean/waiting-names.h %D%/lean/trees-text.h %D%/lean/loads-text.h
+BUILT_SOURCES += %D%/lean/waiting-functions.inc %D%/lean/trees.inc %D%/lean/loads.inc
+CLEANFILES += %D%/lean/waiting-functions.inc %D%/lean/trees.inc %D%/lean/loads.inc
 EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
-%D%/lean/waiting-names.h: %D%/lean/waiting-functions %D%/local.mk
+%D%/lean/waiting-functions.inc: %D%/lean/waiting-functions %D%/local.mk
 	$(AM_V_GEN)mkdir -p %D%/lean && $(AWK) '/^=/ { kind = "WAITING_" ($$2 == "interrupt" ? "INTERRUPT" : $$2 == "scheduler" ? "SCHEDULER" : "OTHER") } \
 		/^[a-z_]/ { n = index($$1, "*"); sub(/\*/, "", $$1); \
 			print "{ \"" $$1 "\", " (n ? n - 1 : 0) ", " kind " }," }' $< >$@
-%D%/lean/trees-text.h %D%/lean/loads-text.h: %D%/lean/trees %D%/lean/loads %D%/local.mk
-	$(AM_V_GEN)mkdir -p %D%/lean && sed '/^#/d; s/.*/"&\\n"/' $(srcdir)/$(@:-text.h=) >$@
+%D%/lean/trees.inc %D%/lean/loads.inc: %D%/lean/trees %D%/lean/loads %D%/local.mk
+	$(AM_V_GEN)mkdir -p %D%/lean && sed '/^#/d; s/.*/"&\\n"/' $(srcdir)/$(@:.inc=) >$@
 # What is made alone, as a fuzz target is, has no BUILT_SOURCES.
-%D%/lean/libdaemon_a-thinning.$(OBJEXT): %D%/lean/waiting-names.h %D%/lean/loads-text.h
-%D%/lean/libdaemon_a-lean-tree.$(OBJEXT): %D%/lean/trees-text.h
+%D%/lean/libdaemon_a-thinning.$(OBJEXT): %D%/lean/waiting-functions.inc %D%/lean/loads.inc
+%D%/lean/libdaemon_a-lean-tree.$(OBJEXT): %D%/lean/trees.inc
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS) $(SECCOMP_CFLAGS) -pthread
 %C%_libdaemon_a_SOURCES = \
 	%D%/admission/admission.c \

@@ -22,9 +22,9 @@ report() { # NAME WHAT-IS-WRONG
 }
 
 cd "$top_srcdir"
-# But for what a build in the source tree makes of lists: *-names.h.
-mapfile -t headers < <(find lib daemon cli tests -name '*.h' ! -name '*-names.h' | sort)
-mapfile -t sources < <(find lib daemon cli tests systemd -name '*.[ch]' ! -name '*-names.h' -o -name '*.sh' | sort)
+# But for what a build in the source tree makes.
+mapfile -t headers < <(find lib daemon cli tests -name '*.h' | sort)
+mapfile -t sources < <(find lib daemon cli tests systemd -name '*.[ch]' -o -name '*.sh' | sort)
 
 report 'every header has one #pragma once' "$(grep -c '^#pragma once$' "${headers[@]}" | grep -v ':1$')"
 

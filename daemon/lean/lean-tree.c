@@ -26,7 +26,7 @@
 #define PATH_BYTES (sizeof(LEAN_DIR "/") + LEAN_KEY_CHARS)
 
 static const char shipped[] =
-#include "daemon/lean/trees-text.h"
+#include "daemon/lean/trees.inc"
         ;
 
 int lean_tree_add(LeanTree *t, const char *name, bool leaf, uint64_t share_ppm) {

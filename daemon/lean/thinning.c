@@ -14,12 +14,12 @@ static const struct {
         size_t n_prefix; /* of what stands for all that begin so; else 0 */
         WaitingKind kind;
 } waiting[] = {
-#include "daemon/lean/waiting-names.h"
+#include "daemon/lean/waiting-functions.inc"
 };
 
 /* A load after the other, of each its functions, sorted by name. */
 static const char loads[] =
-#include "daemon/lean/loads-text.h"
+#include "daemon/lean/loads.inc"
         ;
 
 typedef enum Class {
