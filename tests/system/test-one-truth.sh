@@ -51,7 +51,7 @@ done
 
 # A few windows by chance; tests/unit/test-windows.c tries more of them, in one process.
 n_windows=2
-[[ -z ${FTRACED_LONG:-} ]] || n_windows=100
+[[ -z ${FTRACED_LONG:-} || $sanitizers ]] || n_windows=100
 RANDOM=${FTRACED_SEED:-$$}
 echo "# seed ${FTRACED_SEED:-$$}"
 sources=(udp_sendmsg-{6.1,6.12,new} "$data"/*.dat "$data"/*.trace "$data"/text/*.txt)
