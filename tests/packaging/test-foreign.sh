@@ -34,7 +34,9 @@ make_there() { # ARCHITECTURE TEST...
                 install_cross_packages "$1"
                 make_configure
                 configure_cross "$build/$1" "$1" --enable-werror
-                make -C "$build/$1" -j "$(nproc)" all "${@:2}"' make "$@"
+                # "all" is a make of its own, which would make the same files beside this one.
+                make -C "$build/$1" -j "$(nproc)"
+                make -C "$build/$1" -j "$(nproc)" "${@:2}"' make "$@"
 }
 
 there() { # ARCHITECTURE WORD...: a program in its build directory
