@@ -55,7 +55,7 @@ status=/proc/$(main_pid)/status
 is 'CAP_SYSLOG is all it has' "$(awk '/^CapEff/ { print $2 }' "$status")" 0000000400000000
 is 'no capability can come back' "$(awk '/^CapBnd/ { print $2 }' "$status")" 0000000400000000
 is 'it has a seccomp filter and no new privileges' "$(awk '/^(Seccomp|NoNewPrivs):/ { printf "%s ", $2 }' "$status")" '1 2 '
-exits 'a function that is kept from tracing is refused' 3 ftracectl start native_sched_clock
+exits 'a function that is kept from tracing is refused' 3 ftracectl start sched_clock
 says 'with the reason, although /proc/kallsyms is empty in there' 'this kernel has it and excludes it from tracing'
 exits 'doctor finds nothing bad from in there' 0 ftracectl doctor
 says 'it reads symbols' 'symbols are readable' "$out"
