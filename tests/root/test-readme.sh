@@ -11,6 +11,7 @@
 . "$(dirname "$0")/../functions.sh"
 requires systemd-sysusers useradd runuser
 require_service
+unset FTRACED_DEBUG_DIRECTORY # another story's, which a newcomer does not have
 systemd-sysusers "$prefix/lib/sysusers.d/ftraced.conf"
 useradd -m alice
 useradd -m bob
