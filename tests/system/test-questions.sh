@@ -13,7 +13,7 @@ asks() { # PAGE
 }
 
 exits 'every command prints what the page shows' 0 asks "$page"
-is 'of twenty questions' "$(grep -c '^ok' "$out")" 20
+is 'of nineteen questions' "$(grep -c '^ok' "$out")" 19
 grep '^not ok' -A 8 "$out" | sed 's/^/# /'
 reading=$top_srcdir/cli/ftraced-reading.7.scd
 exits 'and what ftraced-reading(7) shows' 0 asks "$reading"
