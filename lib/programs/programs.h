@@ -14,6 +14,7 @@
  * program without libdw has addresses alone.
  */
 
+#include "base/array.h"
 #include "spaces/spaces.h"
 
 typedef struct ProgramFrame {
