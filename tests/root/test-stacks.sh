@@ -27,6 +27,18 @@ ok 'none of them is said to end early' not grep -q 'end early' "$err"
 is 'behind each the callers in the kernel' "$(grep -c '/\* callers: .*sys_sendto' "$out")" 10
 exits 'time is told by them' 0 ftracectl top whole --by=stack --json
 is 'of five calls each' "$(jq -c '[.[] | select(.stack | test("send_one")) | .count]' "$out")" '[5,5]'
+for format in csv tsv ndjson json; do
+        exits "a row of $format" 0 ftracectl export whole --format=$format -o "$work/rows"
+        sed 's/\\u003c/</g' "$work/rows" >"$work/plain"
+        is 'tells both of each root' \
+                "$(grep -cE '__sys_sendto[^	,]*[	,]("stack":)?"?[^	,]*main \[stacked\] < (even|odd) < send_one"?[	,]' "$work/plain")" 10
+done
+exits 'in a list of calls' 0 ftracectl calls whole --json
+is 'each has the stack that top has' "$(jq -c '[.[].stack] | sort | group_by(.) | map([.[0], length])' "$out")" \
+        "$(ftracectl top whole --by=stack --json | jq -c 'map([.stack, .count]) | sort')"
+is 'and its callers' "$(jq '[.[] | select(.callers | test("__sys_sendto"))] | length' "$out")" 10
+exits 'which lines have, too' 0 ftracectl calls whole
+is 'one of each call' "$(grep -cE '  callers: .*__sys_sendto.*  stack: .*main \[stacked\] < (even|odd) < send_one$' "$out")" 10
 exits 'in pictures they are below the kernel'\''s' 0 ftracectl export whole --format=folded -o "$work/folded"
 ok 'all of it' not grep -vE ';main \[stacked\];(even|odd) \[stacked\];send_one \[stacked\];.*__sys_sendto;(.*;)?udp_sendmsg' "$work/folded"
 exits 'in a tree, too' 0 ftracectl tree whole --callers=udp_sendmsg
