@@ -146,6 +146,25 @@ TEST(rows_of_roots_tell_who_called_them) {
         ck_assert_uint_eq(n_of(tsv, "\t\tmain [a\"b] < send\t"), 1);
 }
 
+TEST(a_flame_graph_gives_callers_no_time_of_their_own) {
+        static const Function send = { .label = "send [a]" SLACK,
+                                       .n_label = 8,
+                                       .n_name = 4,
+                                       .root = -1,
+                                       .kind = FUNCTION_OF_PROGRAM };
+        static char text[] = "stack: send [a]";
+        static const Callers program = {
+                .root = &step_root, .text = text, .is_program = true, .n = 1, .functions = { &send }
+        };
+        const Step steps[] = { step_enter(&step_root, 0),
+                               { .kind = STEP_OTHER, .pid = 17, .callers = &program },
+                               step_leave(&step_root, 0, 100) };
+        _cleanup_free_ char *flame = export(&exporter_flame, steps, ELEMENTSOF(steps));
+
+        ck_assert_ptr_nonnull(strstr(flame, ">send [a]\ntotal 0.100 us (100.00 %)</title>"));
+        ck_assert_ptr_nonnull(strstr(flame, ">root\ntotal 0.100 us (100.00 %)\nself 0.100 us"));
+}
+
 TEST(tsv_has_the_names_of_columns_once_and_rows_by_tree) {
         static const Function odd = {
                 .label = "a\tb\\" SLACK, .n_label = 4, .n_name = 4, .root = -1
