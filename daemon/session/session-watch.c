@@ -356,11 +356,10 @@ void session_look_at_maps_soon(Session *s) {
 /* Where events are missing, what is mapped still has been there all the time; without this look, nobody knows. */
 void session_look_at_maps_again(Session *s) {
         _cleanup_buf_ Buf maps = BUF_INIT;
-
         int r;
 
-        if (!s->meta->spec.user_stack || (session_meta_events_lost(s->meta) == 0 &&
-                                          !clock_tuple_is_set(&s->meta->kept_since)))
+        if (!s->meta->spec.user_stack ||
+            (session_meta_events_lost(s->meta) == 0 && !clock_tuple_is_set(&s->meta->kept_since)))
                 return;
         r = add_maps_look(s, s->meta->stop.trace_ns, &maps);
         if (r < 0)

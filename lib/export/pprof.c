@@ -101,7 +101,7 @@ static uint64_t mapping_of(Pprof *p, const Function *f) {
         bool is_program = f->kind == FUNCTION_OF_PROGRAM;
 
         if (asprintf(&name, is_program && module ? "%.*s" : "[%.*s]", module ? (int) n : -1,
-                     module      ? module
+                     module       ? module
                      : is_program ? "unknown"
                                   : "kernel.kallsyms") < 0) {
                 name = NULL; /* it is not defined then */

@@ -162,7 +162,8 @@ static _always_inline_ int add_call(Table *t, Format format, const Call *call, c
         if (r < 0)
                 return r;
         from = p = buf_reserve(t->s.out, n_begin + n_end + NUMBERS_BYTES + t->task.n_data +
-                                                 t->texts.n_data + own->n_own + root->n_root + own->n_end);
+                                                 t->texts.n_data + own->n_own + root->n_root +
+                                                 own->n_end);
         if (!p)
                 return t->s.out->error;
         p = append(p, begin, n_begin);
