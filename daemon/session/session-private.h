@@ -236,6 +236,7 @@ void session_look_at_owners(Session *s);
 void session_look_at_owners_soon(Session *s, bool is_due);
 /* Notes what programs have mapped, if that is recorded, as a task. */
 void session_look_at_maps_soon(Session *s);
+void session_look_at_maps_again(Session *s); /* when recording is off */
 /* Who joins is noticed, if tasks may, until before the tracer is switched off.  0 or -errno. */
 int session_follow_tasks(Session *s);
 void session_unfollow_tasks(Session *s);

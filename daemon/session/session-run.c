@@ -238,6 +238,7 @@ void session_finish(void *userdata) {
         rotation_finish(s->rotation);
         segment_bytes = rotation_look_at_segments(s->rotation).counted_bytes;
         session_measure(s, segment_bytes);
+        session_look_at_maps_again(s);
         r = session_take_down(s, TAKE_DOWN_ENDED);
 
         if (session_meta_total(s->meta).pages_lost > 0)

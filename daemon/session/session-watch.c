@@ -300,26 +300,42 @@ void session_look_at_owners(Session *s) {
                 session_warn(s, "whose tasks are could not be noted: %s", origin_text(r));
 }
 
+/* Adds a look, begun at @from_ns, to those before.  1; 0: the session has ended meanwhile; -errno. */
+static int add_maps_look(Session *s, uint64_t from_ns, Buf *maps) {
+        bool is_root = s->meta->owner_uid == 0 || s->meta->owner_uid == geteuid();
+        _cleanup_free_ char *before = NULL;
+        _cleanup_buf_ Buf text = BUF_INIT;
+        ClockTuple after = {};
+        size_t n = 0;
+        int r = maps_ask(is_root ? (uid_t) -1 : s->meta->owner_uid, maps);
+
+        if (!s->tracer || !s->dir)
+                return 0;
+        if (r >= 0)
+                r = tracer_read_clocks(s->tracer, &after);
+        if (r < 0)
+                return r;
+        r = session_dir_read_tracing(s->dir, MAPS_FILE, &before, &n);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        if (n + maps->n_data > MAPS_BYTES_MAX)
+                return ORIGIN(-EFBIG);
+        buf_add(&text, before ?: "", n);
+        buf_printf(&text, MAPS_LOOK "%" PRIu64 " %" PRIu64 "\n", from_ns, after.trace_ns);
+        buf_add(&text, maps->data, maps->n_data);
+        r = text.error
+                    ?: session_dir_write_tracing(s->dir, MAPS_FILE, text.data, text.n_data, false);
+        return r < 0 ? r : 1;
+}
+
 /* Without it, programs that ran before have no names. */
 static void look_at_maps(void *session) {
         Session *s = session;
-        bool is_root = s->meta->owner_uid == 0 || s->meta->owner_uid == geteuid();
-        _cleanup_buf_ Buf maps = BUF_INIT, text = BUF_INIT;
-        ClockTuple after = {};
-        int r = maps_ask(is_root ? (uid_t) -1 : s->meta->owner_uid, &maps);
+        _cleanup_buf_ Buf maps = BUF_INIT;
+        int r = add_maps_look(s, s->meta->start.trace_ns, &maps);
 
-        if (!s->tracer || !s->dir)
+        if (r == 0)
                 return;
-        if (r >= 0)
-                r = tracer_read_clocks(s->tracer, &after);
-        if (r >= 0) {
-                buf_printf(&text, MAPS_LOOK "%" PRIu64 " %" PRIu64 "\n", s->meta->start.trace_ns,
-                           after.trace_ns);
-                buf_add(&text, maps.data, maps.n_data);
-                r = text.error
-                            ?: session_dir_write_tracing(s->dir, MAPS_FILE, text.data, text.n_data,
-                                                         false);
-        }
         if (r < 0)
                 session_warn(
                         s,
@@ -335,6 +351,22 @@ static void look_at_maps(void *session) {
 void session_look_at_maps_soon(Session *s) {
         if (s->meta->spec.user_stack)
                 background_run(s->context->background, look_at_maps, s);
+}
+
+/* Where events are missing, what is mapped still has been there all the time; without this look, nobody knows. */
+void session_look_at_maps_again(Session *s) {
+        _cleanup_buf_ Buf maps = BUF_INIT;
+        int r;
+
+        if (!s->meta->spec.user_stack ||
+            (session_meta_events_lost(s->meta) == 0 && !clock_tuple_is_set(&s->meta->kept_since)))
+                return;
+        r = add_maps_look(s, s->meta->stop.trace_ns, &maps);
+        if (r < 0)
+                session_warn(s,
+                             "where events are missing, functions of programs may have no names: "
+                             "what they have mapped could not be asked for again (%s): %s",
+                             maps_reader(), origin_text(r));
 }
 
 static void look_at_owners(void *session) {

@@ -32,7 +32,7 @@
 #define ONE_MAX ((size_t) 4 << 20) /* /proc/PID/maps */
 #define END "end\n"
 #define ANSWER_MAX (MAPS_BYTES_MAX + ((size_t) 64 << 10)) /* with the last line */
-#define ASK_NS (10 * NSEC_PER_SEC)
+#define ASK_NS (20 * NSEC_PER_SEC)
 #define READER_MEMORY ((uint64_t) 256 << 20)
 
 typedef struct BuildId {

@@ -9,7 +9,8 @@ SELECT * REPLACE (coalesce(host, '') AS host, coalesce(machine_id, '') AS machin
         coalesce(recording, '') AS recording, coalesce(kernel, '') AS kernel, coalesce(task, '') AS task,
         coalesce("user", '') AS "user", coalesce(unit, '') AS unit, coalesce(container, '') AS container,
         coalesce(pod, '') AS pod, coalesce(cgroup, '') AS cgroup, coalesce(caller, '') AS caller, coalesce(module, '') AS module,
-        coalesce(args, '') AS args, coalesce(what, '') AS what, coalesce(trace_id, '') AS trace_id)
+        coalesce(args, '') AS args, coalesce(what, '') AS what, coalesce(callers, '') AS callers, coalesce(stack, '') AS stack,
+        coalesce(trace_id, '') AS trace_id)
 FROM files;
 
 -- 1. Where does the time go?

@@ -109,8 +109,11 @@ static void add_figures(Drawing *d, const CallNode *node, const CallNode *before
         const char *more = UNHOOKED_TEXT(before ? MAX(node->n_unhooked, before->n_unhooked)
                                                 : node->n_unhooked);
 
-        buf_printf(d->out, "total %s (%.2f %%)\nself%s %s (%.2f %%)", FIGURE_ROUND(node->total_ns),
-                   100 * (double) node->total_ns / all, more, FIGURE_ROUND(node->self_ns),
+        buf_printf(d->out, "total %s (%.2f %%)", FIGURE_ROUND(node->total_ns),
+                   100 * (double) node->total_ns / all);
+        if (call_node_is_uncounted(node))
+                return;
+        buf_printf(d->out, "\nself%s %s (%.2f %%)", more, FIGURE_ROUND(node->self_ns),
                    100 * (double) node->self_ns / all);
         if (node->in_irq)
                 buf_adds(d->out, node->is_irq ? "\nan interrupt" : "\nin an interrupt");

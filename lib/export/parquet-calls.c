@@ -46,6 +46,7 @@ static const ParquetColumn columns[] = {
         { "module", PARQUET_TEXT, true },       { "root", PARQUET_TEXT, false },
         { "cut", PARQUET_BOOL, false },         { "retval", PARQUET_I64, true },
         { "args", PARQUET_TEXT, true },         { "what", PARQUET_TEXT, true },
+        { "callers", PARQUET_TEXT, true },      { "stack", PARQUET_TEXT, true },
         { "trace_id", PARQUET_TEXT, true },     { "weight", PARQUET_F64, false },
         { "not_hooked_below", PARQUET_U32, true },
 };
@@ -69,7 +70,7 @@ typedef struct Row {
         const Function *is_of;
         uint64_t start_ns, duration_ns, self_ns, blocked_ns, irq_ns, path;
         int64_t retval;
-        uint32_t name, parent, right, cpu, args, what;
+        uint32_t name, parent, right, cpu, args, what, callers, stack;
         uint16_t depth;
         bool has_cpu, is_cut, has_retval;
 } Row;
@@ -154,6 +155,10 @@ static int find_text(State *st, const char *text, uint32_t *ret) {
                            PARQUET_ALL_ROWS, ret);
 }
 
+static int find_callers(State *st, const Callers *c, uint32_t *ret) {
+        return find_text(st, c ? callers_names(c) : NULL, ret);
+}
+
 /* Of the root's task when it began. */
 static int find_owner(State *st, const Owner *o, PartsTree *t) {
         t->tgid = o ? o->tgid : -1;
@@ -198,7 +203,9 @@ static int begin_call(void *userdata, Stack *stack, const Frame *caller, Frame *
                 frame->data = t;
         row = &t->rows[t->n];
         *row = (Row){ .is_of = frame->function, .start_ns = frame->start_ns, .args = NO_TEXT, .what = NO_TEXT };
-        r = name_of(st, frame->function, &row->name);
+        r = name_of(st, frame->function, &row->name)
+                    ?: find_callers(st, frame->callers, &row->callers)
+                    ?: find_callers(st, frame->program, &row->stack);
         if (r >= 0 && frame->args)
                 r = beside_text(&st->beside, frame->args, strlen(frame->args), 1, &row->args);
         if (r >= 0 && frame->object)
@@ -284,6 +291,8 @@ static int write_row(State *st, Parquet *p, const PartsTree *t, size_t i) {
         parquet_put(p, row->has_retval, row->retval);
         put_text(p, row->args);
         put_text(p, row->what);
+        put_text(p, row->callers);
+        put_text(p, row->stack);
         put_text(p, t->trace_id);
         parquet_put_double(p, m ? sample_weight(m->spec.sample_ppm) : 1);
         parquet_put(p, unhooked_is_number(row->is_of->n_unhooked), row->is_of->n_unhooked);

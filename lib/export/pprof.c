@@ -98,8 +98,12 @@ static uint64_t mapping_of(Pprof *p, const Function *f) {
         _cleanup_free_ char *name = NULL;
         size_t n, i = 0;
         const char *module = function_module(f, &n), *build_id;
+        bool is_program = f->kind == FUNCTION_OF_PROGRAM;
 
-        if (asprintf(&name, "[%.*s]", module ? (int) n : -1, module ?: "kernel.kallsyms") < 0) {
+        if (asprintf(&name, is_program && module ? "%.*s" : "[%.*s]", module ? (int) n : -1,
+                     module       ? module
+                     : is_program ? "unknown"
+                                  : "kernel.kallsyms") < 0) {
                 name = NULL; /* it is not defined then */
                 return 0;
         }
@@ -109,8 +113,9 @@ static uint64_t mapping_of(Pprof *p, const Function *f) {
                 if (strv_add(&p->modules, name) < 0)
                         return 0;
                 proto_u64(&p->message, MAPPING_ID, i + 1);
-                build_id = p->s.info->build_ids ? build_ids_get(p->s.info->build_ids, module, n)
-                                                : NULL;
+                build_id = p->s.info->build_ids && !is_program
+                                   ? build_ids_get(p->s.info->build_ids, module, n)
+                                   : NULL;
                 proto_u64(&p->message, MAPPING_FILE, add_word(p, name));
                 if (build_id)
                         proto_u64(&p->message, MAPPING_BUILD_ID, add_word(p, build_id));

@@ -35,7 +35,7 @@ typedef struct Table {
         char comm[sizeof(((Stack *) 0)->comm)];
         const Owner *owner;
         Buf task; /* of that name, and that owner; empty: of none yet */
-        Buf what; /* of the row */
+        Buf texts; /* of the row: what it has that most have not */
 } Table;
 
 #define NUMBERS_BYTES 1024 /* all of a row but its texts */
@@ -122,6 +122,19 @@ static _cold_ int make_task(Table *t, Format format, const char *comm, const Own
         return t->task.error;
 }
 
+static void add_callers(Buf *out, Format format, const char *name, const Callers *c) {
+        add_text(out, format, name, c ? callers_names(c) : NULL, c ? strlen(callers_names(c)) : 0);
+}
+
+static _cold_ int add_texts(Table *t, Format format, const Frame *frame) {
+        const Object *o = frame->object;
+
+        add_text(&t->texts, format, "what", o ? object_text(o) : NULL, o ? o->n_text : 0);
+        add_callers(&t->texts, format, "callers", frame->callers);
+        add_callers(&t->texts, format, "stack", frame->program);
+        return t->texts.error;
+}
+
 /* With the comma before it.  A value that is not there is nothing in csv. */
 #define BEGIN(p, name) (format == CSV ? APPEND((p), ",") : APPEND((p), ",\"" name "\":"))
 #define NONE(p) (format == CSV ? (p) : APPEND((p), "null"))
@@ -143,14 +156,14 @@ static _always_inline_ int add_call(Table *t, Format format, const Call *call, c
                 r = make_task(t, format, stack->comm, frame->owner);
         if (r < 0 || !own || !root)
                 return -ENOMEM;
-        t->what.n_data = 0;
-        if (_unlikely_(frame->object != NULL))
-                add_text(&t->what, format, "what", object_text(frame->object),
-                         frame->object->n_text);
-        if (t->what.error < 0)
-                return t->what.error;
-        from = p = buf_reserve(t->s.out, n_begin + n_end + NUMBERS_BYTES + t->task.n_data + t->what.n_data +
-                                                 own->n_own + root->n_root + own->n_end);
+        t->texts.n_data = 0;
+        if (_unlikely_(frame->object || frame->callers || frame->program))
+                r = add_texts(t, format, frame);
+        if (r < 0)
+                return r;
+        from = p = buf_reserve(t->s.out, n_begin + n_end + NUMBERS_BYTES + t->task.n_data +
+                                                 t->texts.n_data + own->n_own + root->n_root +
+                                                 own->n_end);
         if (!p)
                 return t->s.out->error;
         p = append(p, begin, n_begin);
@@ -187,7 +200,9 @@ static _always_inline_ int add_call(Table *t, Format format, const Call *call, c
                 *p++ = '"';
         } else
                 p = append_i64(p, (int64_t) call->retval);
-        p = frame->object ? append(p, t->what.data, t->what.n_data) : NONE(BEGIN(p, "what"));
+        p = t->texts.n_data > 0 ? append(p, t->texts.data, t->texts.n_data)
+            : format == CSV     ? APPEND(p, ",,,")
+                                : APPEND(p, ",\"what\":null,\"callers\":null,\"stack\":null");
         p = append(p, own->text + own->n_own + own->n_root, own->n_end);
         p = append(p, end, n_end);
         t->s.out->n_data += (size_t) (p - from);
@@ -198,7 +213,7 @@ static int table_init(void *userdata, Pairing *pairing) {
         Table *t = userdata;
 
         (void) pairing;
-        t->begin = t->task = t->what = BUF_INIT;
+        t->begin = t->task = t->texts = BUF_INIT;
         return 0;
 }
 
@@ -210,12 +225,12 @@ static void table_done(void *userdata) {
         hash_done(&t->names);
         buf_done(&t->begin);
         buf_done(&t->task);
-        buf_done(&t->what);
+        buf_done(&t->texts);
 }
 
 static const char heading[] =
         "id,parent,start_ns,duration_ns,self_ns,blocked_ns,irq_ns,cpu,pid,task,tgid,user,unit,"
-        "container,depth,function,module,root,cut,retval,what,not_hooked_below\n";
+        "container,depth,function,module,root,cut,retval,what,callers,stack,not_hooked_below\n";
 
 static int csv_begin(void *userdata) {
         buf_adds(((ExportState *) userdata)->out, heading);

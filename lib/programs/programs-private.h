@@ -3,7 +3,6 @@
 
 /* What the room's files have of each other. */
 
-#include "base/array.h"
 #include "programs/programs.h"
 
 #define PROGRAM_NAME_MAX 4096 /* bytes of a symbol; what is longer is cut */

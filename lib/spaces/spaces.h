@@ -4,7 +4,8 @@
 /*
  * Spaces: which file was mapped at an address of a process, at each moment of a recording with --user-stack
  *
- * A look at /proc when recording begins is in the session's tracing/maps, lines of text:
+ * A look at /proc when recording begins, and, if events are missing, one when it has ended are in the session's tracing/maps,
+ * lines of text:
  *
  *      look NS NS                        what follows was seen between the two, of the trace clock; it counts from
  *                                        the second on

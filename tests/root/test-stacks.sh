@@ -27,8 +27,24 @@ ok 'none of them is said to end early' not grep -q 'end early' "$err"
 is 'behind each the callers in the kernel' "$(grep -c '/\* callers: .*sys_sendto' "$out")" 10
 exits 'time is told by them' 0 ftracectl top whole --by=stack --json
 is 'of five calls each' "$(jq -c '[.[] | select(.stack | test("send_one")) | .count]' "$out")" '[5,5]'
+for format in csv tsv ndjson json; do
+        exits "a row of $format" 0 ftracectl export whole --format=$format -o "$work/rows"
+        sed 's/\\u003c/</g' "$work/rows" >"$work/plain"
+        is 'tells both of each root' \
+                "$(grep -cE '__sys_sendto[^	,]*[	,]("stack":)?"?[^	,]*main \[stacked\] < (even|odd) < send_one"?[	,]' "$work/plain")" 10
+done
+exits 'in a list of calls' 0 ftracectl calls whole --json
+is 'each has the stack that top has' "$(jq -c '[.[].stack] | sort | group_by(.) | map([.[0], length])' "$out")" \
+        "$(ftracectl top whole --by=stack --json | jq -c 'map([.stack, .count]) | sort')"
+is 'and its callers' "$(jq '[.[] | select(.callers | test("__sys_sendto"))] | length' "$out")" 10
+exits 'which lines have, too' 0 ftracectl calls whole
+is 'one of each call' "$(grep -cE '  callers: .*__sys_sendto.*  stack: .*main \[stacked\] < (even|odd) < send_one$' "$out")" 10
 exits 'in pictures they are below the kernel'\''s' 0 ftracectl export whole --format=folded -o "$work/folded"
 ok 'all of it' not grep -vE ';main \[stacked\];(even|odd) \[stacked\];send_one \[stacked\];.*__sys_sendto;(.*;)?udp_sendmsg' "$work/folded"
+exits 'a page has them in its tree' 0 ftracectl export whole --format=html -o "$work/html"
+is 'and in its flame graph' "$(grep -oE '(data-name="|<code>)(even|odd|send_one) \[stacked\]["<]' "$work/html" | sort | uniq -c | awk '{ print $1 }' | tr '\n' ' ')" '1 1 2 1 1 2 '
+exits 'a profile' 0 ftracectl export whole --format=pprof -o "$work/pprof"
+is 'has a mapping of each program' "$(tr -c '[:print:]' '\n' <"$work/pprof" | grep -xcE 'stacked|libc\.so\.6')" 2
 exits 'in a tree, too' 0 ftracectl tree whole --callers=udp_sendmsg
 says 'from the inside out' 'send_one \[stacked\]' "$out"
 exits 'a trace.dat has them, too' 0 ftracectl fetch whole -o "$work/whole.dat"
@@ -54,6 +70,43 @@ exits 'is drawn by what it says of it' 0 ftracectl report made
 stacks >"$work/stacks"
 show_file "$work/stacks"
 is 'between its own' "$(grep -cF 'main [jitted] < LazyCompile:~hot /app/x y.js:3 [jit] < send_one [jitted]' "$work/stacks")" 1
+
+# --- why calls are slow: who makes them -------------------------------------------------------------
+
+mtu=$(cat /sys/class/net/lo/mtu)
+echo 1500 >/sys/class/net/lo/mtu # what is large is sent in 41 pieces
+exits 'a program is slow on one of two ways' 0 ftracectl run -n ways --flat --user-stack udp_sendmsg -- "$programs/stacked" 200 0 large
+echo "$mtu" >/sys/class/net/lo/mtu
+slow=$(ftracectl calls ways --json | jq '[.[] | select(.stack | test("odd")).duration_ns] | sort | .[length / 2] * 3 | floor')
+exits 'why tells' 0 ftracectl why ways --slower="${slow}ns"
+says 'on which' 'of them have the stack: [^;]*main \[stacked\] < even < send_one' <(tr -s ' \n' ' ' <"$out")
+exits 'so does its object' 0 ftracectl why ways --slower="${slow}ns" --json
+is 'that it is most of them, and few of the others' \
+        "$(jq '[.values[] | select(.name == "stack" and (.bound | test("even")) and .slow_part > 0.6 and .usual_part < 0.2)] | length' "$out")" 1
+
+# --- where events are missing ----------------------------------------------------------------------
+
+"$programs/stacked" 100000000 5 >"$work/said" &
+sender=$!
+ok 'a program runs before' wait_until 20 grep -q ready "$work/said"
+exits 'it is recorded with a small buffer' 0 ftracectl start -n torn --flat --user-stack --buffer-size=8K udp_sendmsg
+maps=$store/sessions/torn/tracing/maps
+ok 'what is mapped is looked at' wait_until 60 test -s "$maps"
+kill -STOP "$ftraced_pid" # nothing is drained
+sleep 3
+kill -CONT "$ftraced_pid"
+sleep 1
+kill -STOP $sender # what looks at it is not to wait
+stops 'the recording is stopped' torn
+kill -KILL $sender
+ok 'it lacks events' jq -e '[.cpus[].overrun] | add > 0' <(ftracectl show --json torn)
+is 'what is mapped has been looked at again' "$(grep -c '^look ' "$maps")" 2
+last_stack() {
+        ftracectl calls torn --json 2>"$err" | jq -r '.[-1].stack'
+}
+is 'its last call has names' "$(last_stack | grep -cE 'main \[stacked\] < (even|odd) < send_one$')" 1
+sed -i '2,$ { /^look /,$ d }' "$maps"
+is 'and would not have any without the second look' "$(last_stack | grep -c 'unknown.*unknown')" 1
 
 # --- Go, C++, Python -------------------------------------------------------------------------------
 

@@ -78,6 +78,42 @@ is 'a seccomp filter and no new privileges' "$(awk '/^(Seccomp|NoNewPrivs):/ { p
 exits 'a member is refused' 4 runuser -u alice -- "$prefix/bin/ftracectl" start --user-stack udp_sendmsg
 says 'for programs are others'"'" 'only root may record where programs are' "$err"
 stops 'the session ends' served
+
+# --- by a member, with a profile of root's ---------------------------------------------------------
+
+as_alice() {
+        runuser -u alice -- "$prefix/bin/ftracectl" "$@"
+}
+mkdir -p /etc/ftraced/profiles.d
+printf '%s\n' '[Profile]' 'Functions=udp_sendmsg' 'Flat=yes' 'UserStack=yes' >/etc/ftraced/profiles.d/stacks.conf
+wait_until 60 eval '! pgrep -x stacked' # the one from above
+mkfifo "$work/begin"
+sleep 1000 >"$work/begin" &
+begins=$!
+for user in alice root; do
+        runuser -u $user -- "$client" 10 - <"$work/begin" >"$work/of-$user" &
+        ok "a program of $user's runs before" wait_until 20 grep -q ready "$work/of-$user"
+done
+hers=$(pgrep -u alice -x stacked) roots=$(pgrep -u root -x stacked)
+exits 'a member may start what the profile says' 0 as_alice start -n hers --profile=stacks
+exits 'but not with other functions' 4 as_alice start --profile=stacks udp_recvmsg
+says 'for the same reason' 'only root may record where programs are' "$err"
+maps=/var/lib/ftraced/sessions/hers/tracing/maps
+ok 'her program has been looked at' wait_until 60 grep -q '^map .*/stacked$' "$maps"
+ok 'it alone' grep -qx "process $hers" "$maps"
+is 'and nobody else'"'"'s' "$(sed -n 's/^process //p' "$maps" | while read -r pid; do stat -c %U "/proc/$pid"; done 2>/dev/null | sort -u)" alice
+kill $begins
+ok 'both end' wait_until 60 eval '! pgrep -x stacked'
+"$client" 10
+exits 'she stops it' 0 as_alice stop hers
+exits 'she lists its calls' 0 as_alice calls hers --json
+named() { # FILTER: how many of these calls have her program's functions
+        jq "[.[] | select(.task == \"stacked\" and ($1))] | map(.stack // \"\" | test(\"main .stacked. < (even|odd) < send_one\")) | group_by(.) | map([.[0], length])" \
+                -c "$out"
+}
+is 'those of her program have its names' "$(named ".pid == $hers")" '[[true,10]]'
+is 'those of a program of root'"'"'s that ran before have none' "$(named ".pid == $roots")" '[[false,10]]'
+is 'those of one that began meanwhile have' "$(named ".pid != $hers and .pid != $roots")" '[[true,10]]'
 systemctl stop ftraced-maps.socket
 exits 'without who looks it is recorded all the same' 0 ftracectl start -n blind --flat --user-stack udp_sendmsg
 exits 'which is told' 0 wait_until 10 eval 'ftracectl show blind | tr "\n" " " | grep -q "ran before will have no *names"'

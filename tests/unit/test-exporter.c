@@ -51,12 +51,12 @@ TEST(csv_has_a_row_for_each_call_with_its_caller) {
 
         ck_assert_str_eq(text,
                          "id,parent,start_ns,duration_ns,self_ns,blocked_ns,irq_ns,cpu,pid,task,"
-                         "tgid,user,unit,container,depth,function,module,root,cut,retval,what,not_hooked_below\n"
-                         "2,1,1000000000,30,30,0,0,0,17,client,,,,,1,leaf,mod,root,0,,\"dport=53, file=/a\",0\n"
-                         "1,,1000000000,100,70,0,0,0,17,client,,,,,0,root,,root,0,,,0\n");
+                         "tgid,user,unit,container,depth,function,module,root,cut,retval,what,callers,stack,not_hooked_below\n"
+                         "2,1,1000000000,30,30,0,0,0,17,client,,,,,1,leaf,mod,root,0,,\"dport=53, file=/a\",,,0\n"
+                         "1,,1000000000,100,70,0,0,0,17,client,,,,,0,root,,root,0,,,,,0\n");
         json = export(&exporter_ndjson, steps, ELEMENTSOF(steps));
-        ck_assert(strstr(json, "\"retval\":null,\"what\":\"dport=53, file=/a\",\"not_hooked"));
-        ck_assert(strstr(json, "\"retval\":null,\"what\":null,\"not_hooked"));
+        ck_assert(strstr(json, "\"retval\":null,\"what\":\"dport=53, file=/a\",\"callers\":null,\"stack\":null,\"not_hooked"));
+        ck_assert(strstr(json, "\"retval\":null,\"what\":null,\"callers\":null,\"stack\":null,\"not_hooked"));
 }
 
 static size_t n_of(const char *text, const char *word) {
@@ -88,16 +88,16 @@ TEST(rows_have_the_names_of_their_own_functions_tasks_and_roots) {
         steps[7].retval = (uint64_t) INT64_MIN;
         csv = export(&exporter_csv, steps, ELEMENTSOF(steps));
         ck_assert_str_eq(strchr(csv, '\n') + 1,
-                         "2,1,1000000000,30,30,0,0,0,17,client,,,,,1,\"a\"\",\\b\",,root,0,,,0\n"
-                         "3,1,1000000000,30,30,0,0,0,17,client,,,,,1,leaf,mod,root,0,,,0\n"
-                         "4,1,1000000000,30,30,0,0,0,17,client,,,,,1,\"a\"\",\\b\",,root,0,,,0\n"
-                         "1,,1000000000,100,10,0,0,0,17,client,,,,,0,root,,root,0,,,0\n"
+                         "2,1,1000000000,30,30,0,0,0,17,client,,,,,1,\"a\"\",\\b\",,root,0,,,,,0\n"
+                         "3,1,1000000000,30,30,0,0,0,17,client,,,,,1,leaf,mod,root,0,,,,,0\n"
+                         "4,1,1000000000,30,30,0,0,0,17,client,,,,,1,\"a\"\",\\b\",,root,0,,,,,0\n"
+                         "1,,1000000000,100,10,0,0,0,17,client,,,,,0,root,,root,0,,,,,0\n"
                          "5,,1000000000,7,7,0,0,0,18,\"<&\xef\xbf\xbd\"\",=\"\"\xef\xbf\xbd\",,,,,0,"
-                         "\"a\"\",\\b\",,\"a\"\",\\b\",0,,,0\n"
+                         "\"a\"\",\\b\",,\"a\"\",\\b\",0,,,,,0\n"
                          "6,,1000000000,7,7,0,0,0,19,client,,,,,0,"
-                         "\"a\"\",\\b\",,\"a\"\",\\b\",0,,,0\n"
+                         "\"a\"\",\\b\",,\"a\"\",\\b\",0,,,,,0\n"
                          "7,,1000000000,7,7,0,0,0,20,\"'=1+1\",,,,,0,root,,root,0,"
-                         "-9223372036854775808,,0\n");
+                         "-9223372036854775808,,,,0\n");
         json = export(&exporter_json, steps, ELEMENTSOF(steps));
         lines = export(&exporter_ndjson, steps, ELEMENTSOF(steps));
         for (int i = 0; i < 2; i++) {
@@ -119,6 +119,50 @@ TEST(rows_have_the_names_of_their_own_functions_tasks_and_roots) {
         ck_assert_uint_eq(n_of(tsv, "\ta\",\\\\b\t"), 6);
         ck_assert_uint_eq(n_of(tsv, "\t\\x3D1+1\t"), 1);
         ck_assert_uint_eq(n_of(tsv, "\tclient\t"), 5);
+}
+
+TEST(rows_of_roots_tell_who_called_them) {
+        static char above[] = "callers: sys_a < b", stack[] = "stack: main [a\"b] < send";
+        static const Callers callers = { .root = &step_root, .text = above },
+                             program = { .root = &step_root, .text = stack, .is_program = true };
+        const Step steps[] = { step_enter(&step_root, 0),
+                               { .kind = STEP_OTHER, .pid = 17, .callers = &program },
+                               { .kind = STEP_OTHER, .pid = 17, .callers = &callers },
+                               step_leaf(&step_module, 1, 30),
+                               step_leave(&step_root, 0, 100),
+                               step_enter(&step_root, 0),
+                               { .kind = STEP_OTHER, .pid = 17, .callers = &program },
+                               step_leave(&step_root, 0, 10) };
+        _cleanup_free_ char *csv = export(&exporter_csv, steps, ELEMENTSOF(steps));
+        _cleanup_free_ char *json = export(&exporter_json, steps, ELEMENTSOF(steps));
+        _cleanup_free_ char *tsv = export(&exporter_tsv, steps, ELEMENTSOF(steps));
+
+        ck_assert_ptr_nonnull(strstr(csv, ",leaf,mod,root,0,,,,,0\n"));
+        ck_assert_uint_eq(n_of(csv, ",root,,root,0,,,sys_a < b,\"main [a\"\"b] < send\",0\n"), 1);
+        ck_assert_uint_eq(n_of(csv, ",root,,root,0,,,,\"main [a\"\"b] < send\",0\n"), 1);
+        ck_assert_uint_eq(n_of(json, "\"callers\":null,\"stack\":null,"), 1);
+        ck_assert_uint_eq(n_of(json, "\"callers\":\"sys_a \\u003c b\",\"stack\":\"main [a\\\"b] \\u003c send\","), 1);
+        ck_assert_uint_eq(n_of(tsv, "\tsys_a < b\tmain [a\"b] < send\t"), 1);
+        ck_assert_uint_eq(n_of(tsv, "\t\tmain [a\"b] < send\t"), 1);
+}
+
+TEST(a_flame_graph_gives_callers_no_time_of_their_own) {
+        static const Function send = { .label = "send [a]" SLACK,
+                                       .n_label = 8,
+                                       .n_name = 4,
+                                       .root = -1,
+                                       .kind = FUNCTION_OF_PROGRAM };
+        static char text[] = "stack: send [a]";
+        static const Callers program = {
+                .root = &step_root, .text = text, .is_program = true, .n = 1, .functions = { &send }
+        };
+        const Step steps[] = { step_enter(&step_root, 0),
+                               { .kind = STEP_OTHER, .pid = 17, .callers = &program },
+                               step_leave(&step_root, 0, 100) };
+        _cleanup_free_ char *flame = export(&exporter_flame, steps, ELEMENTSOF(steps));
+
+        ck_assert_ptr_nonnull(strstr(flame, ">send [a]\ntotal 0.100 us (100.00 %)</title>"));
+        ck_assert_ptr_nonnull(strstr(flame, ">root\ntotal 0.100 us (100.00 %)\nself 0.100 us"));
 }
 
 TEST(tsv_has_the_names_of_columns_once_and_rows_by_tree) {
@@ -145,7 +189,7 @@ TEST(tsv_has_the_names_of_columns_once_and_rows_by_tree) {
         }
         ck_assert_ptr_nonnull(strstr(text, "h\"1\t\t\ta-1\t6.12\t1\t1\t2\t\\N\t1\t"));
         ck_assert_ptr_nonnull(strstr(text, "h\"1\t\t\ta-1\t6.12\t1\t2\t2\t1\t2\t"));
-        ck_assert_ptr_nonnull(strstr(text, "\ta\\tb\\\\\troot\t\troot\t0\t\\N\t\t\t\t1\t0\n"));
+        ck_assert_ptr_nonnull(strstr(text, "\ta\\tb\\\\\troot\t\troot\t0\t\\N\t\t\t\t\t\t1\t0\n"));
 }
 
 TEST(times_beyond_what_doubles_hold_are_exact) {
@@ -161,7 +205,7 @@ TEST(times_beyond_what_doubles_hold_are_exact) {
         ck_assert_ptr_nonnull(strstr(json, "\"retval\":\"-11\""));
         lines = export(&exporter_ndjson, &leaf, 1);
         ck_assert_ptr_nonnull(strstr(lines, "\"start_ns\":1152921504606846977,"));
-        ck_assert_ptr_nonnull(strstr(lines, "\"retval\":-11,\"what\":null,\"not_hooked_below\":0}\n"));
+        ck_assert_ptr_nonnull(strstr(lines, "\"retval\":-11,\"what\":null,\"callers\":null,\"stack\":null,\"not_hooked_below\":0}\n"));
 }
 
 TEST(the_page_begins_with_the_sentence_that_it_is_given) {

@@ -166,6 +166,8 @@ static void print_line(Listing *l, const Call *call, const Note *note) {
         if (call->is_cut && call->most_ns != UINT64_MAX)
                 buf_printf(&l->out, "  cut: %s at most", FIGURE_ROUND(call->most_ns));
         print_waits(&l->out, note);
+        buf_printf(&l->out, "%s%s%s%s", f->callers ? "  " : "", f->callers ? f->callers->text : "",
+                   f->program ? "  " : "", f->program ? f->program->text : "");
         if (is_narrow)
                 terminal_fold(&l->out, from, NARROW_INDENT);
         buf_adds(&l->out, "\n");
@@ -195,6 +197,8 @@ static void tell(Row r, const Call *call, const Note *note) {
         row_label(r, "caller", call->caller ? call->caller->function : NULL);
         row_string(r, NULL, "args", f->args);
         row_object(r, f->object);
+        row_string(r, NULL, "callers", f->callers ? callers_names(f->callers) : NULL);
+        row_string(r, NULL, "stack", f->program ? callers_names(f->program) : NULL);
         row_known_int(r, "retval", call->has_retval, (int64_t) call->retval);
         row_json(r, "waits", TAKE_PTR(waits.list));
         row_bool(r, "own_work", call->in_own_work);
