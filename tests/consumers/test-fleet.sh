@@ -108,8 +108,8 @@ both_answer() { # DESCRIPTION QUERY
 both_answer 'the rows' 'SELECT host, machine_id, boot_id, recording, kernel, tree, "left", "right", parent, depth, path, caller_path, start_unix_ns,
         start_ns, duration_ns, self_ns, blocked_ns, irq_ns, cpu, pid, task, tgid, user, unit, container, pod, cgroup, function, caller, module, root, CAST(cut AS TINYINT),
         retval, args, what, callers, stack, trace_id, weight, not_hooked_below FROM calls'
-# No cell of tsv is a formula: what begins as one is written as its code.
-perl -pe 's/(^|\t)\\x([0-9A-F]{2})/$1 . chr(hex($2))/ge' "$work/calls.tsv" | sort -o "$work/calls.tsv"
+# No cell of tsv is a formula: what begins as one is written as its code, and so are signs that nobody sees.
+perl -pe 's/(?<!\\)((?:\\\\)*)\\x([0-9A-F]{2})/$1 . chr(hex($2))/ge' "$work/calls.tsv" | sort -o "$work/calls.tsv"
 sed "s/\\\\'/'/g" "$work/duckdb" | sort >"$work/rows.tsv"
 ok 'which are those of tsv' cmp "$work/calls.tsv" "$work/rows.tsv"
 diff "$work/calls.tsv" "$work/rows.tsv" | grep "^[<>]" | sort -k1.3 | head -n 4 | cut -c190-390 >"$work/difference"
