@@ -232,6 +232,8 @@ static int end(void *userdata, const Call *call) {
         v->object = object_copy(f->object);
         if (f->object && !v->object)
                 return -ENOMEM;
+        v->callers = f->callers;
+        v->program = f->program;
         v->n_uses = 1;
         r = idle_note(&s->idle, v->root, call);
         v->is_idle = r > 0;

@@ -44,7 +44,8 @@ typedef struct Invocation {
         uint32_t cpu; /* on which it ended */
         int32_t pid;
         char comm[16];
-        Object *object; /* NULL: its own was not recorded */
+        Object *object;                   /* NULL: its own was not recorded */
+        const Callers *callers, *program; /* NULL: likewise; the source's */
         bool is_cut;
         CallTree *tree;        /* finished, when it is asked for */
         InvocationSpan *spans; /* if they are kept, by their beginnings; callers first */

@@ -83,6 +83,8 @@ says 'on which' 'of them have the stack: [^;]*main \[stacked\] < even < send_one
 exits 'so does its object' 0 ftracectl why ways --slower="${slow}ns" --json
 is 'that it is most of them, and few of the others' \
         "$(jq '[.values[] | select(.name == "stack" and (.bound | test("even")) and .slow_part > 0.6 and .usual_part < 0.2)] | length' "$out")" 1
+exits 'the slowest are told' 0 ftracectl slow ways -n 3
+is 'each with its stack' "$(grep -cE '^   stack: .*main \[stacked\] < even < send_one' "$out")" 3
 
 # --- where events are missing ----------------------------------------------------------------------
 

@@ -36,6 +36,10 @@ static void add_title(Buf *out, const Reading *reading, const Outliers *outliers
         if (v->object)
                 buf_printf(out, "; %s", object_text(v->object));
         buf_adds(out, "\n");
+        if (v->callers)
+                buf_printf(out, "   %s\n", v->callers->text);
+        if (v->program)
+                buf_printf(out, "   %s\n", v->program->text);
         if (usual && quantiles->n >= 2) {
                 buf_printf(out, "   The median of %s calls is %s", FORMAT_COUNT(quantiles->n),
                            FIGURE_ROUND(quantiles_at(quantiles, 500)));
@@ -130,6 +134,8 @@ static int tell(Row r, const Counting *counting, const Outliers *outliers, const
         row_bool(r, "cut", v->is_cut);
         row_known_int(r, "most_ns", v->most_ns != UINT64_MAX, (int64_t) v->most_ns);
         row_object(r, v->object);
+        row_string(r, NULL, "callers", v->callers ? callers_names(v->callers) : NULL);
+        row_string(r, NULL, "stack", v->program ? callers_names(v->program) : NULL);
         row_known_int(r, "median_ns", quantiles,
                       quantiles ? (int64_t) quantiles_at(quantiles, 500) : 0);
         row_known_int(r, "usual_ns", usual, usual ? (int64_t) usual->duration_ns : 0);
