@@ -97,6 +97,7 @@ typedef struct CallTrees {
         const CallSums *sums; /* of each of calls */
         const uint32_t *order;
         uint32_t n;
+        const OwnWorks *own_work; /* NULL: there is none */
 } CallTrees;
 
 typedef int (*PairingTrees)(void *userdata, const CallTrees *trees);

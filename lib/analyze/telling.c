@@ -324,7 +324,8 @@ static void hand_down(const Pairing *p, const Held *h) {
 static int tell_trees(Pairing *p, const Held *h) {
         CallTrees trees = { .calls = h->calls,
                             .order = h->is_tangled ? h->order : NULL,
-                            .n = h->n };
+                            .n = h->n,
+                            .own_work = p->own_work };
         int r = 0;
 
         if (!ARRAY_ROOM(p->sums, p->n_sums_room, h->n))
