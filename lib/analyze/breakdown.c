@@ -6,6 +6,7 @@
  */
 
 #include "analyze/breakdown.h"
+#include "analyze/held.h"
 #include "base/array.h"
 
 #define KERNEL "[kernel]"
@@ -17,11 +18,12 @@ struct Breakdown {
         BreakdownBy by;
         BreakdownRow **rows;
         size_t n_rows;
-        Hash by_key; /* the rows */
+        uint64_t n_told; /* of trees: their calls, before the present ones */
+        Hash by_key;     /* the rows */
         BreakdownPlace place;
         void *place_userdata;
         const char *field; /* of WHAT; NULL: all */
-        Hash by_function; /* rows of places: these are not asked for at each call */
+        Hash by_function;  /* rows of places: these are not asked for at each call */
 };
 
 static const char *const by_names[] = {
@@ -234,6 +236,46 @@ static int end(void *userdata, const Call *call) {
         return quantiles_add(&row->quantiles, call->duration_ns);
 }
 
+/* Rows of functions.  Below another one of its row is what comes before the end of the last that is not. */
+static int add_trees(void *userdata, const CallTrees *t) {
+        Breakdown *p = userdata;
+        int r = 0;
+
+        for (uint32_t i = 1; i < t->n && r >= 0; i++) {
+                uint32_t call = t->order ? t->order[i] : i;
+                const HeldCall *c = &t->calls[call];
+                const CallSums *s = &t->sums[call];
+                BreakdownRow *row = hash_get_ptr(&p->by_key, hash_key(c->function));
+
+                if (_unlikely_(!row))
+                        row = find_row(p, &(Frame){ .function = c->function }, NULL, NULL);
+                if (!row)
+                        return -ENOMEM;
+                row->n++;
+                row->n_cut += c->is_cut;
+                row->n_calls++;
+                row->n_children += s->n_children;
+                row->self_ns += s->self_ns;
+                row->self_irq_ns += s->in_irq ? s->self_ns : 0;
+                row->self_blocked_ns += s->self_blocked_ns;
+                if (p->n_told + i >= row->nested_until) {
+                        row->nested_until = p->n_told + s->end;
+                        row->n_outer++;
+                        row->n_below += s->n_below;
+                        row->total_ns += c->duration_ns;
+                        row->blocked_ns += s->blocked_ns + s->self_blocked_ns;
+                        row->irq_ns += s->irq_ns;
+                        row->softirq_ns += s->softirq_ns;
+                        row->wake_ns += s->wake_ns;
+                        row->aside_ns += s->aside_ns;
+                }
+                if (!c->is_cut)
+                        r = quantiles_add(&row->quantiles, c->duration_ns);
+        }
+        p->n_told += t->n;
+        return r;
+}
+
 static int compare_rows(const void *a, const void *b) {
         const BreakdownRow *x = *(BreakdownRow *const *) a, *y = *(BreakdownRow *const *) b;
         int order = CMP(y->self_ns, x->self_ns) ?: CMP(y->total_ns, x->total_ns);
@@ -254,7 +296,8 @@ int breakdown_new(Breakdown **ret, BreakdownBy by, Pairing *pairing) {
         *ret = NEW(Breakdown, .by = by);
         if (!*ret)
                 return -ENOMEM;
-        pairing_add_sink(pairing, begin, end, *ret);
+        pairing_add_sink_of_trees(pairing, begin, end,
+                                  by == BREAKDOWN_BY_FUNCTION ? add_trees : NULL, *ret);
         return 0;
 }
 

@@ -51,13 +51,14 @@ typedef struct BreakdownRow {
         const char *module; /* FUNCTION, ROOT, MODULE; NULL: none */
         uint32_t n_module;
         int32_t n_unhooked; /* FUNCTION, MODULE: what else its self may be (calls/function.h), the most of its functions */
-        int32_t pid;         /* TASK */
-        uint32_t cpu;        /* CPU */
-        uint64_t n;          /* calls; ROOT: trees */
-        uint64_t n_cut;      /* of them, those with lower bounds */
-        uint64_t n_calls;    /* calls that the self is of */
-        uint64_t n_open;     /* calls that have begun and not ended, of any task */
-        uint64_t n_children; /* calls directly below them */
+        int32_t pid;           /* TASK */
+        uint32_t cpu;          /* CPU */
+        uint64_t n;            /* calls; ROOT: trees */
+        uint64_t n_cut;        /* of them, those with lower bounds */
+        uint64_t n_calls;      /* calls that the self is of */
+        uint64_t n_open;       /* calls that have begun and not ended, of any task */
+        uint64_t nested_until; /* of trees: what comes before that is below one of this row */
+        uint64_t n_children;   /* calls directly below them */
         uint64_t self_ns;
         uint64_t self_irq_ns;     /* of it, in interrupts */
         uint64_t self_blocked_ns; /* of it, waited */

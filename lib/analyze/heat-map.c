@@ -6,6 +6,7 @@
  */
 
 #include "analyze/heat-map.h"
+#include "analyze/held.h"
 #include "base/array.h"
 
 /* When the end of a leaf is recorded is not told: after its duration, and not long after. */
@@ -157,11 +158,39 @@ static int end(void *userdata, const Call *call) {
         return r < 0 ? r : add(m, g, call);
 }
 
+static int end_trees(void *userdata, const CallTrees *t) {
+        const Function *root = NULL;
+        const HeatMap *m = userdata;
+        int r = 0;
+
+        for (uint32_t i = 1; i < t->n && r >= 0; i++) {
+                const HeldCall *c = &t->calls[t->order ? t->order[i] : i];
+                bool is_root = c->parent == HELD_TASK;
+                Frame frame;
+                Call call;
+
+                root = is_root ? c->function : root;
+                if (!is_root && !m->names)
+                        continue;
+                frame = (Frame){ .function = c->function, .start_ns = c->start_ns, .root = root };
+                call = (Call){ .frame = &frame,
+                               .duration_ns = c->duration_ns,
+                               .recorded_ns = c->recorded_ns,
+                               .is_cut = c->is_cut,
+                               .is_root = is_root };
+                call.in_own_work =
+                        t->own_work && t->own_work->n > 0 &&
+                        own_works_overlap(t->own_work, c->start_ns, c->start_ns + c->duration_ns);
+                r = end(userdata, &call);
+        }
+        return r;
+}
+
 int heat_map_new(HeatMap **ret, Pairing *pairing, NameSet *names, bool has_times) {
         *ret = NEW(HeatMap, .names = names, .has_times = has_times);
         if (!*ret)
                 return -ENOMEM;
-        pairing_add_sink(pairing, NULL, end, *ret);
+        pairing_add_sink_of_trees(pairing, NULL, end, end_trees, *ret);
         return 0;
 }
 

@@ -8,50 +8,6 @@
 
 #include "analyze/held.h"
 #include "analyze/role.h"
-#include "base/array.h"
-
-HeldCall *held_begin(Held *h, uint32_t parent, int32_t depth) {
-        HeldCall *c;
-
-        if (!ARRAY_ROOM(h->calls, h->n_room, h->n + 1) ||
-            !ARRAY_ROOM(h->open, h->n_open_room, h->n_open + 1))
-                return NULL;
-        c = &h->calls[h->n];
-        *c = (HeldCall){ .parent = parent,
-                         .prev = h->calls[parent].last,
-                         .depth = depth,
-                         .is_open = true };
-        c->has_orphans = c->prev != 0 && h->calls[c->prev].depth > depth;
-        h->calls[parent].last = h->n;
-        h->open[h->n_open++] = h->n++;
-        return c;
-}
-
-void held_close(Held *h, uint32_t call) {
-        HeldCall *c = &h->calls[call];
-        uint32_t i = --h->n_open;
-
-        /* Usually it is the last one. */
-        if (_unlikely_(h->open[i] != call)) {
-                while (h->open[i] != call)
-                        i--;
-                memmove(&h->open[i], &h->open[i + 1], (h->n_open - i) * sizeof(*h->open));
-        }
-        c->is_open = false;
-        c->share_ns = c->duration_ns;
-        h->calls[c->parent].below_ns += c->duration_ns;
-        h->has_excess |= c->below_ns > c->duration_ns;
-}
-
-uint32_t held_caller(const Held *h, int32_t depth) {
-        for (uint32_t i = h->n_open; i > 0; i--) {
-                const HeldCall *c = &h->calls[h->open[i - 1]];
-
-                if (c->depth < depth && c->n_overtaking == 0)
-                        return h->open[i - 1];
-        }
-        return HELD_TASK;
-}
 
 uint32_t held_ended_by(const Held *h, int32_t depth, bool is_new) {
         uint32_t n = h->n_open;
@@ -100,16 +56,6 @@ void held_trust(Held *h, uint32_t call) {
                         return;
                 caller->is_unsure = false;
         }
-}
-
-uint32_t held_find(const Held *h, int32_t depth, const Function *function) {
-        for (uint32_t i = h->n_open; i > 0 && h->calls[h->open[i - 1]].depth >= depth; i--) {
-                const HeldCall *c = &h->calls[h->open[i - 1]];
-
-                if (c->depth == depth && (!function || c->function == function))
-                        return h->open[i - 1];
-        }
-        return HELD_TASK;
 }
 
 /* --- moving ----------------------------------------------------------------------------------- */

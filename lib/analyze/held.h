@@ -28,6 +28,7 @@
  */
 
 #include "analyze/sched.h"
+#include "base/array.h"
 #include "calls/trace-context.h"
 
 /* linux 6.12 include/linux/trace_events.h: TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ */
@@ -62,12 +63,12 @@ typedef struct HeldCall {
         char *args;          /* its own; NULL: none */
         Object *object;      /* likewise */
         TraceContext context; /* of an outermost one */
-        uint32_t parent;     /* HELD_TASK: nobody was seen who called it */
-        uint32_t last;       /* of the calls directly below; 0: none */
-        uint32_t prev;       /* its elder sibling; 0: none */
-        uint32_t waits;      /* the last one, from 1; 0: none */
-        uint32_t epoch;      /* how many losses there were before it */
-        uint32_t seen_epoch; /* likewise before seen_ns */
+        uint32_t parent;      /* HELD_TASK: nobody was seen who called it */
+        uint32_t last;        /* of the calls directly below; 0: none */
+        uint32_t prev;        /* its elder sibling; 0: none */
+        uint32_t waits;       /* the last one, from 1; 0: none */
+        uint32_t epoch;       /* how many losses there were before it */
+        uint32_t seen_epoch;  /* likewise before seen_ns */
         uint32_t begin_cpu, end_cpu;
         int32_t depth;
         uint8_t role, input;
@@ -112,13 +113,6 @@ typedef struct Held {
 } Held;
 
 int held_new(Held **ret);
-/* A new call that is open, below @parent, which is open or HELD_TASK; the last one in the array.
- * What is known of it is for the caller to fill in; the rest is zero.  NULL without memory. */
-HeldCall *held_begin(Held *h, uint32_t parent, int32_t depth);
-/* That it is closed is all: what it took is in @call. */
-void held_close(Held *h, uint32_t call);
-/* Who calls what begins at @depth: the nearest that is open, and not over. */
-uint32_t held_caller(const Held *h, int32_t depth);
 /* An open call that a step at @depth proves to have ended, one after the other; HELD_TASK: none is
  * left.  If the step @is_new, and ends nothing that is open, so have those that too many have overtaken. */
 uint32_t held_ended_by(const Held *h, int32_t depth, bool is_new);
@@ -129,8 +123,6 @@ void held_overtake(Held *h, int32_t depth, uint64_t seen_ns, uint64_t over_ns);
 void held_doubt(Held *h, uint64_t seen_ns, uint32_t epoch);
 /* @call has ended: it was in those that were seen when it began, and so they were not over. */
 void held_trust(Held *h, uint32_t call);
-/* Returns what a return of @function at @depth ends, of what is open; NULL: of any.  HELD_TASK: nothing. */
-uint32_t held_find(const Held *h, int32_t depth, const Function *function);
 /* A call without an end, directly below @call, or a sibling of it, was not seen to begin: elder
  * siblings of @call that lie within it are its own from now on. */
 void held_adopt(Held *h, uint32_t call);
@@ -153,3 +145,62 @@ uint32_t held_overtaken(const Held *h);
 void held_drop(Held *h);
 Held *held_free(Held *h);
 DEFINE_CLEANUP(Held *, held_free);
+
+/* --- what is done for each call --------------------------------------------------------------- */
+
+/* A new call that is open, below @parent, which is open or HELD_TASK; the last one in the array.
+ * What is known of it is for the caller to fill in; the rest is zero.  NULL without memory. */
+static inline HeldCall *held_begin(Held *h, uint32_t parent, int32_t depth) {
+        HeldCall *c;
+
+        if (!ARRAY_ROOM(h->calls, h->n_room, h->n + 1) ||
+            !ARRAY_ROOM(h->open, h->n_open_room, h->n_open + 1))
+                return NULL;
+        c = &h->calls[h->n];
+        *c = (HeldCall){
+                .parent = parent, .prev = h->calls[parent].last, .depth = depth, .is_open = true
+        };
+        c->has_orphans = c->prev != 0 && h->calls[c->prev].depth > depth;
+        h->calls[parent].last = h->n;
+        h->open[h->n_open++] = h->n++;
+        return c;
+}
+
+/* That it is closed is all: what it took is in @call. */
+static inline void held_close(Held *h, uint32_t call) {
+        HeldCall *c = &h->calls[call];
+        uint32_t i = --h->n_open;
+
+        /* Usually it is the last one. */
+        if (_unlikely_(h->open[i] != call)) {
+                while (h->open[i] != call)
+                        i--;
+                memmove(&h->open[i], &h->open[i + 1], (h->n_open - i) * sizeof(*h->open));
+        }
+        c->is_open = false;
+        c->share_ns = c->duration_ns;
+        h->calls[c->parent].below_ns += c->duration_ns;
+        h->has_excess |= c->below_ns > c->duration_ns;
+}
+
+/* Who calls what begins at @depth: the nearest that is open, and not over. */
+static inline uint32_t held_caller(const Held *h, int32_t depth) {
+        for (uint32_t i = h->n_open; i > 0; i--) {
+                const HeldCall *c = &h->calls[h->open[i - 1]];
+
+                if (c->depth < depth && c->n_overtaking == 0)
+                        return h->open[i - 1];
+        }
+        return HELD_TASK;
+}
+
+/* Returns what a return of @function at @depth ends, of what is open; NULL: of any.  HELD_TASK: nothing. */
+static inline uint32_t held_find(const Held *h, int32_t depth, const Function *function) {
+        for (uint32_t i = h->n_open; i > 0 && h->calls[h->open[i - 1]].depth >= depth; i--) {
+                const HeldCall *c = &h->calls[h->open[i - 1]];
+
+                if (c->depth == depth && (!function || c->function == function))
+                        return h->open[i - 1];
+        }
+        return HELD_TASK;
+}

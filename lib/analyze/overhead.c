@@ -6,6 +6,7 @@
  * off, they are sums.
  */
 
+#include "analyze/held.h"
 #include "analyze/overhead.h"
 #include "base/unit.h"
 
@@ -41,26 +42,49 @@ static uint64_t quantile(const Times *t, unsigned permille) {
         return COUNTED_NS;
 }
 
-static int end(void *userdata, const Call *call) {
-        Floor *f = userdata;
+static void add_root(Floor *f, const Function *function, uint64_t duration_ns, uint64_t blocked_ns,
+                     uint64_t n_below, bool is_cut) {
         FloorShown *s = &f->shown;
 
-        if (call->is_root) {
-                f->has_several |= s->root && s->root != call->frame->function;
-                s->root = call->frame->function;
-                s->n++;
-                s->n_cut += call->is_cut;
-                s->total_ns += call->duration_ns;
-                s->blocked_ns += call->frame->blocked_ns + call->blocked_ns;
-                s->n_below += call->frame->n_below;
+        f->has_several |= s->root && s->root != function;
+        s->root = function;
+        s->n++;
+        s->n_cut += is_cut;
+        s->total_ns += duration_ns;
+        s->blocked_ns += blocked_ns;
+        s->n_below += n_below;
+}
+
+/* What is below an end alone was not seen: neither that nor what is cut is added. */
+static void add(Floor *f, uint64_t duration_ns, uint64_t self_ns, uint64_t n_below) {
+        if (n_below == 1 && self_ns > 0)
+                count(&f->callers, self_ns);
+        else if (n_below == 0 && duration_ns > 0)
+                count(&f->leaves, duration_ns);
+}
+
+static int end(void *userdata, const Call *call) {
+        const Frame *frame = call->frame;
+
+        if (call->is_root)
+                add_root(userdata, frame->function, call->duration_ns,
+                         frame->blocked_ns + call->blocked_ns, frame->n_below, call->is_cut);
+        if (!call->is_cut && !call->is_late)
+                add(userdata, call->duration_ns, call->self_ns, frame->n_below);
+        return 0;
+}
+
+static int add_trees(void *userdata, const CallTrees *t) {
+        for (uint32_t i = 1; i < t->n; i++) {
+                const HeldCall *c = &t->calls[i];
+                const CallSums *s = &t->sums[i];
+
+                if (c->parent == HELD_TASK)
+                        add_root(userdata, c->function, c->duration_ns,
+                                 s->blocked_ns + s->self_blocked_ns, s->n_below, c->is_cut);
+                if (!c->is_cut && !c->is_late)
+                        add(userdata, c->duration_ns, s->self_ns, s->n_below);
         }
-        /* What is below an end alone was not seen. */
-        if (call->is_cut || call->is_late)
-                return 0;
-        if (call->frame->n_below == 1 && call->self_ns > 0)
-                count(&f->callers, call->self_ns);
-        else if (call->frame->n_below == 0 && call->duration_ns > 0)
-                count(&f->leaves, call->duration_ns);
         return 0;
 }
 
@@ -150,7 +174,7 @@ int floor_new(Floor **ret, Pairing *pairing) {
         if (!*ret)
                 return -ENOMEM;
         (*ret)->is_filtered = pairing->all;
-        pairing_add_sink(pairing->all ?: pairing, NULL, end, *ret);
+        pairing_add_sink_of_trees(pairing->all ?: pairing, NULL, end, add_trees, *ret);
         return 0;
 }
 

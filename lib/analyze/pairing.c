@@ -20,7 +20,7 @@
 /* --- what is known of a function -------------------------------------------------------------- */
 
 /* ROLE_*, and INPUT_* times 256; or -ENOMEM. */
-static int role_known(Pairing *p, const Function *function) {
+static inline int role_known(Pairing *p, const Function *function) {
         uint64_t role = hash_get(&p->roles, hash_key(function));
 
         if (_unlikely_(role == 0)) {
@@ -58,7 +58,8 @@ typedef struct Proof {
         uint64_t at_ns;
         uint64_t
                 begin_ns; /* of the call that it is the end of, if what began before that was over */
-        uint64_t within_ns; /* of a text without times: the call around them took it; 0: not known */
+        uint64_t
+                within_ns; /* of a text without times: the call around them took it; 0: not known */
 } Proof;
 
 static Proof proof_of(const Step *step, uint64_t begin_ns) {
@@ -140,7 +141,8 @@ static uint64_t begin_of(const Step *step) {
  * reading, by what the last leaf says of the two clocks, or the records of the two are as far from each
  * other.  With nosleep-time a reading is moved by what a call slept, and it is not.
  */
-static bool is_sure(const Pairing *p, const HeldCall *c, const Step *step, uint64_t slack_ns) {
+static inline bool is_sure(const Pairing *p, const HeldCall *c, const Step *step,
+                           uint64_t slack_ns) {
         uint64_t lag_ns = c->start_ns - step->calltime;
         uint64_t late_ns = (step->timestamp_ns - step->rettime) - lag_ns;
 
@@ -149,7 +151,7 @@ static bool is_sure(const Pairing *p, const HeldCall *c, const Step *step, uint6
         return p->has_lag && (int64_t) (lag_ns + slack_ns - p->lag_ns) >= 0;
 }
 
-static void read_end(Pairing *p, HeldCall *c, const Step *step) {
+static inline void read_end(Pairing *p, HeldCall *c, const Step *step) {
         bool sure = is_sure(p, c, step, SURE_NS);
 
         c->duration_ns = bounded(p, duration_of(step), &c->is_cut);
@@ -167,7 +169,7 @@ static void read_end(Pairing *p, HeldCall *c, const Step *step) {
         c->retval = step->has_retval ? step->retval : 0;
 }
 
-static void end_seen(Pairing *p, Held *h, uint32_t call, const Step *step) {
+static inline void end_seen(Pairing *p, Held *h, uint32_t call, const Step *step) {
         HeldCall *c = &h->calls[call];
 
         read_end(p, c, step);
@@ -183,7 +185,7 @@ static void end_seen(Pairing *p, Held *h, uint32_t call, const Step *step) {
 #define PREEMPT_DEPTH 0x0f /* since 5.13 the upper half of preempt_count is of migration */
 
 /* A new call; NULL without memory. */
-static HeldCall *put_down(Pairing *p, Stack *stack, const Step *step) {
+static inline HeldCall *put_down(Pairing *p, Stack *stack, const Step *step) {
         Held *h = stack->data;
         uint32_t parent = held_caller(h, step->depth);
         int role = role_known(p, step->function);
@@ -402,7 +404,10 @@ static int pair(Pairing *p, Stack *stack, const Step *step) {
                 h->calls[h->open[h->n_open - 1]].n_left_out += step->n_left_out;
         if (step->kind == STEP_LEAVE) {
                 ended = held_find(h, step->depth, step->function);
-                if (ended == HELD_TASK || is_anothers(p, &h->calls[ended], step)) {
+                if (_likely_(ended != HELD_TASK && ended == h->open[h->n_open - 1] &&
+                             h->calls[ended].epoch == p->epoch))
+                        end_seen(p, h, ended, step);
+                else if (ended == HELD_TASK || is_anothers(p, &h->calls[ended], step)) {
                         Proof proof = proof_of(step, begin_of(step));
 
                         end_deeper(p, stack, step, true, proof);
@@ -529,9 +534,14 @@ void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata) {
         p->wait_userdata = userdata;
 }
 
-void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata) {
+void pairing_add_sink_of_trees(Pairing *p, PairingBegin begin, PairingEnd end, PairingTrees trees,
+                               void *userdata) {
         assert(p->n_sinks < PAIRING_SINKS_MAX);
-        p->sinks[p->n_sinks++] = (struct PairingSink){ begin, end, userdata };
+        p->sinks[p->n_sinks++] = (struct PairingSink){ begin, end, trees, userdata };
+}
+
+void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata) {
+        pairing_add_sink_of_trees(p, begin, end, NULL, userdata);
 }
 
 int pairing_new(Pairing **ret) {
@@ -549,6 +559,7 @@ Pairing *pairing_free(Pairing *p) {
         hash_done(&p->roles);
         free(p->callees);
         free(p->ways);
+        free(p->sums);
         hash_done(&p->ends);
         free(p->seen.items);
         hash_done(&p->cuts);

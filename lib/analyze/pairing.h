@@ -50,12 +50,12 @@ typedef struct Call {
         uint64_t recorded_ns; /* when its end was, trace clock; 0: not known, as of a leaf */
         uint64_t retval;
         TraceContext context; /* of an outermost one, when it began; if keeps_contexts */
-        uint32_t cpu;     /* where it ended, if has_end */
-        bool in_own_work; /* ftraced changed meanwhile what is hooked */
-        bool has_end;     /* it was seen */
-        bool is_late;     /* its beginning was not */
-        bool is_cut;      /* the durations are lower bounds */
-        bool is_root;     /* nobody was seen who called it */
+        uint32_t cpu;         /* where it ended, if has_end */
+        bool in_own_work;     /* ftraced changed meanwhile what is hooked */
+        bool has_end;         /* it was seen */
+        bool is_late;         /* its beginning was not */
+        bool is_cut;          /* the durations are lower bounds */
+        bool is_root;         /* nobody was seen who called it */
         bool is_idle; /* is_root: more than half of the duration it waited for its caller's input, and was not
                            * woken yet (role_input()) */
         bool has_retval;
@@ -67,7 +67,8 @@ typedef struct CallWait {
         const Stack *stack;
         const Frame *frame; /* in which it left, the innermost; of stack->frames */
         uint32_t cpu;       /* to which it came back */
-        const Function *after; /* between calls, with a frame that is NULL: of the outermost one before */
+        const Function
+                *after; /* between calls, with a frame that is NULL: of the outermost one before */
 } CallWait;
 
 /* Of a sink; each returns 0 or -errno, which ends all.  @frame is not on @stack yet; @caller: NULL
@@ -75,6 +76,31 @@ typedef struct CallWait {
 typedef int (*PairingBegin)(void *userdata, Stack *stack, const Frame *caller, Frame *frame);
 typedef int (*PairingEnd)(void *userdata, const Call *call);
 typedef int (*PairingWait)(void *userdata, const CallWait *wait);
+
+/*
+ * Calls of a task that are told of together, all of which have ended: whole trees, one after the other, callers before what
+ * they call.  @calls[1] to @calls[n - 1] are told in the order of @order, or if that is NULL as they are.
+ */
+typedef struct CallSums {
+        uint64_t self_ns, self_blocked_ns; /* of Call: self_ns, blocked_ns */
+        uint64_t blocked_ns;               /* of Frame, like the next two lines */
+        uint64_t irq_ns, softirq_ns, wake_ns, aside_ns;
+        uint64_t n_below, n_children;
+        uint32_t end;    /* the place in the order of who comes behind all that is below it */
+        bool has_waited; /* of Frame, like the next */
+        bool in_irq;
+        bool has_aside; /* of irq_ns to aside_ns not all are zero */
+} CallSums;
+
+typedef struct CallTrees {
+        const struct HeldCall *calls;
+        const CallSums *sums; /* of each of calls */
+        const uint32_t *order;
+        uint32_t n;
+        const OwnWorks *own_work; /* NULL: there is none */
+} CallTrees;
+
+typedef int (*PairingTrees)(void *userdata, const CallTrees *trees);
 
 /* From where @caller made those calls, one after the other, and, if it @has_ended, no more: @ret is for @n of them.  What is
  * NULL in @callees may be any calls, or none. */
@@ -94,7 +120,8 @@ typedef struct Pairing {
          * interrupt.  NULL: nothing is left out. */
         struct Pairing *all;
         bool is_whole; /* it is another one's `all` */
-        const uint64_t *from_ns; /* likewise: who wakes whom before that is asked by nobody; NULL: any may be */
+        const uint64_t *
+                from_ns; /* likewise: who wakes whom before that is asked by nobody; NULL: any may be */
         /* Is told of tasks that are in no call, and left the CPU without wanting to; of none where events were lost
          * meanwhile, or calls were left out before.  NULL: nobody is. */
         PairingWait between;
@@ -112,19 +139,23 @@ typedef struct Pairing {
         struct PairingSink {
                 PairingBegin begin;
                 PairingEnd end;
+                PairingTrees trees;
                 void *userdata;
         } sinks[PAIRING_SINKS_MAX];
         size_t n_sinks;
         PairingWait wait;
         void *wait_userdata;
-        Stacks stacks;          /* their data: what is held of the task, a Held; NULL: nothing */
-        struct Held *spare[16]; /* empty ones for the next tasks: those that run beside each other */
+        Stacks stacks; /* their data: what is held of the task, a Held; NULL: nothing */
+        struct Held
+                *spare[16]; /* empty ones for the next tasks: those that run beside each other */
         size_t n_spare;
         uint64_t n_held, n_held_max;
         Hash roles;               /* plus 1, by function */
         const Function **callees; /* of one call, for find_ways() */
         const CallWay **ways;
         size_t n_callees_room, n_ways_room;
+        CallSums *sums; /* of one task's calls, for sinks of trees */
+        size_t n_sums_room;
         Hash ends;      /* if it places: of each task's last tree, by the key of its stack */
         SchedSeen seen; /* if is_whole, like the next two */
         Hash cuts;      /* indices plus 1, of n_cuts */
@@ -146,6 +177,9 @@ int pairing_new(Pairing **ret);
 /* @begin may be NULL.  At most PAIRING_SINKS_MAX, before the first step; only one may use a frame's
  * `is_nested`, and likewise its `user`, `data`, `more` and `row`. */
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata);
+/* The same, of a sink that may be told of whole trees instead: as long as all sinks may, that costs a third. */
+void pairing_add_sink_of_trees(Pairing *p, PairingBegin begin, PairingEnd end, PairingTrees trees,
+                               void *userdata);
 /* One only is told of waits. */
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata);
 /* Who wakes in @step, an event that wakes, by the calls that are open before it is added. */

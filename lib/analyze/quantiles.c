@@ -69,16 +69,28 @@ static int add(Quantiles *s, uint64_t value) {
         return r < 0 ? r : count(s, value);
 }
 
-int quantiles_add(Quantiles *s, uint64_t value) {
-        int r = add(s, value);
-
-        if (r < 0)
-                return r;
+static inline int note(Quantiles *s, uint64_t value) {
         s->min = s->n == 0 ? value : MIN(s->min, value);
         s->max = MAX(s->max, value);
         s->sum = add_capped(s->sum, value);
         s->n++;
         return 0;
+}
+
+static _cold_ int add_new(Quantiles *s, uint64_t value) {
+        int r = add(s, value);
+
+        return r < 0 ? r : note(s, value);
+}
+
+int quantiles_add(Quantiles *s, uint64_t value) {
+        uint32_t i = bucket_of(value) - s->i_first;
+
+        /* Usually its bucket is there. */
+        if (_unlikely_(i >= s->n_counts || s->exact || s->counts[i] == UINT32_MAX))
+                return add_new(s, value);
+        s->counts[i]++;
+        return note(s, value);
 }
 
 static int compare(const void *a, const void *b) {

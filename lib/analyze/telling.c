@@ -268,9 +268,89 @@ static int find_all_ways(Pairing *p, Held *h) {
         return r;
 }
 
+/* --- whole trees ------------------------------------------------------------------------------ */
+
+/* Whether frames are of use to nobody. */
+static bool may_tell_trees(const Pairing *p, const Stack *stack, const Held *h) {
+        size_t i = 0;
+
+        if (h->n_open > 0 || stack->n > 0 || p->places || p->wait)
+                return false;
+        while (i < p->n_sinks && p->sinks[i].trees)
+                i++;
+        return i == p->n_sinks;
+}
+
+/* What tell_end() adds to a caller; from the last call on, so that all below it has been added. */
+static inline void add_up(Pairing *p, const Held *h, uint32_t place) {
+        uint32_t i = h->is_tangled ? h->order[place] : place;
+        const HeldCall *c = &h->calls[i];
+        CallSums *s = &p->sums[i], *caller = &p->sums[c->parent];
+
+        s->self_ns = c->share_ns - MIN(c->share_ns, c->below_ns);
+        s->n_below += c->n_left_out;
+        s->n_children += c->n_left_out;
+        s->end = s->end ?: place + 1;
+        if (p->has_sched)
+                for (uint32_t w = c->waits; w != 0; w = h->waits[w - 1].prev)
+                        s->self_blocked_ns += h->waits[w - 1].away_ns;
+        else if (c->role == ROLE_WAIT && !s->has_waited)
+                s->self_blocked_ns = s->self_ns;
+        p->total_ns += s->self_ns;
+        caller->end = caller->end ?: s->end;
+        caller->n_below += s->n_below + 1;
+        caller->n_children++;
+        caller->has_waited |= s->has_waited || c->role == ROLE_WAIT;
+        caller->blocked_ns += s->blocked_ns + s->self_blocked_ns;
+        if (c->role < ROLE_IRQ && !s->has_aside)
+                return;
+        caller->has_aside = true;
+        caller->irq_ns += c->role == ROLE_IRQ ? c->share_ns : s->irq_ns;
+        caller->softirq_ns += c->role == ROLE_SOFTIRQ ? c->share_ns : s->softirq_ns;
+        caller->wake_ns += c->role == ROLE_WAKE ? c->share_ns : s->wake_ns;
+        caller->aside_ns += c->role >= ROLE_IRQ ? c->share_ns : s->aside_ns;
+}
+
+/* And from the first one on, what a call has of its caller. */
+static void hand_down(const Pairing *p, const Held *h) {
+        for (uint32_t place = 1; place < h->n && p->sums[HELD_TASK].has_aside; place++) {
+                uint32_t i = h->is_tangled ? h->order[place] : place;
+                const HeldCall *c = &h->calls[i];
+
+                p->sums[i].in_irq = c->role == ROLE_IRQ || p->sums[c->parent].in_irq;
+        }
+}
+
+static int tell_trees(Pairing *p, const Held *h) {
+        CallTrees trees = { .calls = h->calls,
+                            .order = h->is_tangled ? h->order : NULL,
+                            .n = h->n,
+                            .own_work = p->own_work };
+        int r = 0;
+
+        if (!ARRAY_ROOM(p->sums, p->n_sums_room, h->n))
+                return -ENOMEM;
+        trees.sums = p->sums;
+        for (uint32_t i = 0; i < h->n; i++)
+                p->sums[i] = (CallSums){};
+        for (uint32_t i = h->n - 1; i > 0; i--)
+                add_up(p, h, i);
+        hand_down(p, h);
+        for (uint32_t i = h->calls[HELD_TASK].last; p->own_work && p->own_work->n > 0 && i != 0;
+             i = h->calls[i].prev)
+                p->n_own_work += own_works_overlap(p->own_work, h->calls[i].start_ns,
+                                                   h->calls[i].start_ns + h->calls[i].duration_ns);
+        p->n_begun += h->n - 1;
+        p->n_calls += h->n - 1;
+        for (size_t i = 0; i < p->n_sinks && r >= 0; i++)
+                r = p->sinks[i].trees(p->sinks[i].userdata, &trees);
+        return r;
+}
+
 int pairing_tell_task(Pairing *p, Stack *stack) {
         Held *h = stack->data;
         uint32_t n_before = h->n;
+        bool tells_trees;
         int r;
 
         if (!held_is_chain(h))
@@ -278,7 +358,10 @@ int pairing_tell_task(Pairing *p, Stack *stack) {
         r = held_settle(h);
         if (r >= 0 && p->find_ways && !p->is_sparse)
                 r = find_all_ways(p, h);
-        for (uint32_t i = 1; i < h->n && r >= 0; i++) {
+        tells_trees = may_tell_trees(p, stack, h);
+        if (tells_trees && r >= 0)
+                r = tell_trees(p, h);
+        for (uint32_t i = 1; i < h->n && r >= 0 && !tells_trees; i++) {
                 uint32_t call = h->is_tangled ? h->order[i] : i;
 
                 if (!h->calls[call].is_begun)

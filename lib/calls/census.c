@@ -65,18 +65,18 @@ Place task_tree_place(Stack *stack, const Step *step) {
 
 int task_tree_is_stray(Stack *stack, const Step *step, Place place, uint64_t n_lost) {
         TaskTree *task = stack->data;
-        Frame ended, *entered;
+        Frame *entered;
 
         if (place == PLACE_ROOT)
                 task->n_lost = n_lost;
         if (step->kind == STEP_LEAF)
                 return false;
         if (step->kind == STEP_ENTER) {
-                while (stack_pop_before_call(stack, step->depth, &ended))
+                while (stack_pop_before_call(stack, step->depth))
                         ;
                 return stack_push(stack, step->function, step->depth) ? 0 : -ENOMEM;
         }
-        while (stack_pop_deeper(stack, step->depth, &ended))
+        while (stack_pop_deeper(stack, step->depth))
                 ;
         entered = stack_find(stack, step->depth, step->function);
         if (entered)
@@ -96,26 +96,25 @@ static void count_unmatched(Census *c, const Function *f) {
 }
 
 static int enter(Census *c, Stack *stack, const Step *step) {
-        Frame ended;
+        const Frame *ended;
 
         stack->floor = MIN(stack->floor, step->depth);
-        while (stack_pop_before_call(stack, step->depth, &ended))
-                count_unmatched(c, ended.function);
+        while ((ended = stack_pop_before_call(stack, step->depth)))
+                count_unmatched(c, ended->function);
         return step->kind == STEP_LEAF || stack_push(stack, step->function, step->depth) ? 0
                                                                                          : -ENOMEM;
 }
 
 static void leave(Census *c, Stack *stack, const Step *step) {
-        const Frame *open;
-        Frame ended;
+        const Frame *open, *ended;
 
-        while (stack_pop_deeper(stack, step->depth, &ended))
-                count_unmatched(c, ended.function);
+        while ((ended = stack_pop_deeper(stack, step->depth)))
+                count_unmatched(c, ended->function);
         open = stack_find(stack, step->depth, step->function);
-        while (stack_pop_deeper(stack, step->depth - 1, &ended)) {
-                if (open == &stack->frames[stack->n])
+        while ((ended = stack_pop_deeper(stack, step->depth - 1))) {
+                if (open == ended)
                         return;
-                count_unmatched(c, ended.function);
+                count_unmatched(c, ended->function);
         }
         /* Below all that was entered it is of a call that was open when the recording began. */
         c->n_unmatched_exits += step->depth >= stack->floor;

@@ -94,24 +94,18 @@ void stacks_done(Stacks *s) {
         *s = (Stacks){};
 }
 
-bool stack_pop_deeper(Stack *s, int32_t depth, Frame *ret) {
-        if (s->n == 0 || s->frames[s->n - 1].depth <= depth)
-                return false;
-        *ret = s->frames[--s->n];
-        return true;
-}
+Frame *stack_pop_before_call(Stack *s, int32_t depth) {
+        Frame *deeper = stack_pop_deeper(s, depth), *oldest, popped;
 
-bool stack_pop_before_call(Stack *s, int32_t depth, Frame *ret) {
-        Frame *oldest;
-
-        if (stack_pop_deeper(s, depth, ret))
-                return true;
+        if (deeper)
+                return deeper;
         if (s->n < STACK_SIBLINGS_MAX || s->frames[s->n - STACK_SIBLINGS_MAX].depth != depth)
-                return false;
+                return NULL;
         oldest = &s->frames[s->n - STACK_SIBLINGS_MAX];
-        *ret = *oldest;
+        popped = *oldest;
         stack_remove(s, oldest);
-        return true;
+        s->frames[s->n] = popped;
+        return &s->frames[s->n];
 }
 
 Frame *stack_push(Stack *s, const Function *function, int32_t depth) {

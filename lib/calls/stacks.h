@@ -53,9 +53,9 @@ typedef struct Frame {
         bool is_root;         /* nobody was seen who called it */
         uint8_t role, input;  /* the caller's, like all that follows */
         uint32_t user;
-        uint32_t cpu;     /* where it began */
-        uint32_t index;   /* of what it was made of */
-        const char *args; /* NULL: none */
+        uint32_t cpu;         /* where it began */
+        uint32_t index;       /* of what it was made of */
+        const char *args;     /* NULL: none */
         const Object *object; /* likewise */
         uint64_t begin_ns,
                 end_ns;     /* within its caller's, and behind its elder siblings'; on demand */
@@ -114,10 +114,13 @@ int stacks_name_task(Stacks *s, const Step *step);
 /* Frees all with their data, of which nothing else may hang then. */
 void stacks_done(Stacks *s);
 
-/* The top frame if a step at @depth proves that it has ended unseen; it is taken off. */
-bool stack_pop_deeper(Stack *s, int32_t depth, Frame *ret);
+/* The top frame if a step at @depth proves that it has ended unseen; it is taken off, and stays where it is until
+ * another is pushed.  NULL: nothing has. */
+static inline Frame *stack_pop_deeper(Stack *s, int32_t depth) {
+        return s->n > 0 && s->frames[s->n - 1].depth > depth ? &s->frames[--s->n] : NULL;
+}
 /* The same before a call at @depth, which spares STACK_SIBLINGS_MAX - 1 of its siblings. */
-bool stack_pop_before_call(Stack *s, int32_t depth, Frame *ret);
+Frame *stack_pop_before_call(Stack *s, int32_t depth);
 /* Room for a frame behind the top one, of which nothing is known; NULL without memory. */
 static inline Frame *stack_next(Stack *s) {
         return ARRAY_ROOM(s->frames, s->n_room, s->n + 1) ? &s->frames[s->n] : NULL;

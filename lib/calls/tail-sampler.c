@@ -157,13 +157,13 @@ static bool is_anothers(const Frame *open, const Step *step) {
 }
 
 static int open_call(Reorder *h, Stack *stack, const Step *step) {
-        Frame ended, *open;
+        Frame *ended, *open;
         SampledTree *tree;
         Step *copy;
         int r;
 
-        while (stack_pop_before_call(stack, step->depth, &ended))
-                give_up(h, stack, &ended);
+        while ((ended = stack_pop_before_call(stack, step->depth)))
+                give_up(h, stack, ended);
         open = stack_push(stack, step->function, step->depth);
         if (!open)
                 return -ENOMEM;
@@ -206,8 +206,8 @@ int reorder_push(Reorder *h, const Step *step) {
         }
         is_shown = step_duration_ns(step) >= h->line.min_ns;
         if (step->kind == STEP_LEAVE) {
-                while (stack_pop_deeper(stack, step->depth, &ended))
-                        give_up(h, stack, &ended);
+                while ((open = stack_pop_deeper(stack, step->depth)))
+                        give_up(h, stack, open);
                 open = stack_find(stack, step->depth, step->function);
                 if (open) {
                         ended = *open;
@@ -237,11 +237,11 @@ int reorder_push(Reorder *h, const Step *step) {
 }
 
 void reorder_finish(Reorder *h) {
-        Frame ended;
+        const Frame *ended;
 
         for (size_t i = 0; i < h->tasks.n; i++)
-                while (stack_pop_deeper(&h->tasks.items[i], -1, &ended))
-                        give_up(h, &h->tasks.items[i], &ended);
+                while ((ended = stack_pop_deeper(&h->tasks.items[i], -1)))
+                        give_up(h, &h->tasks.items[i], ended);
 }
 
 void reorder_done(Reorder *h) {

@@ -215,24 +215,24 @@ static int32_t depth_of_braces(const Stack *stack, bool is_close) {
 /* What ends unseen before a call at the step's depth, and what is odd about that depth. */
 static int make_way(TextTrace *t, Stack *stack, const Line *line, const Step *step) {
         const Function *function = step->function;
-        Frame frame;
+        const Frame *frame;
         int r = 0;
 
-        while (r >= 0 && stack_pop_before_call(stack, step->depth, &frame))
-                r = text_note_frame(t, &frame);
+        while (r >= 0 && (frame = stack_pop_before_call(stack, step->depth)))
+                r = text_note_frame(t, frame);
         if (r < 0 || stack->n == 0) {
                 t->count.n_roots += stack->n == 0;
                 return r;
         }
-        frame = stack->frames[stack->n - 1];
-        if (frame.depth == step->depth) {
+        frame = &stack->frames[stack->n - 1];
+        if (frame->depth == step->depth) {
                 for (uint32_t i = stack->n; i > 0 && stack->frames[i - 1].depth == step->depth; i--)
                         stack->frames[i - 1].user = true; /* its return is late, or missing */
                 return text_note(t, TEXT_SIBLING, line->number, function->label, function->n_label);
         }
-        return frame.depth < step->depth - 1 ? text_note(t, TEXT_LEVEL_MISSING, line->number,
-                                                         function->label, function->n_label)
-                                             : 0;
+        return frame->depth < step->depth - 1 ? text_note(t, TEXT_LEVEL_MISSING, line->number,
+                                                          function->label, function->n_label)
+                                              : 0;
 }
 
 /*
@@ -343,8 +343,8 @@ static int end_call(TextTrace *t, Stack *stack, Step *step, Frame *ret) {
         Frame *frame;
         int r = 0;
 
-        while (r >= 0 && stack_pop_deeper(stack, step->depth, ret))
-                r = text_note_frame(t, ret);
+        while (r >= 0 && (frame = stack_pop_deeper(stack, step->depth)))
+                r = text_note_frame(t, frame);
         if (r < 0)
                 return r;
         frame = stack_find(stack, step->depth, step->function);

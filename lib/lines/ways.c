@@ -360,10 +360,10 @@ int ways_find(void *ways, const Function *caller, const Function *const *callees
 /* --- while it is drawn ------------------------------------------------------------------------ */
 
 static void forget(Stack *stack, int32_t depth) {
-        Frame frame;
+        const Frame *frame;
 
-        while (stack_pop_deeper(stack, depth, &frame))
-                free(frame.data);
+        while ((frame = stack_pop_deeper(stack, depth)))
+                free(frame->data);
 }
 
 static int find_way(Ways *w, Frame *caller, Step *step) {
@@ -421,8 +421,8 @@ int ways_step(Ways *w, Step *step) {
                 }
                 return 0;
         }
-        for (Frame popped; stack_pop_before_call(stack, step->depth, &popped);)
-                free(popped.data);
+        for (Frame *popped; (popped = stack_pop_before_call(stack, step->depth));)
+                free(popped->data);
         caller = stack_caller(stack, step->depth);
         if (caller && step->n_left_out > 0)
                 lose(caller);

@@ -79,7 +79,10 @@ typedef struct Indent {
         Stacks stacks; /* of which only base_ns and floor are used */
         char comm[32]; /* of the last line */
         int32_t pid;
-        Buf task; /* of them; empty: there was no line yet */
+        Buf task;      /* of them; empty: there was no line yet */
+        uint64_t usec; /* of the last line, too */
+        char column[DECIMAL_BYTES];
+        size_t n_column; /* 0: there was none */
 } Indent;
 
 /* "client(16140):" */
@@ -91,13 +94,29 @@ static _cold_ void make_task(Indent *d, const char *comm, int32_t pid) {
         buf_printf(&d->task, "(%d):", MAX(pid, 0));
 }
 
-static void draw_line(Indent *d, const Step *step, const char *arrow, uint64_t since_ns,
-                      int32_t depth) {
+/* Mostly no more than its last digit is another than the last line's. */
+static inline char *append_time(Indent *d, char *p, uint64_t since_ns) {
+        uint64_t usec = since_ns / 1000, more = usec - d->usec;
+
+        if (_likely_(d->n_column > 0 && more <= (uint64_t) ('9' - d->column[d->n_column - 1])))
+                d->column[d->n_column - 1] += (char) more;
+        else
+                d->n_column =
+                        (size_t) (append_column(d->column, usec, USEC_COLUMNS, ' ') - d->column);
+        d->usec = usec;
+        memcpy(p, d->column, DECIMAL_BYTES);
+        return p + d->n_column;
+}
+
+/* @end_ns: UINT64_MAX, or when it ends what begins: if its two lines are alike, the second is drawn as well.  Whether it is. */
+static bool draw_line(Indent *d, const Step *step, const char *arrow, uint64_t since_ns,
+                      uint64_t end_ns, int32_t depth) {
         const char *comm = step->comm ?: "<...>", *note = "";
         const CallWay *way = *arrow == '-' ? step->way : NULL;
         const StepText *said = step->said && step->said->is_indented ? step->said : NULL;
         const Function *f = step->function;
-        char text[UNHOOKED_TEXT_MAX], *p, *from;
+        char text[UNHOOKED_TEXT_MAX], *p, *from, *rest, *at_arrow;
+        size_t n_rest, n_line;
 
         /* A name that does not fit is none of the last line's. */
         if (_unlikely_(d->task.n_data == 0 || d->pid != step->pid ||
@@ -105,17 +124,17 @@ static void draw_line(Indent *d, const Step *step, const char *arrow, uint64_t s
                 make_task(d, comm, step->pid);
         if (_unlikely_(f->n_unhooked > 0) && !said && d->options.notes && *arrow == '-')
                 note = unhooked_note(text, f->n_unhooked);
-        from = p = buf_reserve(d->out, LINE_REST_BYTES + d->task.n_data + (size_t) depth +
-                                               f->n_label + strlen(note) + (way ? way->n_text : 0) +
-                                               (said ? said->n_args : 0));
+        n_line = LINE_REST_BYTES + d->task.n_data + (size_t) depth + f->n_label + strlen(note) +
+                 (way ? way->n_text : 0) + (said ? said->n_args : 0);
+        from = p = buf_reserve(d->out, 2 * n_line);
         if (!p || d->task.error < 0) {
                 d->out->error = d->out->error ?: d->task.error;
-                return;
+                return false;
         }
-        p = append_column(p, since_ns / 1000, USEC_COLUMNS, ' ');
+        rest = p = append_time(d, p, since_ns);
         *p++ = ' ';
         p = append(p, d->task.data, d->task.n_data);
-        p = append_chars(p, ' ', (size_t) depth + 1);
+        at_arrow = p = append_chars(p, ' ', (size_t) depth + 1);
         p = append(p, arrow, 2);
         *p++ = ' ';
         p = append_slack(p, f->label, f->n_label);
@@ -130,7 +149,15 @@ static void draw_line(Indent *d, const Step *step, const char *arrow, uint64_t s
                 p = APPEND(p, " */");
         }
         *p++ = '\n';
+        n_rest = (size_t) (p - rest);
+        end_ns = way || *note || said ? UINT64_MAX : end_ns;
+        if (end_ns != UINT64_MAX) {
+                p = append_time(d, p, end_ns);
+                p = append(p, rest, n_rest);
+                memcpy(p - n_rest + (at_arrow - rest), "<-", 2);
+        }
         buf_advance(d->out, (size_t) (p - from), !step->said); /* names are words */
+        return end_ns != UINT64_MAX;
 }
 
 static void indent_step(void *userdata, const Step *step) {
@@ -160,10 +187,12 @@ static void indent_step(void *userdata, const Step *step) {
         }
         begin_ns -= MIN(begin_ns, stack->base_ns);
         end_ns -= MIN(end_ns, stack->base_ns);
-        if (step->kind != STEP_LEAVE)
-                draw_line(d, step, "->", begin_ns, step->depth - stack->floor);
+        if (step->kind != STEP_LEAVE &&
+            draw_line(d, step, "->", begin_ns, step->kind == STEP_LEAF ? end_ns : UINT64_MAX,
+                      step->depth - stack->floor))
+                return;
         if (step->kind != STEP_ENTER)
-                draw_line(d, step, "<-", end_ns, step->depth - stack->floor);
+                draw_line(d, step, "<-", end_ns, UINT64_MAX, step->depth - stack->floor);
 }
 
 static void indent_free(void *userdata) {

@@ -30,6 +30,7 @@
 #include "fuzz-repair.h"
 #include "fuzz-session.h"
 #include "fuzz-steps.h"
+#include "fuzz-told.h"
 #include "fuzz-mutate.h"
 #include "import/text-trace.h"
 
@@ -137,7 +138,8 @@ typedef struct Checked {
         uint64_t n, n_left_out;
 } Checked;
 
-static void check_span(Checked *c, const Stack *stack, const Frame *span, uint64_t at_ns, bool begins) {
+static void check_span(Checked *c, const Stack *stack, const Frame *span, uint64_t at_ns,
+                       bool begins) {
         uint64_t key = (uint64_t) stack->frames[0].task, number = hash_get(&c->by_key, key);
 
         if (number == 0) {
@@ -611,15 +613,25 @@ static void add_before(const uint8_t *data, size_t n, CallTree **ret, Pairing **
                        FuzzInput *in) {
         _cleanup_(pairing_freep) Pairing *p = NULL;
         Breakdown *by[N_BY] = {};
+        Told trees = {}, calls = {};
         Step s;
 
         FUZZ_CHECK(pairing_new(ret_pairing) == 0 && pairing_new(&p) == 0);
         FUZZ_CHECK(call_tree_new(ret, *ret_pairing) == 0);
         FUZZ_CHECK(input_open(in, data, n));
         FUZZ_CHECK(breakdown_new(&by[n % N_BY], (BreakdownBy) (n % N_BY), p) == 0);
-        while (input_next(in, UINT64_MAX, &s) > 0)
+        told_init(&trees, false);
+        told_init(&calls, true);
+        while (input_next(in, UINT64_MAX, &s) > 0) {
                 FUZZ_CHECK(pairing_step(*ret_pairing, &s) == 0 && pairing_step(p, &s) == 0);
+                FUZZ_CHECK(pairing_step(trees.pairing, &s) == 0);
+                FUZZ_CHECK(pairing_step(calls.pairing, &s) == 0);
+        }
         FUZZ_CHECK(pairing_finish(*ret_pairing) == 0 && pairing_finish(p) == 0);
+        FUZZ_CHECK(pairing_finish(trees.pairing) == 0 && pairing_finish(calls.pairing) == 0);
+        check_same(&trees, &calls);
+        told_done(&trees);
+        told_done(&calls);
         FUZZ_CHECK(call_tree_finish(*ret) == 0);
         check_breakdown(by[n % N_BY], p);
         draw_top(by[n % N_BY], (BreakdownBy) (n % N_BY), NULL, p->total_ns);

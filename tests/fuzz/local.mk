@@ -135,7 +135,7 @@ fuzz_targets = \
 %C%_fuzz_values_LDADD = $(calls_libs) $(fuzz_libs)
 
 fuzz_cflags = $(AM_CFLAGS) $(JANSSON_CFLAGS) -I$(top_srcdir)/%D%
-EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/fuzz-mutate.h %D%/fuzz-repair.h %D%/fuzz-scratch.h %D%/fuzz-session.h %D%/fuzz-steps.h %D%/replay.c %D%/run-long
+EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/fuzz-mutate.h %D%/fuzz-repair.h %D%/fuzz-scratch.h %D%/fuzz-session.h %D%/fuzz-steps.h %D%/fuzz-told.h %D%/replay.c %D%/run-long
 if ENABLE_FUZZERS
 AM_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 AM_LDFLAGS += -fsanitize=address,undefined

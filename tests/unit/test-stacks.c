@@ -25,12 +25,12 @@ TEST(a_stack_is_a_tasks_and_idle_tasks_are_a_cpus) {
 
 TEST(the_named_frame_ends_though_a_sibling_is_open) {
         Stack *s = stack_of(1, 0);
-        Frame *f, ended;
+        Frame *f;
 
         (void) stack_push(s, &step_root, 0);
         (void) stack_push(s, &step_child, 1);
         (void) stack_push(s, &step_module, 1);
-        ck_assert(!stack_pop_deeper(s, 1, &ended));
+        ck_assert_ptr_null(stack_pop_deeper(s, 1));
         f = stack_find(s, 1, &step_child);
         ck_assert_ptr_nonnull(f);
         ck_assert_ptr_eq(stack_caller(s, 1)->function, &step_root);
@@ -44,10 +44,9 @@ TEST(the_named_frame_ends_though_a_sibling_is_open) {
 TEST(siblings_do_not_pile_up) {
         Stack *s = stack_of(1, 0);
         int n_popped = 0;
-        Frame ended;
 
         for (int i = 0; i < 1000; i++) {
-                while (stack_pop_before_call(s, 3, &ended))
+                while (stack_pop_before_call(s, 3))
                         n_popped++;
                 ck_assert_ptr_nonnull(stack_push(s, &step_child, 3));
         }
