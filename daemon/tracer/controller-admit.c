@@ -74,6 +74,8 @@ static int admit_spec(const Controller *c, const SessionMeta *m, const MemoryUse
         if (r == 0)
                 r = admit_clock(&c->fs, spec, refusal);
         if (r == 0)
+                r = admit_stack_copies(spec, refusal);
+        if (r == 0)
                 r = admit_events(&c->fs, spec, refusal);
         if (r == 0)
                 r = admit_processes(&c->fs, spec, &a->threads, &a->warnings, refusal);
