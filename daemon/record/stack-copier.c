@@ -17,7 +17,7 @@
 #include "base/io.h"
 #include "daemon/process/thread.h"
 #include "daemon/record/stack-copier.h"
-#include "programs/stack-copies.h"
+#include "spaces/stack-copies.h"
 
 #define STACK_BYTES ((size_t) 128 << 10)
 #define FILES_MAX 1000000

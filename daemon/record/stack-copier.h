@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Stack copier: what the kernel copies of programs' stacks, into the session's stacks/ (programs/stack-copies.h)
+ * Stack copier: what the kernel copies of programs' stacks, into the session's stacks/ (spaces/stack-copies.h)
  *
  * One ring for each CPU, which all events of the CPU fill and a thread empties STACKS_DRAINS_S times a second: that, with
  * the ring's size, is as much as a CPU copies; what finds the ring full is counted by the kernel and not copied, which

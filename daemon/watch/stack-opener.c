@@ -22,7 +22,7 @@
 #include "base/io.h"
 #include "daemon/process/sandbox.h"
 #include "daemon/watch/watch.h"
-#include "programs/stack-copies.h"
+#include "spaces/stack-copies.h"
 
 #define ASK_NS (10 * NSEC_PER_SEC)
 #define ID_MAX 32

@@ -331,7 +331,7 @@ bool maps_are_partial(const Buf *maps);
 const char *maps_reader(void); /* who is asked */
 
 /*
- * Stacks: who opens what copies them (programs/stack-copies.h; daemon/record/stack-copier.h)
+ * Stacks: who opens what copies them (spaces/stack-copies.h; daemon/record/stack-copier.h)
  */
 #define STACKS_SOCKET RUNSTATEDIR "/ftraced-stacks/socket"
 

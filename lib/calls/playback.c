@@ -256,7 +256,11 @@ static int open_spaces(Playback *p) {
         if (m->spec.pids.n + m->spec.comms.n + m->spec.cgroups.n > 0 || m->filters ||
             clock_tuple_is_set(&m->kept_since))
                 spaces_lose(p->spaces, UINT64_MAX);
-        return load_spaces(p);
+        /* Of a live one it is not known yet what is behind the last event of a CPU. */
+        r = m->spec.stack_bytes > 0 && !session_state_is_live(m->state)
+                    ? stack_copies_open(&p->copies, session_dir_fd(p->dir))
+                    : 0;
+        return r < 0 ? r : load_spaces(p);
 }
 
 /* What to draw beside neighbours.  Where only returns were recorded, sessions at the same time were for the same roots, or flat
@@ -304,6 +308,7 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
                 .foreign = p->foreign,
                 .spaces = p->spaces,
                 .stacks = p->stacks,
+                .copies = p->copies,
                 .values = p->values,
                 .keep = meta->neighbours.n > 0 ? keep_beside(p) : STEPS_ALL,
                 /* Neighbours may come. */
@@ -424,6 +429,7 @@ Playback *playback_free(Playback *p) {
         stream_free(p->stream);
         values_free(p->values);
         program_stacks_free(p->stacks);
+        stack_copies_free(p->copies);
         spaces_free(p->spaces);
         functions_done(&p->functions);
         unhooked_done(&p->unhooked);

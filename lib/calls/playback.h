@@ -23,6 +23,7 @@ typedef struct Playback {
         Owners *owners; /* NULL: whose tasks are was not recorded */
         Spaces *spaces; /* NULL: programs' stacks were not recorded, like the next */
         ProgramStacks *stacks;
+        StackCopies *copies; /* NULL: there are none, or they are not for you */
         Functions functions;
         Unhooked unhooked;
         Stream *stream;
@@ -30,7 +31,7 @@ typedef struct Playback {
         Filter *filter; /* NULL: everything is passed on */
         bool counts;    /* what is passed on is counted in census */
         Census census;
-        StepSource source;          /* the filter's */
+        StepSource source;            /* the filter's */
         struct timespec owners_mtime; /* likewise of what `owners` has */
         struct timespec maps_mtime;   /* of what `spaces` has */
         struct timespec meta_mtime; /* of the session.json whose maps are in the symbol timeline */

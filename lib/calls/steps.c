@@ -45,12 +45,40 @@ static _cold_ int note_others(Steps *s, const Event *e) {
         return told < 0 ? told : owner != 0 ? owner : told == SPACES_ASKED ? 0 : told;
 }
 
+/* The copy that was taken with the user_stack @e.  What is behind that is its kernel_stack, and is held, or comes later.  1, 0,
+ * -errno. */
+static int find_copy(Steps *s, const Event *e, StackCopy *ret) {
+        const Event *next = stream_peek_same_cpu(s->stream);
+        uint64_t from_ns = e->timestamp_ns;
+        uint32_t cpu = e->cpu;
+        int32_t pid = e->pid, tgid;
+        int r;
+
+        if (next && next->pid == pid && !next->missed) {
+                s->n_held = foreign_stack(s->foreign, next, s->held_addresses, CALLERS_MAX, &tgid);
+                if (s->n_held >= 0 && tgid == 0) {
+                        s->held = *next;
+                        s->has_held = true;
+                        from_ns = next->timestamp_ns;
+                        r = stream_drop_same_cpu(s->stream);
+                        if (r < 0)
+                                return r;
+                        next = stream_peek_same_cpu(s->stream);
+                }
+        }
+        if (next && next->missed)
+                return 0;
+        return stack_copies_find(s->copies, cpu, pid, from_ns,
+                                 next ? next->timestamp_ns : UINT64_MAX, ret);
+}
+
 /* 1: it is a program's stack, and no step unless *@ret is there; 0; -ENOMEM. */
 static int take_stack(Steps *s, const Event *e, const Callers **ret) {
         const Function *root = values_take_root(s->values, e);
-        uint64_t addresses[CALLERS_MAX];
+        uint64_t addresses[CALLERS_MAX], timestamp_ns = e->timestamp_ns;
+        StackCopy copy;
         int32_t tgid;
-        int n = foreign_stack(s->foreign, e, addresses, CALLERS_MAX, &tgid), r;
+        int n = foreign_stack(s->foreign, e, addresses, CALLERS_MAX, &tgid), r, k = 0;
 
         if (n < 0)
                 return 0;
@@ -58,20 +86,16 @@ static int take_stack(Steps *s, const Event *e, const Callers **ret) {
                 return values_take_stack(s->values, e, addresses, (size_t) n, ret);
         if (!s->stacks)
                 return 0;
-        r = spaces_note_thread(s->spaces, e->pid, tgid, e->timestamp_ns);
+        r = spaces_note_thread(s->spaces, e->pid, tgid, timestamp_ns);
+        if (r >= 0 && root && s->copies)
+                r = k = find_copy(s, e, &copy);
         if (r >= 0 && root)
-                r = program_stacks_get(s->stacks, tgid, root, e->timestamp_ns, addresses,
-                                       (size_t) n, ret);
+                r = program_stacks_get(s->stacks, tgid, root, timestamp_ns, addresses, (size_t) n,
+                                       k > 0 ? &copy : NULL, ret);
         return r < 0 ? r : 1;
 }
 
-/* An event of another kind. */
-static int fill_other(Steps *s, const Event *e, Step *ret) {
-        const Callers *callers = NULL;
-        int r = s->values && s->foreign ? take_stack(s, e, &callers) : 0;
-
-        if (r < 0 || (r > 0 && !callers))
-                return r;
+static int make_other(Steps *s, const Event *e, const Callers *callers, Step *ret) {
         *ret = (Step){
                 .kind = STEP_OTHER,
                 .cpu = e->cpu,
@@ -86,6 +110,27 @@ static int fill_other(Steps *s, const Event *e, Step *ret) {
                 .callers = callers,
         };
         return fill_comm(s, ret);
+}
+
+/* An event of another kind, of which the stream may have lost the place meanwhile. */
+static int fill_other(Steps *s, const Event *e, Step *ret) {
+        const Callers *callers = NULL;
+        Event copy = *e;
+        int r = s->values && s->foreign ? take_stack(s, e, &callers) : 0;
+
+        if (r < 0 || (r > 0 && !callers))
+                return r;
+        return make_other(s, callers ? &copy : e, callers, ret);
+}
+
+/* The kernel's stack behind a program's.  As fill_step(). */
+static _cold_ int fill_held(Steps *s, Step *ret) {
+        const Callers *callers = NULL;
+        int r = values_take_stack(s->values, &s->held, s->held_addresses, (size_t) s->n_held,
+                                  &callers);
+
+        s->has_held = false;
+        return r < 0 ? r : callers ? make_other(s, &s->held, callers, ret) : 1;
 }
 
 static inline int fill_return(const Steps *s, Step *step, const Event *exit) {
@@ -202,6 +247,11 @@ static inline int next_step(Steps *s, uint64_t until_ns, Step *ret) {
                 const Event *event;
                 int r;
 
+                if (_unlikely_(s->has_held)) {
+                        r = fill_held(s, ret);
+                        if (r <= 0)
+                                return r < 0 ? r : 1;
+                }
                 if (_unlikely_(s->kept))
                         event = TAKE_PTR(s->kept);
                 else {

@@ -170,6 +170,10 @@ int callers_above(Functions *functions, const Function *root, uint64_t timestamp
  *
  * A user_stack has at most 8 addresses, by frame pointers.  A function that keeps none hides its caller, and a
  * register that holds something else ends the stack.
+ *
+ * With copies of stacks (spaces/stack-copies.h) .eh_frame tells instead, if that tells more.  A copy is of a call if it was
+ * taken by the same task on the same CPU between its user_stack, behind a kernel_stack if there is one, and the next event
+ * of that CPU: the probe has both made before anything else happens there.
  */
 #define PROGRAM_FRAMES_MAX 8 /* linux 6.12 kernel/trace/trace.h, FTRACE_STACK_ENTRIES of a user's */
 
@@ -180,6 +184,7 @@ typedef struct ProgramStacksTold {
                 n_full; /* as many as the kernel records, and none of them is what a program begins with */
         uint64_t n_early;   /* fewer, likewise, and the last one is known */
         uint64_t n_unknown; /* likewise, and of no address it is known what was mapped there */
+        uint64_t n_unwound, n_cut; /* by a copy; which was too short, and has no more */
         const char
                 *early_file; /* where the first of those that end early ends; NULL: there is none */
 } ProgramStacksTold;
@@ -196,9 +201,10 @@ struct ProgramStacks {
 };
 
 int program_stacks_new(ProgramStacks **ret, Spaces *spaces);
-/* Who had called @root from outside of the kernel.  *@ret NULL: nobody.  0 or -ENOMEM. */
+/* Who had called @root from outside of the kernel, by the addresses that the kernel found or, if that tells more, by @copy,
+ * which is changed; NULL: there is none.  *@ret NULL: nobody.  0 or -ENOMEM. */
 int program_stacks_get(ProgramStacks *p, int32_t tgid, const Function *root, uint64_t timestamp_ns,
-                       const uint64_t *addresses, size_t n, const Callers **ret);
+                       const uint64_t *addresses, size_t n, StackCopy *copy, const Callers **ret);
 ProgramStacks *program_stacks_free(ProgramStacks *p);
 DEFINE_CLEANUP(ProgramStacks *, program_stacks_free);
 
@@ -215,10 +221,11 @@ typedef struct Steps {
         Stream *stream; /* borrowed, like what follows */
         Functions *functions;
         const Tasks *tasks;
-        Owners *owners; /* NULL: whose tasks are was not recorded */
+        Owners *owners;   /* NULL: whose tasks are was not recorded */
         Foreign *foreign; /* what prints events of other kinds; NULL: they have no text */
         Spaces *spaces;   /* NULL: programs' stacks were not recorded, as of the next */
         ProgramStacks *stacks;
+        StackCopies *copies; /* NULL: there are none of programs' stacks */
         Values *values; /* what tells of calls what they were given and return; NULL: only entries and exits do */
         StepsKeep
                 keep; /* what is passed on; events of other kinds whose format is there were asked for, and stay */
@@ -236,6 +243,10 @@ typedef struct Steps {
         } * cpus;
         size_t n_cpus;
         const Event *kept; /* its LOST has been handed out */
+        Event held;        /* a kernel_stack, to be handed out next, and what is on it */
+        uint64_t held_addresses[CALLERS_MAX];
+        int n_held;
+        bool has_held;
         uint64_t n_lost;
 } Steps;
 
