@@ -55,6 +55,12 @@ int source_programs_describe(const Programs *p, const Playback *playback, Strv *
                               "%s of %s stacks of programs may go on: 8 functions are the most "
                               "that the kernel records.",
                               FORMAT_COUNT(t->n_full), FORMAT_COUNT(t->n));
+        if (r >= 0 && playback->meta->spec.stack_bytes > 0 && !playback->copies)
+                r = strv_add(ret, "Copies of stacks are not there, or for root alone: stacks go as "
+                                  "far as there are frame pointers.");
+        if (r >= 0 && playback->copies && stack_copies_n_lost(playback->copies) > 0)
+                r = strv_addf(ret, "%s stacks were not copied: calls came too fast.",
+                              FORMAT_COUNT(stack_copies_n_lost(playback->copies)));
         if (r >= 0 && t->n_cut > 0)
                 r = strv_addf(ret,
                               "%s of %s stacks of programs are cut after the %s that were copied.",

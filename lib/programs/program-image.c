@@ -348,7 +348,7 @@ void program_image_name(ProgramImage *i, uint64_t at, ProgramFrame *frame) {
         free(i->name);
         i->name = demangle(s->name);
         frame->name = i->name ?: s->name;
-        frame->n_name = strlen(frame->name);
+        frame->n_name = i->name ? strlen(i->name) : strcspn(s->name + 1, "@") + 1; /* its version */
 }
 
 ProgramImage *program_image_free(ProgramImage *i) {

@@ -105,9 +105,9 @@ static CpuCopies *get_cpu(StackCopies *s, uint32_t cpu) {
 }
 
 /* Up to what is no record. */
-static int walk_file(StackCopies *s, CpuCopies *cpu, uint32_t file) {
+static int walk_file(StackCopies *s, CpuCopies *cpu, uint32_t file, uint64_t size) {
         int fd = s->files[file].fd;
-        uint8_t head[HEAD_BYTES];
+        uint8_t head[HEAD_BYTES] = {};
         struct perf_event_header h;
 
         for (uint64_t at = sizeof(StacksHeader);
@@ -116,7 +116,7 @@ static int walk_file(StackCopies *s, CpuCopies *cpu, uint32_t file) {
                 CopyPlace place = { .at = at, .file = file };
 
                 memcpy(&h, head, sizeof(h));
-                if (h.size < sizeof(h) || h.size % 8 != 0)
+                if (h.size < sizeof(h) || h.size % 8 != 0 || h.size > size - MIN(at, size))
                         break;
                 if (h.type == PERF_RECORD_LOST && h.size >= 24)
                         s->n_lost = add_capped(s->n_lost, load_u64(head + 16, false));
@@ -150,7 +150,7 @@ static int add_file(StackCopies *s, int dir_fd, const char *name) {
         if (!cpu || !ARRAY_ADD(s->files, s->n_files, f))
                 return -ENOMEM;
         (void) TAKE_FD(fd);
-        return walk_file(s, cpu, (uint32_t) s->n_files - 1);
+        return walk_file(s, cpu, (uint32_t) s->n_files - 1, (uint64_t) st.st_size);
 }
 
 static int compare_places(const void *pa, const void *pb) {
