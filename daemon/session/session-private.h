@@ -159,12 +159,12 @@ struct Session {
         SessionTriggers triggers;
         SessionSnapshot *snapshot; /* one that is under way */
         sd_event_source *deadline;
-        uint64_t next_tasks_ns;  /* CLOCK_MONOTONIC: their names are not copied again before */
+        uint64_t next_tasks_ns; /* CLOCK_MONOTONIC: their names are not copied again before */
         uint64_t next_owners_ns; /* likewise, whose tasks are */
-        uint64_t next_keep_ns;   /* the same, of a black box, for what a crash would lose */
-        char *stop_reason; /* session_stop() was asked for, and a task is about to switch it off */
-        bool is_leaving;   /* another daemon goes on with it */
-        bool is_finishing; /* its readers have ended, and session_finish() was asked for */
+        uint64_t next_keep_ns;  /* the same, of a black box, for what a crash would lose */
+        char *stop_reason;      /* session_stop() was asked for, and a task is about to switch it off */
+        bool is_leaving;        /* another daemon goes on with it */
+        bool is_finishing;      /* its readers have ended, and session_finish() was asked for */
 };
 
 #define session_warn(s, ...) health_warn((s)->meta, __VA_ARGS__)

@@ -34,7 +34,7 @@
  * one that saw it.
  */
 
-#define HEALTH_LOOK_S 4   /* between looks */
+#define HEALTH_LOOK_S 4 /* between looks */
 #define HEALTH_STUCK_S 10 /* a disk that has not answered for so long is said to be stuck */
 #define HEALTH_HUNG_S 20  /* a reader that does not move for so long, for no reason, never will */
 
@@ -121,8 +121,7 @@ DEFINE_CLEANUP(Health *, health_free);
 /* Totals since the session began, at a moment of CLOCK_MONOTONIC. */
 typedef struct GuardSample {
         uint64_t at_ns;
-        uint64_t totals
-                [_SESSION_LIMIT_N]; /* events that the kernel recorded or had no room for; bytes of
+        uint64_t totals[_SESSION_LIMIT_N]; /* events that the kernel recorded or had no room for; bytes of
                                               pages stored; us that the daemon spent on the session */
 } GuardSample;
 
@@ -364,8 +363,8 @@ const char *stacks_opener(void); /* who is asked */
  */
 
 typedef struct OwnerClock {
-        ClockTuple at;        /* read just before */
-        bool is_ns;           /* the trace clock counts nanoseconds */
+        ClockTuple at; /* read just before */
+        bool is_ns;    /* the trace clock counts nanoseconds */
         uint64_t ticks_per_s; /* of /proc/PID/stat */
 } OwnerClock;
 

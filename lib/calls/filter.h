@@ -36,12 +36,12 @@ typedef struct FilterLimits {
 
 /* Patterns are as fnmatch(3) has them; those of functions as calls/name-set.h. */
 typedef struct FilterSpec {
-        const Strv *tasks; /* patterns of names; NULL or empty: all.  So are the next: */
+        const Strv *tasks;     /* patterns of names; NULL or empty: all.  So are the next: */
         const Strv *owners[_OWNER_WORD_N]; /* of whose they are */
-        const Strv *roots;                 /* of functions */
-        const Strv *functions;             /* calls of these, without what they call */
-        const Strv *notrace;               /* not calls of these, nor what they call */
-        const Strv *fold; /* not what these call ("irq": interrupts); NULL or empty: none */
+        const Strv *roots;     /* of functions */
+        const Strv *functions; /* calls of these, without what they call */
+        const Strv *notrace;   /* not calls of these, nor what they call */
+        const Strv *fold;      /* not what these call ("irq": interrupts); NULL or empty: none */
         bool (*is_irq)(const Function *); /* what "irq" stands for; NULL: nothing */
         const int32_t *pids;
         size_t n_pids;

@@ -101,8 +101,8 @@ typedef struct Functions {
 
         /* Its own: */
         uint64_t begin_ns, length_ns; /* of the present stretch of time; 0: no stretch yet */
-        SymbolTimelineSpan span;      /* begin_ns == end_ns: none yet */
-        uint64_t irq_begin, irq_end;  /* of the span; equal: not known */
+        SymbolTimelineSpan span;     /* begin_ns == end_ns: none yet */
+        uint64_t irq_begin, irq_end; /* of the span; equal: not known */
         Hash now, all;
 } Functions;
 

@@ -31,7 +31,7 @@ typedef struct Playback {
         Filter *filter; /* NULL: everything is passed on */
         bool counts;    /* what is passed on is counted in census */
         Census census;
-        StepSource source;            /* the filter's */
+        StepSource source;          /* the filter's */
         struct timespec owners_mtime; /* likewise of what `owners` has */
         struct timespec maps_mtime;   /* of what `spaces` has */
         struct timespec meta_mtime; /* of the session.json whose maps are in the symbol timeline */

@@ -53,9 +53,9 @@ typedef struct Frame {
         bool is_root;         /* nobody was seen who called it */
         uint8_t role, input;  /* the caller's, like all that follows */
         uint32_t user;
-        uint32_t cpu;         /* where it began */
-        uint32_t index;       /* of what it was made of */
-        const char *args;     /* NULL: none */
+        uint32_t cpu;     /* where it began */
+        uint32_t index;   /* of what it was made of */
+        const char *args; /* NULL: none */
         const Object *object; /* likewise */
         uint64_t begin_ns,
                 end_ns;     /* within its caller's, and behind its elder siblings'; on demand */

@@ -106,17 +106,16 @@ typedef struct Step {
         const Function *function; /* ENTER, LEAF, LEAVE */
         const CallWay *
                 way; /* ENTER, LEAF: from where it was called; NULL: nobody asked, or nobody called it */
-        const char *comm; /* the task's name; valid until the steps are freed, or, of a
+        const char *comm;           /* the task's name; valid until the steps are freed, or, of a
                                      * text, until the next one */
-        const Owner *
-                owner; /* whose the task is, for as long as the steps' source lives; NULL: not recorded */
+        const Owner *owner; /* whose the task is, for as long as the steps' source lives; NULL: not recorded */
         uint64_t calltime, rettime; /* LEAF, LEAVE: local clock [ns] */
         uint32_t overrun;           /* LEAF, LEAVE */
         uint32_t n_args;            /* ENTER, LEAF: 0 unless they were recorded */
         const uint64_t *args; /* in the order of the machine's registers; until the next step */
         const Object
                 *object; /* ENTER, LEAF: NULL: its fields were not recorded; until the next step */
-        uint64_t retval; /* LEAF, LEAVE, if has_retval */
+        uint64_t retval;      /* LEAF, LEAVE, if has_retval */
         bool has_retval;
         uint8_t flags, preempt_count;
         uint16_t event_id; /* OTHER */
@@ -125,8 +124,8 @@ typedef struct Step {
         uint64_t
                 n_left_out; /* calls of the task that a filter left out since the last step that it passed on */
         const Callers *callers; /* OTHER: of its root, which the task is in; or NULL */
-        uint64_t n_lost;        /* LOST: how many events; 0: the kernel did not say */
-        const StepText *said;   /* NULL: it is not of a text; LOST: see step_cuts_all() */
+        uint64_t n_lost;      /* LOST: how many events; 0: the kernel did not say */
+        const StepText *said; /* NULL: it is not of a text; LOST: see step_cuts_all() */
 } Step;
 
 /* Tells tasks apart; the idle tasks are one for each CPU. */

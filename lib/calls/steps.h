@@ -221,7 +221,7 @@ typedef struct Steps {
         Stream *stream; /* borrowed, like what follows */
         Functions *functions;
         const Tasks *tasks;
-        Owners *owners;   /* NULL: whose tasks are was not recorded */
+        Owners *owners; /* NULL: whose tasks are was not recorded */
         Foreign *foreign; /* what prints events of other kinds; NULL: they have no text */
         Spaces *spaces;   /* NULL: programs' stacks were not recorded, as of the next */
         ProgramStacks *stacks;

@@ -79,9 +79,8 @@ typedef struct TaskValues {
         Marks marks[_MARKS_N];
         const Function *open[OPEN_MAX]; /* by depth, as far as was seen; NULL: none */
         int32_t hides_below; /* depth + 1 of a handler of probes that is open; 0: none is */
-        int32_t reads_at
-                [MARKS_MAX]; /* by level, below a call of which only its fields were read; 0: none */
-        Mark reading;        /* such a read, which is open; no function: none is */
+        int32_t reads_at[MARKS_MAX]; /* by level, below a call of which only its fields were read; 0: none */
+        Mark reading;                /* such a read, which is open; no function: none is */
         /* By level, a root whose stack is to come, at the depth of what it calls; no function: none is. */
         Mark stacked[MARKS_MAX];
         Mark rooted; /* a root whose program's stack is to come; no function: none is */
@@ -102,7 +101,7 @@ struct Values {
         Stacks tasks;
         Sides entry_sides, exit_sides;
         CallersSet callers;
-        bool has_kprobes; /* or kretprobes: not all are fprobes */
+        bool has_kprobes;    /* or kretprobes: not all are fprobes */
         bool has_stacks, has_objects;
         bool has_program_stacks, has_no_kernel_stacks;
         bool has_entries; /* not only ends are recorded */

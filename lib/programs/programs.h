@@ -14,8 +14,9 @@
  * program without libdw has addresses alone.
  */
 
-#include "spaces/stack-copies.h"
+#include "base/array.h"
 #include "spaces/spaces.h"
+#include "spaces/stack-copies.h"
 
 typedef struct ProgramFrame {
         bool is_unwound; /* it is known to be no mere guess */
