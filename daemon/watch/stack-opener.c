@@ -24,7 +24,7 @@
 #include "daemon/watch/watch.h"
 #include "spaces/stack-copies.h"
 
-#define ASK_NS (10 * NSEC_PER_SEC)
+#define ASK_NS (30 * NSEC_PER_SEC)
 #define ID_MAX 32
 
 static int child_fd = -EBADF; /* for as long as the daemon lives */
@@ -201,6 +201,12 @@ int stacks_connect(void) {
         return TAKE_FD(fd);
 }
 
+/* The answer that came too late would be the next one's. */
+static int give_up(int error) {
+        child_fd = safe_close(child_fd);
+        return error;
+}
+
 int stacks_ask(int fd, const StackAsk *ask) {
         union {
                 struct cmsghdr header;
@@ -216,12 +222,12 @@ int stacks_ask(int fd, const StackAsk *ask) {
         int event = -EBADF, r;
 
         if (send(fd, ask, sizeof(*ask), MSG_NOSIGNAL) != sizeof(*ask))
-                return ORIGIN(-EPIPE);
+                return give_up(ORIGIN(-EPIPE));
         r = poll_until(&p, 1, now_ns(CLOCK_MONOTONIC) + ASK_NS);
         if (r < 0)
-                return r;
+                return give_up(r);
         if (recvmsg(fd, &m, MSG_CMSG_CLOEXEC | MSG_WAITALL) != sizeof(error))
-                return ORIGIN(-EPIPE);
+                return give_up(ORIGIN(-EPIPE));
         for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c))
                 if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
                     c->cmsg_len == CMSG_LEN(sizeof(int)))

@@ -96,10 +96,15 @@ END
 python3 "$work/keeper.py" "$secret" & # its arguments are on its stack
 keeper=$!
 sleep 1
-exits 'beside a program that keeps a secret' 0 ftracectl run -n others --flat --user-stack=copy:48K udp_sendmsg -- "$programs/unstacked" 100 1
+"$programs/unstacked" 100 30 >"$work/said" &
+ok 'another one is there' wait_until 20 grep -q ready "$work/said"
+exits 'beside a program that keeps a secret, the other one' 0 ftracectl start -n others --pid=$! --flat --user-stack=copy:48K udp_sendmsg
+wait $!
+stops 'is recorded' others
 is 'whoever is recorded is there' "$(grep -la 'unstacked' /var/lib/ftraced/sessions/others/stacks/* | wc -l | awk '{ print ($1 > 0) }')" 1
 is 'and the secret is not' "$(grep -la "$secret" /var/lib/ftraced/sessions/others/stacks/* | wc -l)" 0
-exits 'of all' 0 ftracectl run -n all --flat --user-stack=copy:48K udp_sendmsg -- sleep 1
+exits 'of all' 0 ftracectl run -n all --flat --user-stack=copy:48K udp_sendmsg -- sleep 3
+is 'it is' "$(grep -la "$secret" /var/lib/ftraced/sessions/all/stacks/* | wc -l | awk '{ print ($1 > 0) }')" 1
 kill "$keeper"
 
 # --- by the service --------------------------------------------------------------------------------
@@ -108,7 +113,7 @@ systemd-sysusers "$prefix/lib/sysusers.d/ftraced.conf"
 useradd -M -G ftraced alice
 mkdir -p /etc/ftraced/profiles.d
 echo "$no_limits" >/etc/ftraced/ftraced.conf
-printf '[Session]\nFunctions=udp_sendmsg\nUserStack=yes\nStackCopy=8K\n' >/etc/ftraced/profiles.d/copies.conf
+printf 'Functions=udp_sendmsg\nStackCopy=8K\n' >/etc/ftraced/profiles.d/copies.conf
 systemctl daemon-reload
 ok 'the socket listens' systemctl start ftraced.socket
 exits 'the service records' 0 ftracectl start -n served --flat --user-stack=copy udp_sendmsg
@@ -126,7 +131,8 @@ says 'whatever the profile' 'no profile lends that' "$err"
 python3 -c 'import socket, time
 s = socket.socket(socket.AF_UNIX)
 s.connect("/run/ftraced-stacks/socket")
-time.sleep(20)' &
+time.sleep(300)' &
+client=$!
 opener() {
         systemctl list-units --no-legend --plain 'ftraced-stacks@*.service' | awk '{ print $1 }'
 }
@@ -136,6 +142,7 @@ few_rights() {
 }
 ok 'it has one capability' wait_until 15 few_rights
 is 'a seccomp filter and no new privileges' "$(awk '/^(Seccomp|NoNewPrivs):/ { printf "%s ", $2 }' "/proc/$(systemctl show -P MainPID "$(opener)")/status")" '1 2 '
+kill "$client"
 systemctl stop ftraced-stacks.socket
 exits 'without it the rest is recorded all the same' 0 ftracectl start -n blind --flat --user-stack=copy udp_sendmsg
 exits 'which is told' 0 wait_until 10 eval 'ftracectl show blind | tr "\n" " " | grep -q "stacks of programs are not  *copied"'
