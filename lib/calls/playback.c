@@ -170,7 +170,8 @@ static int open_events(Playback *p) {
                         r = add_told(p, &e, text, false) ?: add_values(p, &e, text);
         }
         if (r >= 0 && p->spaces)
-                values_set_program_stacks(p->values, p->meta->spec.kernel_stack);
+                values_set_program_stacks(p->values, p->meta->spec.kernel_stack,
+                                          p->meta->spec.stack_bytes > 0);
         if (r >= 0 && values_n(p->values) == 0)
                 p->values = values_free(p->values);
         return MIN(r, 0);
@@ -308,6 +309,7 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
                 .foreign = p->foreign,
                 .spaces = p->spaces,
                 .stacks = p->stacks,
+                .are_copied = meta->spec.stack_bytes > 0,
                 .copies = p->copies,
                 .values = p->values,
                 .keep = meta->neighbours.n > 0 ? keep_beside(p) : STEPS_ALL,

@@ -45,28 +45,42 @@ static _cold_ int note_others(Steps *s, const Event *e) {
         return told < 0 ? told : owner != 0 ? owner : told == SPACES_ASKED ? 0 : told;
 }
 
-/* The copy that was taken with the user_stack @e.  What is behind that is its kernel_stack, and is held, or comes later.  1, 0,
- * -errno. */
+/*
+ * The copy that was taken with the user_stack @e: before whatever is behind that on its CPU, but for the kernel_stack, which is
+ * held, and what the kernel calls to take either, which is no step.  1, 0, -errno.
+ */
 static int find_copy(Steps *s, const Event *e, StackCopy *ret) {
+        uint64_t from_ns = e->timestamp_ns, addresses[CALLERS_MAX];
         const Event *next = stream_peek_same_cpu(s->stream);
-        uint64_t from_ns = e->timestamp_ns;
         uint32_t cpu = e->cpu;
         int32_t pid = e->pid, tgid;
-        int r;
+        int r = 0;
 
-        if (next && next->pid == pid && !next->missed) {
-                s->n_held = foreign_stack(s->foreign, next, s->held_addresses, CALLERS_MAX, &tgid);
-                if (s->n_held >= 0 && tgid == 0) {
+        for (; next && next->pid == pid && !next->missed; next = stream_peek_same_cpu(s->stream)) {
+                const Function *f = NULL;
+                int n = 0;
+
+                if (next->kind == EVENT_ENTRY || next->kind == EVENT_EXIT) {
+                        f = functions_get(s->functions, next->func, next->timestamp_ns);
+                        r = f ? values_hide(s->values, next, f) : -ENOMEM;
+                        if (r == 0)
+                                break;
+                } else {
+                        n = foreign_stack(s->foreign, next, addresses, CALLERS_MAX, &tgid);
+                        if (n < 0 || tgid != 0 || s->has_held)
+                                break;
                         s->held = *next;
                         s->has_held = true;
                         from_ns = next->timestamp_ns;
-                        r = stream_drop_same_cpu(s->stream);
-                        if (r < 0)
-                                return r;
-                        next = stream_peek_same_cpu(s->stream);
+                        r = values_take_stack(s->values, next, addresses, (size_t) n,
+                                              &s->held_callers);
                 }
+                if (r >= 0)
+                        r = stream_drop_same_cpu(s->stream);
+                if (r < 0)
+                        return r;
         }
-        if (next && next->missed)
+        if (!s->copies || (next && next->missed))
                 return 0;
         return stack_copies_find(s->copies, cpu, pid, from_ns,
                                  next ? next->timestamp_ns : UINT64_MAX, ret);
@@ -87,7 +101,7 @@ static int take_stack(Steps *s, const Event *e, const Callers **ret) {
         if (!s->stacks)
                 return 0;
         r = spaces_note_thread(s->spaces, e->pid, tgid, timestamp_ns);
-        if (r >= 0 && root && s->copies)
+        if (r >= 0 && root && s->are_copied)
                 r = k = find_copy(s, e, &copy);
         if (r >= 0 && root)
                 r = program_stacks_get(s->stacks, tgid, root, timestamp_ns, addresses, (size_t) n,
@@ -125,12 +139,8 @@ static int fill_other(Steps *s, const Event *e, Step *ret) {
 
 /* The kernel's stack behind a program's.  As fill_step(). */
 static _cold_ int fill_held(Steps *s, Step *ret) {
-        const Callers *callers = NULL;
-        int r = values_take_stack(s->values, &s->held, s->held_addresses, (size_t) s->n_held,
-                                  &callers);
-
         s->has_held = false;
-        return r < 0 ? r : callers ? make_other(s, &s->held, callers, ret) : 1;
+        return s->held_callers ? make_other(s, &s->held, s->held_callers, ret) : 1;
 }
 
 static inline int fill_return(const Steps *s, Step *step, const Event *exit) {

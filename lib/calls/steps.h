@@ -133,8 +133,8 @@ int values_enter(Values *v, const Event *e, Step *step);
 /* The end of one, whose value goes into @step if it is known.  0 or -ENOMEM. */
 int values_leave(Values *v, const Event *e, Step *step);
 /* A user_stack is behind each event of the recording, and what the kernel calls to take it is left out; @has_kernel_stacks: and
- * then a kernel_stack is behind the probes of roots. */
-void values_set_program_stacks(Values *v, bool has_kernel_stacks);
+ * then a kernel_stack is behind the probes of roots; @has_copies: and what the kernel calls to copy stacks is. */
+void values_set_program_stacks(Values *v, bool has_kernel_stacks, bool has_copies);
 #define CALLERS_MAX 256 /* more are not told */
 
 /* The root directly behind whose probe @e comes, in its task and outside of interrupts; NULL: none.  Told once. */
@@ -225,7 +225,8 @@ typedef struct Steps {
         Foreign *foreign; /* what prints events of other kinds; NULL: they have no text */
         Spaces *spaces;   /* NULL: programs' stacks were not recorded, as of the next */
         ProgramStacks *stacks;
-        StackCopies *copies; /* NULL: there are none of programs' stacks */
+        bool are_copied;     /* the stacks */
+        StackCopies *copies; /* NULL: there are none to be read */
         Values *values; /* what tells of calls what they were given and return; NULL: only entries and exits do */
         StepsKeep
                 keep; /* what is passed on; events of other kinds whose format is there were asked for, and stay */
@@ -244,8 +245,7 @@ typedef struct Steps {
         size_t n_cpus;
         const Event *kept; /* its LOST has been handed out */
         Event held;        /* a kernel_stack, to be handed out next, and what is on it */
-        uint64_t held_addresses[CALLERS_MAX];
-        int n_held;
+        const Callers *held_callers;
         bool has_held;
         uint64_t n_lost;
 } Steps;
