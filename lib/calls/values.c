@@ -38,8 +38,7 @@ enum {
 /* Where a probe is a breakpoint, and instances' filters cannot leave out what a function calls. */
 static const char *const handlers[] = {
         "do_debug_exception", "do_el1_brk64",
-        /* takes programs' stacks */ "stack_trace_save_user",
-        /* copy them, seen on linux 7.2 */ "perf_swevent_get_recursion_context", "perf_tp_event"
+        /* stacks; and on 7.2 copies */ "stack_trace_save_user", "perf_swevent_get_recursion_context", "perf_tp_event"
 };
 #define N_COPYING 2
 /* What fprobes read memory with, below the call that they are of (linux 6.12 kernel/trace/trace_probe_kernel.h). */
