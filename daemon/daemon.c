@@ -562,6 +562,9 @@ static int daemon_drop_privileges(Daemon *d) {
         r = maps_reader_start();
         if (r < 0)
                 log_warning_errno(r, "Nobody will look at what programs have mapped: %m");
+        r = stacks_opener_start();
+        if (r < 0)
+                log_warning_errno(r, "Nobody will copy the stacks of programs: %m");
         r = privilege_drop(PRIVILEGE_SYSLOG);
         return r < 0 ? log_error_errno(r, "Cannot give up privileges: %m") : 0;
 }

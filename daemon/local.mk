@@ -127,6 +127,9 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/snapshot.c \
 	%D%/process/spawn.c \
 	%D%/process/spawn.h \
+	%D%/record/stack-copier.c \
+	%D%/record/stack-copier.h \
+	%D%/watch/stack-opener.c \
 	%D%/record/syncer.c \
 	%D%/watch/tamper.c \
 	%D%/watch/tamper.h \

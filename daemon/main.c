@@ -214,6 +214,8 @@ int main(int argc, char *argv[]) {
                 _exit(learn_worker());
         if (argc == 2 && streq(argv[1], "--maps")) /* ftraced-maps@.service */
                 _exit(maps_serve(STDIN_FILENO) < 0);
+        if (argc == 2 && streq(argv[1], "--stacks")) /* ftraced-stacks@.service */
+                _exit(stacks_serve(STDIN_FILENO) < 0);
         log_setup("ftraced");
         r = parse_arguments(argc, argv);
         if (r <= 0)

@@ -4,10 +4,11 @@ systemdsystemunit_DATA += %D%/ftraced-capture@.service %D%/ftraced-rescue.servic
 dist_systemdsystemunit_DATA += %D%/ftraced-capture@.timer
 dist_systemdsystemunit_DATA += %D%/ftraced.socket %D%/ftraced-ship.timer
 systemdsystemunit_DATA += %D%/ftraced-ship.service %D%/ftraced-maps@.service
-dist_systemdsystemunit_DATA += %D%/ftraced-maps.socket
+dist_systemdsystemunit_DATA += %D%/ftraced-maps.socket %D%/ftraced-stacks.socket
+systemdsystemunit_DATA += %D%/ftraced-stacks@.service
 endif
-CLEANFILES += %D%/ftraced-maps@.service
-EXTRA_DIST += %D%/ftraced-maps@.service.in
+CLEANFILES += %D%/ftraced-maps@.service %D%/ftraced-stacks@.service
+EXTRA_DIST += %D%/ftraced-maps@.service.in %D%/ftraced-stacks@.service.in
 CLEANFILES += %D%/ftraced-capture@.service %D%/ftraced-rescue.service %D%/ftraced-ship.service
 EXTRA_DIST += %D%/ftraced-capture@.service.in %D%/ftraced-rescue.service.in %D%/ftraced-ship.service.in
 CLEANFILES += %D%/ftraced.service %D%/ftraced-restore.service

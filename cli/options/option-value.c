@@ -224,9 +224,36 @@ static int set_quantity(Options *o, const Option *option, uint64_t *at, const ch
         return STATUS_OK;
 }
 
+/* "copy[:BYTES][,1/N]" */
+static int set_stack(Options *o, const Option *option, const char *value) {
+        const char *comma = value ? strchrnul(value, ',') : NULL;
+        _cleanup_free_ char *first = value ? strndup(value, (size_t) (comma - value)) : NULL;
+        uint64_t bytes = SPEC_DEFAULT_STACK_BYTES, every = 0;
+
+        o->spec.user_stack = true;
+        o->spec.stack_bytes = o->spec.stack_every = 0;
+        if (!value)
+                return STATUS_OK;
+        if (!first)
+                return out_of_memory();
+        if (!(streq(first, "copy") ||
+              (startswith(first, "copy:") && parse_bytes(first + 5, &bytes) >= 0 &&
+               bytes >= SPEC_STACK_BYTES_MIN && bytes <= SPEC_STACK_BYTES_MAX)) ||
+            (*comma && !(startswith(comma, ",1/") &&
+                         parse_u64(comma + 3, SPEC_STACK_EVERY_MAX, &every) >= 0 && every > 0)))
+                return option_usage(o->verb,
+                                    "--%s: \"%s\" is not copy, copy:BYTES (1K to 48K) or either "
+                                    "with ,1/N behind it",
+                                    option->name, NAME_QUOTED(value));
+        o->spec.stack_bytes = bytes;
+        o->spec.stack_every = every;
+        return STATUS_OK;
+}
+
 bool option_has_optional_value(const Option *option) {
         return option->kind == OPTION_JSON_MODE || option->kind == OPTION_WAIT ||
-               option->kind == OPTION_KEEP || option->kind == OPTION_FLAG_OF;
+               option->kind == OPTION_KEEP || option->kind == OPTION_FLAG_OF ||
+               option->kind == OPTION_STACK;
 }
 
 int option_set_value(Options *o, const Option *option, const char *value) {
@@ -260,6 +287,8 @@ int option_set_value(Options *o, const Option *option, const char *value) {
                         return option_usage(o->verb, "--json: \"%s\" is neither short nor pretty",
                                             value);
                 return STATUS_OK;
+        case OPTION_STACK:
+                return set_stack(o, option, value);
         case OPTION_KEEP:
                 o->keep = true;
                 return value ? set_number(o, option, at, value) : STATUS_OK;

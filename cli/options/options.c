@@ -70,8 +70,8 @@ static const Option options[] = {
           .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.retval_functions) },
         { "kernel-stack",   0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.kernel_stack), NULL,
           "also record who calls the roots: the kernel's functions above them" },
-        { "user-stack",     0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.user_stack), NULL,
-          "also record which functions of the program led to the roots" },
+        { "user-stack",     0,  OPTIONS_RECORD, OPTION_STACK,    AT(spec.user_stack), "copy[:BYTES][,1/N]",
+          "also record which functions of the program led to the roots; \"copy\": by copies of the stacks, for programs without frame pointers" },
         { "what",           0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.what), NULL,
           "also record what the roots work on: file, port, device, task" },
         { "whose",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.whose), NULL,
@@ -444,7 +444,9 @@ int options_check(const Options *o, const Verb *v) {
 static bool sets_member(const Option *option, size_t offset) {
         return option->offset == AT(spec) + offset ||
                (option->kind == OPTION_FLAG_OF && option->list == AT(spec) + offset) ||
-               (option->kind == OPTION_LEAN && offset == offsetof(Spec, hooked));
+               (option->kind == OPTION_LEAN && offset == offsetof(Spec, hooked)) ||
+               (option->kind == OPTION_STACK && (offset == offsetof(Spec, stack_bytes) ||
+                                                 offset == offsetof(Spec, stack_every)));
 }
 
 json_t *options_spec_to_json(const Options *o, const Spec *spec) {

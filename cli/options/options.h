@@ -251,6 +251,7 @@ typedef enum OptionKind {
         OPTION_KEEP,     /* its value is optional: a flag, or uint64_t up to max */
         OPTION_CAPTURES, /* "3" or "20/day" */
         OPTION_SET,      /* json_t *: members of a Spec; repetitions add */
+        OPTION_STACK,    /* "copy:16K,1/10"; its value is optional */
         OPTION_FLAG_OF,  /* its value is optional: bool, or words for the Strv at `list` instead */
 } OptionKind;
 

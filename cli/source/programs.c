@@ -32,7 +32,7 @@ int source_programs_open(Programs **ret, Playback *p) {
         of.realtime_ns = m->stop.realtime_ns ?: now_ns(CLOCK_REALTIME);
         r = programs_new(ret, &of);
         if (r >= 0)
-                p->stacks->naming = (ProgramNaming){ programs_name, *ret };
+                p->stacks->naming = (ProgramNaming){ programs_name, programs_unwind, *ret };
         return MIN(r, 0);
 }
 
@@ -55,11 +55,25 @@ int source_programs_describe(const Programs *p, const Playback *playback, Strv *
                               "%s of %s stacks of programs may go on: 8 functions are the most "
                               "that the kernel records.",
                               FORMAT_COUNT(t->n_full), FORMAT_COUNT(t->n));
+        if (r >= 0 && playback->meta->spec.stack_bytes > 0 && !playback->copies)
+                r = strv_add(ret, "Copies of stacks are not there, or for root alone: stacks go as "
+                                  "far as there are frame pointers.");
+        if (r >= 0 && playback->copies && stack_copies_n_lost(playback->copies) > 0)
+                r = strv_addf(ret, "%s stacks were not copied: calls came too fast.",
+                              FORMAT_COUNT(stack_copies_n_lost(playback->copies)));
+        if (r >= 0 && t->n_cut > 0)
+                r = strv_addf(ret,
+                              "%s of %s stacks of programs are cut after the %s that were copied.",
+                              FORMAT_COUNT(t->n_cut), FORMAT_COUNT(t->n),
+                              FORMAT_BYTES(playback->meta->spec.stack_bytes));
         if (r >= 0 && t->n_early > 0)
                 r = strv_addf(ret, "%s of %s stacks of programs end early%s%s%s.",
                               FORMAT_COUNT(t->n_early), FORMAT_COUNT(t->n),
                               t->early_file ? ", one in " : "", t->early_file ?: "",
-                              t->early_file ? " (built without frame pointers?)" : "");
+                              !t->early_file ? ""
+                              : playback->meta->spec.stack_bytes > 0
+                                      ? " (without unwind tables?)"
+                                      : " (built without frame pointers?)");
         if (r >= 0 && t->n_unknown > 0)
                 r = strv_addf(ret,
                               "What was mapped in the process is not known of %s of %s stacks of "

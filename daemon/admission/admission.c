@@ -248,6 +248,29 @@ int admit_cpus(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
         return r;
 }
 
+int admit_stack_copies(const Spec *spec, Refusal *refusal) {
+        const struct {
+                bool is_there;
+                const char *field, *what, *why;
+        } others[] = {
+                { spec->comms.n > 0, "comms", "--comm", "cannot follow names; use --pid" },
+                { spec->cgroups.n > 0, "cgroups", "--cgroup",
+                  "cannot follow control groups; use --pid" },
+                { spec->in_kernel, "in_kernel", "--in-kernel", "are written to the disk" },
+                { spec->clock && !streq(spec->clock, "mono") && !streq(spec->clock, "boot") &&
+                          !streq(spec->clock, "local"),
+                  "clock", "--clock", "have times of the clocks mono, boot and local alone" },
+        };
+
+        for (size_t i = 0; spec->stack_bytes > 0 && i < ELEMENTSOF(others); i++)
+                if (others[i].is_there)
+                        return refusal_set_of(
+                                refusal, REFUSAL_INVALID_SPEC, "field", others[i].field,
+                                "%s does not go with --user-stack=copy: copies of stacks %s.",
+                                others[i].what, others[i].why);
+        return 0;
+}
+
 int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
         _cleanup_free_ char *names = NULL;
         _cleanup_strv_ Strv clocks = {};

@@ -178,6 +178,8 @@ int admit_together(const Spec *spec, const Strv *roots, const Strv *notrace, Ref
 int admit_cpus(const Tracefs *fs, const Spec *spec, Refusal *refusal);
 /* Whether this kernel has the trace clock. */
 int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal);
+/* Copies of stacks are only of tasks that are recorded, with times that can be compared, and on the disk. */
+int admit_stack_copies(const Spec *spec, Refusal *refusal);
 /*
  * All threads that the spec's processes have now, sorted: set_ftrace_pid takes threads, by the numbers that they have
  * outside of all containers, so REFUSED in one.  Where others

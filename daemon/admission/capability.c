@@ -38,6 +38,7 @@ enum {
         CAN_RETVAL,
         CAN_CALLERS,
         CAN_PROGRAMS,
+        CAN_COPIES,
         CAN_FIELDS,
         CAN_SCHED,
         CAN_COMM,
@@ -67,6 +68,10 @@ static const Capability capabilities[_CAN_N] = {
         [CAN_PROGRAMS] = { "user-stack", "--user-stack", "which functions of programs led there",
                            "dynamic_events events/ftrace/user_stack options/userstacktrace", NULL,
                            "5.11 with CONFIG_USER_STACKTRACE_SUPPORT and CONFIG_KPROBE_EVENTS" },
+        [CAN_COPIES] = { "stack-copies", "--user-stack=copy", "which, without frame pointers",
+                         "dynamic_events events/ftrace/user_stack options/userstacktrace "
+                         "events/sched/sched_switch/id", /* it is there for perf */
+                         NULL, "5.11 with CONFIG_USER_STACKTRACE_SUPPORT and CONFIG_PERF_EVENTS" },
         [CAN_FIELDS] = { "what", "--what", "what the roots work on, and fields of arguments",
                          "dynamic_events kprobe_events", NULL,
                          "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS, and "
@@ -133,6 +138,7 @@ int admit_capabilities(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
                 [CAN_RETVAL] = spec->retval || spec->retval_functions.n > 0,
                 [CAN_CALLERS] = spec->kernel_stack,
                 [CAN_PROGRAMS] = spec->user_stack,
+                [CAN_COPIES] = spec->stack_bytes > 0,
                 [CAN_FIELDS] = spec_asks_for_fields(spec),
                 [CAN_COMM] = spec->comms.n > 0,
                 [CAN_CGROUP] = spec->cgroups.n > 0,

@@ -197,6 +197,10 @@ int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *
                         refusal, REFUSAL_PERMISSION_DENIED, NULL,
                         "only root may record where programs are (--user-stack): they may be other "
                         "users'. Ask root for a profile that does");
+        if (r == 0 && spec->stack_bytes > 0) /* also what a profile says */
+                r = refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                                "only root may record copies of stacks (--user-stack=copy): there "
+                                "are secrets of other users in them, and no profile lends that");
         if (r == 0 && (asked & SPEC_ASKS_EVENTS))
                 r = check_events(&events, spec->black_box ? "have a black box record" : "record",
                                  &spec->events, refusal);

@@ -55,7 +55,8 @@ static const int allowed[] = {
         SCMP_SYS(exit_group),
 };
 
-_Static_assert(PRIVILEGE_PTRACE == CAP_SYS_PTRACE && PRIVILEGE_SYSLOG == CAP_SYSLOG,
+_Static_assert(PRIVILEGE_PTRACE == CAP_SYS_PTRACE && PRIVILEGE_SYSLOG == CAP_SYSLOG &&
+                       PRIVILEGE_ADMIN == CAP_SYS_ADMIN && PRIVILEGE_PERFMON == CAP_PERFMON,
                "linux/capability.h");
 
 /* capset(2) by hand: the one call does not justify a library. */
@@ -98,11 +99,13 @@ int privilege_raise_descriptors(void) {
         return 0;
 }
 
-static int allow(scmp_filter_ctx filter) {
+static int allow(scmp_filter_ctx filter, const int *more, size_t n) {
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(allowed); i++)
                 r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+        for (size_t i = 0; r >= 0 && i < n; i++)
+                r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, more[i], 0);
 #if defined(__s390x__)
         /* Its arguments are in memory, where no filter looks (linux 4.9 arch/s390/kernel/sys_s390.c,
          * mmap2; 6.14 has old_mmap). */
@@ -120,7 +123,7 @@ static int allow(scmp_filter_ctx filter) {
         return r;
 }
 
-static int filter_calls(void) {
+int sandbox_calls(const int *more, size_t n) {
         scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
         int r;
 
@@ -128,7 +131,7 @@ static int filter_calls(void) {
                 return ORIGIN(-ENOSYS); /* or no memory */
         r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
         if (r >= 0)
-                r = allow(filter);
+                r = allow(filter, more, n);
         if (r >= 0)
                 r = seccomp_load(filter);
         seccomp_release(filter);
@@ -174,5 +177,5 @@ int sandbox(SandboxPriority priority, uint64_t n_memory_bytes, uint64_t n_file_b
         r = limit_resources(n_memory_bytes, n_file_bytes);
         if (r >= 0)
                 r = privilege_drop(PRIVILEGE_NONE);
-        return r < 0 ? r : filter_calls();
+        return r < 0 ? r : sandbox_calls(NULL, 0);
 }

@@ -10,6 +10,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef enum SandboxPriority {
@@ -31,9 +32,13 @@ int sandbox(SandboxPriority priority, uint64_t n_memory_bytes, uint64_t n_file_b
  */
 typedef enum Privilege {
         PRIVILEGE_NONE = -1,
-        PRIVILEGE_PTRACE = 19, /* CAP_SYS_PTRACE */
-        PRIVILEGE_SYSLOG = 34, /* CAP_SYSLOG */
+        PRIVILEGE_PTRACE = 19,  /* CAP_SYS_PTRACE */
+        PRIVILEGE_ADMIN = 21,   /* CAP_SYS_ADMIN */
+        PRIVILEGE_SYSLOG = 34,  /* CAP_SYSLOG */
+        PRIVILEGE_PERFMON = 38, /* CAP_PERFMON */
 } Privilege;
 int privilege_drop(Privilege kept);
+/* Of system calls only those of a sandbox from now on, and @more, @n of them; any other ends the process.  0; -errno. */
+int sandbox_calls(const int *more, size_t n);
 /* The soft limit of descriptors becomes the hard one: a session needs up to four for each CPU. */
 int privilege_raise_descriptors(void);

@@ -326,6 +326,7 @@ static void session_go_on(Session *s, const char *why) {
                                      "missing: %s",
                                      origin_text(k));
                 r = session_look_after(s, 0, &what);
+                session_copy_stacks_again(s);
         }
         if (r < 0) {
                 log_error_errno(r, "Session \"%s\" cannot go on: %s failed: %m", s->meta->name,

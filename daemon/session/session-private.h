@@ -18,6 +18,7 @@
 #include "daemon/lean/lean.h"
 #include "daemon/record/reader.h"
 #include "daemon/record/recorder.h"
+#include "daemon/record/stack-copier.h"
 #include "daemon/session/session.h"
 #include "daemon/symbols/kernel-symbols.h"
 #include "daemon/watch/watch.h"
@@ -145,6 +146,7 @@ struct Session {
         Recorder *recorder;
         Rotation *rotation;
         Health *health;
+        StackCopier *stacks; /* NULL: none are copied */
         bool are_pipes_held; /* the service manager has copies of its descriptors */
         SessionSync sync;
         Guard guard;
@@ -237,6 +239,12 @@ void session_look_at_owners_soon(Session *s, bool is_due);
 /* Notes what programs have mapped, if that is recorded, as a task. */
 void session_look_at_maps_soon(Session *s);
 void session_look_at_maps_again(Session *s); /* when recording is off */
+/* If the stacks of programs are to be copied: has what does that opened, or warns, and returns 0; switches it on or off; the
+ * same of a session that another daemon began, as a task; ends it, before its probes are removed. */
+int session_open_stacks(Session *s, Refusal *unused);
+void session_copy_stacks(Session *s, bool on);
+void session_copy_stacks_again(Session *s);
+void session_end_stacks(Session *s);
 /* Who joins is noticed, if tasks may, until before the tracer is switched off.  0 or -errno. */
 int session_follow_tasks(Session *s);
 void session_unfollow_tasks(Session *s);

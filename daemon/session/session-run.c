@@ -77,6 +77,7 @@ int session_go(Session *s, const char **ret_what) {
                 return r;
         if (!s->meta->spec.in_kernel)
                 recorder_set_held(s->recorder, false);
+        session_copy_stacks(s, true);
         session_enter(s, SESSION_RECORDING, NULL);
         session_look_at_owners_soon(s, true);
         session_look_at_maps_soon(s);
@@ -120,6 +121,7 @@ static void drain(Session *s, const ClockTuple *at, const char *reason) {
         session_save(s);
         session_end_snapshot(s);
         recorder_stop(s->recorder);
+        session_copy_stacks(s, false);
         session_tell(s);
 }
 
@@ -167,6 +169,7 @@ void session_pause(Session *s, const char *reason) {
         session_hooks_interrupt(s);
         switch_off(s, &at);
         recorder_set_held(s->recorder, true);
+        session_copy_stacks(s, false);
         session_enter(s, SESSION_ARMED, NULL);
         r = session_snapshot(s, reason, NULL, NULL);
         if (r < 0)
@@ -197,6 +200,7 @@ int session_take_down(Session *s, TakeDown how) {
         s->deadline = sd_event_source_disable_unref(s->deadline);
         s->clock = sd_event_source_disable_unref(s->clock);
         s->health = health_free(s->health);
+        session_end_stacks(s);
         if (how == TAKE_DOWN_UNDONE && s->tracer)
                 (void) tracer_set_recording(s->tracer, false);
         s->rotation = rotation_free(s->rotation);

@@ -237,7 +237,8 @@ static int session_wait_for(Session *s, Refusal *refusal) {
 static int (*const start_steps[])(Session *s, Refusal *refusal) = {
         session_wait_for,  session_store_types,   session_store_symbols,
         session_arm,       session_make_dir,      session_copy_tracing,
-        session_open_cpus, session_store_symbols, session_begin,
+        session_open_cpus, session_open_stacks,   session_store_symbols,
+        session_begin,
 };
 
 static void undo(Session *s) {

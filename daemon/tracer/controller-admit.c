@@ -74,6 +74,12 @@ static int admit_spec(const Controller *c, const SessionMeta *m, const MemoryUse
         if (r == 0)
                 r = admit_clock(&c->fs, spec, refusal);
         if (r == 0)
+                r = admit_stack_copies(spec, refusal);
+        if (r == 0 && a->is_dry && spec->stack_bytes > 0)
+                r = strv_add(&a->warnings,
+                             "stacks are copied by perf events on the probes of roots: no files of "
+                             "tracefs, and they end with ftraced");
+        if (r == 0)
                 r = admit_events(&c->fs, spec, refusal);
         if (r == 0)
                 r = admit_processes(&c->fs, spec, &a->threads, &a->warnings, refusal);

@@ -16,6 +16,7 @@
 #include "daemon/lean/lean.h"
 #include "daemon/record/recorder.h"
 #include "daemon/tracer/controller.h"
+#include "meta/event-choice.h"
 #include "meta/meta.h"
 #include "retention/boot-clock.h"
 #include "store/session-dir.h"
@@ -327,6 +328,32 @@ int maps_ask(uid_t only, Buf *out);
 bool maps_are_whole(const Buf *answer);
 bool maps_are_partial(const Buf *maps);
 const char *maps_reader(void); /* who is asked */
+
+/*
+ * Stacks: who opens what copies them (spaces/stack-copies.h; daemon/record/stack-copier.h)
+ */
+#define STACKS_SOCKET RUNSTATEDIR "/ftraced-stacks/socket"
+
+/* What is asked, one after the other; each is answered with an i32, 0 or -errno, and with a descriptor if it is 0. */
+typedef struct StackAsk {
+        uint32_t n_bytes, every;
+        int32_t clock; /* CLOCK_MONOTONIC, CLOCK_BOOTTIME; -1: the kernel's local one */
+        int32_t pid;   /* a thread, with whom it forks; -1: all */
+        uint32_t cpu, zero;
+        char event[EVENT_WORD_MAX + 1];
+} StackAsk;
+
+/* Whether it may be asked for, by its name alone; within @n_max bytes. */
+bool stack_event_is_valid(const char *name, size_t n_max);
+/* Answers who is connected by @fd: the whole of "ftraced --stacks".  0 or -errno. */
+int stacks_serve(int fd);
+/* Before privileges are dropped: if this process may open such events, a child keeps that.  0 or -errno. */
+int stacks_opener_start(void);
+/* A descriptor to ask by, of the child or else the service; -ENOENT, -ECONNREFUSED: there is none; -errno. */
+int stacks_connect(void);
+/* An event's descriptor, or -errno. */
+int stacks_ask(int fd, const StackAsk *ask);
+const char *stacks_opener(void); /* who is asked */
 
 /*
  * Owner look: whose tasks are now, added to the session's tracing/owners (owner/owners.h)

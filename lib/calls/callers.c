@@ -115,7 +115,9 @@ typedef struct KnownStack {
         uint32_t n;
         enum { STACK_UNTOLD, STACK_FULL, STACK_EARLY, STACK_UNKNOWN } how; /* what lacks in it */
         const char *file; /* EARLY: the outermost function's; NULL: not known */
-        uint64_t addresses[PROGRAM_FRAMES_MAX];
+        bool is_unwound;
+        UnwindEnd end; /* of one that is */
+        uint64_t *addresses;
 } KnownStack;
 
 int program_stacks_new(ProgramStacks **ret, Spaces *spaces) {
@@ -197,12 +199,15 @@ static bool is_outermost(const Function *f) {
 
 /* Its functions.  0 or -ENOMEM. */
 static int make_known(ProgramStacks *p, KnownStack *k, uint64_t timestamp_ns) {
-        const Function *functions[2 * PROGRAM_FRAMES_MAX];
+        const Function *functions[2 * UNWIND_FRAMES_MAX + 1], *skipped;
         bool is_whole = false, is_known = false, is_told = false;
         size_t n = 0;
 
+        skipped = intern_function(p, SKIPPED_LABEL, strlen(SKIPPED_LABEL), strlen(SKIPPED_LABEL));
+        if (!skipped)
+                return -ENOMEM;
         for (uint32_t i = 0; i < k->n; i++) {
-                ProgramFrame frame = { .is_return = i > 0 };
+                ProgramFrame frame = { .is_unwound = k->is_unwound, .is_return = i > 0 };
                 SpacePlace place;
 
                 /* The address behind the call may be another function's. */
@@ -218,23 +223,24 @@ static int make_known(ProgramStacks *p, KnownStack *k, uint64_t timestamp_ns) {
                 is_known = is_known || place.file || frame.n_name > 0;
                 k->file = place.file ? place.file->name : NULL;
                 is_whole = is_whole || is_outermost(functions[n - 1]);
-                if (frame.hides_caller && i + 1 < k->n) {
-                        functions[n] = intern_function(p, SKIPPED_LABEL, strlen(SKIPPED_LABEL),
-                                                       strlen(SKIPPED_LABEL));
-                        if (!functions[n++])
-                                return -ENOMEM;
-                }
+                if (!k->is_unwound && frame.hides_caller && i + 1 < k->n)
+                        functions[n++] = skipped;
         }
-        k->how = !is_known                                 ? STACK_UNKNOWN
-                 : is_whole                                ? STACK_UNTOLD
-                 : k->n == PROGRAM_FRAMES_MAX && n >= k->n ? STACK_FULL
-                 : is_told                                 ? STACK_EARLY
-                                                           : STACK_UNTOLD;
+        if (k->is_unwound && k->end == UNWIND_END_CUT)
+                functions[n++] = skipped;
+        k->how = !is_known                                                  ? STACK_UNKNOWN
+                 : is_whole || (k->is_unwound && k->end != UNWIND_END_LOST) ? STACK_UNTOLD
+                 : k->is_unwound                                            ? STACK_EARLY
+                 : k->n == PROGRAM_FRAMES_MAX && n >= k->n                  ? STACK_FULL
+                 : is_told                                                  ? STACK_EARLY
+                                                                            : STACK_UNTOLD;
         return callers_get(&p->set, k->root, functions, n, true, &k->callers);
 }
 
 static void count(ProgramStacks *p, KnownStack *k) {
         p->told.n++;
+        p->told.n_unwound += k->is_unwound;
+        p->told.n_cut += k->is_unwound && k->end == UNWIND_END_CUT;
         p->told.n_full += k->how == STACK_FULL;
         p->told.n_early += k->how == STACK_EARLY;
         p->told.n_unknown += k->how == STACK_UNKNOWN;
@@ -242,40 +248,61 @@ static void count(ProgramStacks *p, KnownStack *k) {
                 p->told.early_file = k->file;
 }
 
+static void forget_known(ProgramStacks *p) {
+        for (size_t i = 0; i < p->n_known; i++)
+                free(p->known[i].addresses);
+        p->n_known = 0;
+        hash_clear(&p->known_at);
+        free(TAKE_PTR(p->known));
+}
+
 int program_stacks_get(ProgramStacks *p, int32_t tgid, const Function *root, uint64_t timestamp_ns,
-                       const uint64_t *addresses, size_t n, const Callers **ret) {
+                       const uint64_t *addresses, size_t n, StackCopy *copy, const Callers **ret) {
         uint64_t state = spaces_state(p->spaces, tgid, timestamp_ns), key;
+        uint64_t unwound[UNWIND_FRAMES_MAX];
         KnownStack k = { .root = root, .state = state, .tgid = tgid };
         const HashSlot *slot;
         int r;
 
         *ret = NULL;
+        n = MIN(n, (size_t) PROGRAM_FRAMES_MAX);
+        if (copy && copy->tgid == tgid && p->naming.unwind) {
+                size_t n_unwound = p->naming.unwind(p->naming.userdata, p->spaces, copy,
+                                                    timestamp_ns, unwound, &k.end);
+
+                k.is_unwound = n_unwound > n || k.end == UNWIND_END_WHOLE;
+                addresses = k.is_unwound ? unwound : addresses;
+                n = k.is_unwound ? n_unwound : n;
+        }
         if (n == 0)
                 return 0;
-        k.n = (uint32_t) MIN(n, (size_t) PROGRAM_FRAMES_MAX);
-        memcpy(k.addresses, addresses, k.n * sizeof(*addresses));
-        key = hash_bytes(hash_key(root) ^ state ^ (uint64_t) tgid, (const char *) k.addresses,
-                         k.n * sizeof(*addresses));
+        k.n = (uint32_t) n;
+        key = hash_bytes(hash_key(root) ^ state ^ (uint64_t) tgid, (const char *) addresses,
+                         n * sizeof(*addresses)) +
+              k.is_unwound + 2 * k.end;
         hash_each (slot, &p->known_at, key) {
                 KnownStack *known = &p->known[slot->value - 1];
 
                 if (known->root == root && known->state == state && known->tgid == tgid &&
-                    known->n == k.n &&
-                    memcmp(known->addresses, k.addresses, k.n * sizeof(*addresses)) == 0) {
+                    known->n == k.n && known->is_unwound == k.is_unwound && known->end == k.end &&
+                    memcmp(known->addresses, addresses, n * sizeof(*addresses)) == 0) {
                         count(p, known);
                         *ret = known->callers;
                         return 0;
                 }
         }
+        if (p->n_known == KNOWN_MAX)
+                forget_known(p);
+        k.addresses = malloc(n * sizeof(*addresses));
+        if (!k.addresses)
+                return -ENOMEM;
+        memcpy(k.addresses, addresses, n * sizeof(*addresses));
         r = make_known(p, &k, timestamp_ns);
-        if (r < 0)
-                return r;
-        if (p->n_known == KNOWN_MAX) {
-                p->n_known = 0;
-                hash_clear(&p->known_at);
-                free(TAKE_PTR(p->known));
+        if (r < 0 || !ARRAY_ADD(p->known, p->n_known, k)) {
+                free(k.addresses);
+                return r < 0 ? r : -ENOMEM;
         }
-        if (!ARRAY_ADD(p->known, p->n_known, k) || hash_add(&p->known_at, key, p->n_known) < 0)
+        if (hash_add(&p->known_at, key, p->n_known) < 0)
                 return -ENOMEM;
         count(p, &k);
         *ret = k.callers;
@@ -289,7 +316,7 @@ ProgramStacks *program_stacks_free(ProgramStacks *p) {
                 free((void *) (uintptr_t) p->functions.slots[i].value);
         callers_done(&p->set);
         hash_done(&p->functions);
+        forget_known(p);
         hash_done(&p->known_at);
-        free(p->known);
         return mfree(p);
 }

@@ -170,7 +170,8 @@ static int open_events(Playback *p) {
                         r = add_told(p, &e, text, false) ?: add_values(p, &e, text);
         }
         if (r >= 0 && p->spaces)
-                values_set_program_stacks(p->values, p->meta->spec.kernel_stack);
+                values_set_program_stacks(p->values, p->meta->spec.kernel_stack,
+                                          p->meta->spec.stack_bytes > 0);
         if (r >= 0 && values_n(p->values) == 0)
                 p->values = values_free(p->values);
         return MIN(r, 0);
@@ -256,7 +257,11 @@ static int open_spaces(Playback *p) {
         if (m->spec.pids.n + m->spec.comms.n + m->spec.cgroups.n > 0 || m->filters ||
             clock_tuple_is_set(&m->kept_since))
                 spaces_lose(p->spaces, UINT64_MAX);
-        return load_spaces(p);
+        /* Of a live one it is not known yet what is behind the last event of a CPU. */
+        r = m->spec.stack_bytes > 0 && !session_state_is_live(m->state)
+                    ? stack_copies_open(&p->copies, session_dir_fd(p->dir))
+                    : 0;
+        return r < 0 ? r : load_spaces(p);
 }
 
 /* What to draw beside neighbours.  Where only returns were recorded, sessions at the same time were for the same roots, or flat
@@ -304,6 +309,8 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
                 .foreign = p->foreign,
                 .spaces = p->spaces,
                 .stacks = p->stacks,
+                .are_copied = meta->spec.stack_bytes > 0,
+                .copies = p->copies,
                 .values = p->values,
                 .keep = meta->neighbours.n > 0 ? keep_beside(p) : STEPS_ALL,
                 /* Neighbours may come. */
@@ -424,6 +431,7 @@ Playback *playback_free(Playback *p) {
         stream_free(p->stream);
         values_free(p->values);
         program_stacks_free(p->stacks);
+        stack_copies_free(p->copies);
         spaces_free(p->spaces);
         functions_done(&p->functions);
         unhooked_done(&p->unhooked);

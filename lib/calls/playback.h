@@ -23,6 +23,7 @@ typedef struct Playback {
         Owners *owners; /* NULL: whose tasks are was not recorded */
         Spaces *spaces; /* NULL: programs' stacks were not recorded, like the next */
         ProgramStacks *stacks;
+        StackCopies *copies; /* NULL: there are none, or they are not for you */
         Functions functions;
         Unhooked unhooked;
         Stream *stream;

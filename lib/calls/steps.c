@@ -45,12 +45,54 @@ static _cold_ int note_others(Steps *s, const Event *e) {
         return told < 0 ? told : owner != 0 ? owner : told == SPACES_ASKED ? 0 : told;
 }
 
+/*
+ * The copy that was taken with the user_stack @e: before whatever is behind that on its CPU, but for the kernel_stack, which is
+ * held, and what the kernel calls to take either, which is no step.  1, 0, -errno.
+ */
+static int find_copy(Steps *s, const Event *e, StackCopy *ret) {
+        uint64_t from_ns = e->timestamp_ns, addresses[CALLERS_MAX];
+        const Event *next = stream_peek_same_cpu(s->stream);
+        uint32_t cpu = e->cpu;
+        int32_t pid = e->pid, tgid;
+        int r = 0;
+
+        for (; next && next->pid == pid && !next->missed; next = stream_peek_same_cpu(s->stream)) {
+                const Function *f = NULL;
+                int n = 0;
+
+                if (next->kind == EVENT_ENTRY || next->kind == EVENT_EXIT) {
+                        f = functions_get(s->functions, next->func, next->timestamp_ns);
+                        r = f ? values_hide(s->values, next, f) : -ENOMEM;
+                        if (r == 0)
+                                break;
+                } else {
+                        n = foreign_stack(s->foreign, next, addresses, CALLERS_MAX, &tgid);
+                        if (n < 0 || tgid != 0 || s->has_held)
+                                break;
+                        s->held = *next;
+                        s->has_held = true;
+                        from_ns = next->timestamp_ns;
+                        r = values_take_stack(s->values, next, addresses, (size_t) n,
+                                              &s->held_callers);
+                }
+                if (r >= 0)
+                        r = stream_drop_same_cpu(s->stream);
+                if (r < 0)
+                        return r;
+        }
+        if (!s->copies || (next && next->missed))
+                return 0;
+        return stack_copies_find(s->copies, cpu, pid, from_ns,
+                                 next ? next->timestamp_ns : UINT64_MAX, ret);
+}
+
 /* 1: it is a program's stack, and no step unless *@ret is there; 0; -ENOMEM. */
 static int take_stack(Steps *s, const Event *e, const Callers **ret) {
         const Function *root = values_take_root(s->values, e);
-        uint64_t addresses[CALLERS_MAX];
+        uint64_t addresses[CALLERS_MAX], timestamp_ns = e->timestamp_ns;
+        StackCopy copy;
         int32_t tgid;
-        int n = foreign_stack(s->foreign, e, addresses, CALLERS_MAX, &tgid), r;
+        int n = foreign_stack(s->foreign, e, addresses, CALLERS_MAX, &tgid), r, k = 0;
 
         if (n < 0)
                 return 0;
@@ -58,20 +100,16 @@ static int take_stack(Steps *s, const Event *e, const Callers **ret) {
                 return values_take_stack(s->values, e, addresses, (size_t) n, ret);
         if (!s->stacks)
                 return 0;
-        r = spaces_note_thread(s->spaces, e->pid, tgid, e->timestamp_ns);
+        r = spaces_note_thread(s->spaces, e->pid, tgid, timestamp_ns);
+        if (r >= 0 && root && s->are_copied)
+                r = k = find_copy(s, e, &copy);
         if (r >= 0 && root)
-                r = program_stacks_get(s->stacks, tgid, root, e->timestamp_ns, addresses,
-                                       (size_t) n, ret);
+                r = program_stacks_get(s->stacks, tgid, root, timestamp_ns, addresses, (size_t) n,
+                                       k > 0 ? &copy : NULL, ret);
         return r < 0 ? r : 1;
 }
 
-/* An event of another kind. */
-static int fill_other(Steps *s, const Event *e, Step *ret) {
-        const Callers *callers = NULL;
-        int r = s->values && s->foreign ? take_stack(s, e, &callers) : 0;
-
-        if (r < 0 || (r > 0 && !callers))
-                return r;
+static int make_other(Steps *s, const Event *e, const Callers *callers, Step *ret) {
         *ret = (Step){
                 .kind = STEP_OTHER,
                 .cpu = e->cpu,
@@ -86,6 +124,23 @@ static int fill_other(Steps *s, const Event *e, Step *ret) {
                 .callers = callers,
         };
         return fill_comm(s, ret);
+}
+
+/* An event of another kind, of which the stream may have lost the place meanwhile. */
+static int fill_other(Steps *s, const Event *e, Step *ret) {
+        const Callers *callers = NULL;
+        Event copy = *e;
+        int r = s->values && s->foreign ? take_stack(s, e, &callers) : 0;
+
+        if (r < 0 || (r > 0 && !callers))
+                return r;
+        return make_other(s, callers ? &copy : e, callers, ret);
+}
+
+/* The kernel's stack behind a program's.  As fill_step(). */
+static _cold_ int fill_held(Steps *s, Step *ret) {
+        s->has_held = false;
+        return s->held_callers ? make_other(s, &s->held, s->held_callers, ret) : 1;
 }
 
 static inline int fill_return(const Steps *s, Step *step, const Event *exit) {
@@ -202,6 +257,11 @@ static inline int next_step(Steps *s, uint64_t until_ns, Step *ret) {
                 const Event *event;
                 int r;
 
+                if (_unlikely_(s->has_held)) {
+                        r = fill_held(s, ret);
+                        if (r <= 0)
+                                return r < 0 ? r : 1;
+                }
                 if (_unlikely_(s->kept))
                         event = TAKE_PTR(s->kept);
                 else {

@@ -133,8 +133,8 @@ int values_enter(Values *v, const Event *e, Step *step);
 /* The end of one, whose value goes into @step if it is known.  0 or -ENOMEM. */
 int values_leave(Values *v, const Event *e, Step *step);
 /* A user_stack is behind each event of the recording, and what the kernel calls to take it is left out; @has_kernel_stacks: and
- * then a kernel_stack is behind the probes of roots. */
-void values_set_program_stacks(Values *v, bool has_kernel_stacks);
+ * then a kernel_stack is behind the probes of roots; @has_copies: and what the kernel calls to copy stacks is. */
+void values_set_program_stacks(Values *v, bool has_kernel_stacks, bool has_copies);
 #define CALLERS_MAX 256 /* more are not told */
 
 /* The root directly behind whose probe @e comes, in its task and outside of interrupts; NULL: none.  Told once. */
@@ -170,6 +170,10 @@ int callers_above(Functions *functions, const Function *root, uint64_t timestamp
  *
  * A user_stack has at most 8 addresses, by frame pointers.  A function that keeps none hides its caller, and a
  * register that holds something else ends the stack.
+ *
+ * With copies of stacks (spaces/stack-copies.h) .eh_frame tells instead, if that tells more.  A copy is of a call if it was
+ * taken by the same task on the same CPU between its user_stack, behind a kernel_stack if there is one, and the next event
+ * of that CPU: the probe has both made before anything else happens there.
  */
 #define PROGRAM_FRAMES_MAX 8 /* linux 6.12 kernel/trace/trace.h, FTRACE_STACK_ENTRIES of a user's */
 
@@ -180,6 +184,7 @@ typedef struct ProgramStacksTold {
                 n_full; /* as many as the kernel records, and none of them is what a program begins with */
         uint64_t n_early;   /* fewer, likewise, and the last one is known */
         uint64_t n_unknown; /* likewise, and of no address it is known what was mapped there */
+        uint64_t n_unwound, n_cut; /* by a copy; which was too short, and has no more */
         const char
                 *early_file; /* where the first of those that end early ends; NULL: there is none */
 } ProgramStacksTold;
@@ -196,9 +201,10 @@ struct ProgramStacks {
 };
 
 int program_stacks_new(ProgramStacks **ret, Spaces *spaces);
-/* Who had called @root from outside of the kernel.  *@ret NULL: nobody.  0 or -ENOMEM. */
+/* Who had called @root from outside of the kernel, by the addresses that the kernel found or, if that tells more, by @copy,
+ * which is changed; NULL: there is none.  *@ret NULL: nobody.  0 or -ENOMEM. */
 int program_stacks_get(ProgramStacks *p, int32_t tgid, const Function *root, uint64_t timestamp_ns,
-                       const uint64_t *addresses, size_t n, const Callers **ret);
+                       const uint64_t *addresses, size_t n, StackCopy *copy, const Callers **ret);
 ProgramStacks *program_stacks_free(ProgramStacks *p);
 DEFINE_CLEANUP(ProgramStacks *, program_stacks_free);
 
@@ -219,6 +225,8 @@ typedef struct Steps {
         Foreign *foreign; /* what prints events of other kinds; NULL: they have no text */
         Spaces *spaces;   /* NULL: programs' stacks were not recorded, as of the next */
         ProgramStacks *stacks;
+        bool are_copied;     /* the stacks */
+        StackCopies *copies; /* NULL: there are none to be read */
         Values *values; /* what tells of calls what they were given and return; NULL: only entries and exits do */
         StepsKeep
                 keep; /* what is passed on; events of other kinds whose format is there were asked for, and stay */
@@ -236,6 +244,9 @@ typedef struct Steps {
         } * cpus;
         size_t n_cpus;
         const Event *kept; /* its LOST has been handed out */
+        Event held;        /* a kernel_stack, to be handed out next, and what is on it */
+        const Callers *held_callers;
+        bool has_held;
         uint64_t n_lost;
 } Steps;
 

@@ -38,8 +38,9 @@ enum {
 /* Where a probe is a breakpoint, and instances' filters cannot leave out what a function calls. */
 static const char *const handlers[] = {
         "do_debug_exception", "do_el1_brk64",
-        /* the last one takes programs' stacks */ "stack_trace_save_user"
+        /* stacks; and on 7.2 copies */ "stack_trace_save_user", "perf_swevent_get_recursion_context", "perf_tp_event"
 };
+#define N_COPYING 2
 /* What fprobes read memory with, below the call that they are of (linux 6.12 kernel/trace/trace_probe_kernel.h). */
 static const char *const readers[] = { "copy_from_kernel_nofault", "copy_from_user_nofault",
                                        "strncpy_from_kernel_nofault", "strncpy_from_user_nofault",
@@ -103,7 +104,8 @@ struct Values {
         CallersSet callers;
         bool has_kprobes;    /* or kretprobes: not all are fprobes */
         bool has_stacks, has_objects;
-        bool has_program_stacks, has_no_kernel_stacks;
+        size_t n_handlers; /* 0: no programs' stacks are taken */
+        bool has_no_kernel_stacks;
         bool has_entries; /* not only ends are recorded */
         bool tells;       /* fprobes' return addresses are the graph's where that has put its own */
         TailSampler line; /* what waits */
@@ -162,8 +164,8 @@ int values_add(Values *v, const char *name, const char *function, const char *fo
         return 0;
 }
 
-void values_set_program_stacks(Values *v, bool has_kernel_stacks) {
-        v->has_program_stacks = true;
+void values_set_program_stacks(Values *v, bool has_kernel_stacks, bool has_copies) {
+        v->n_handlers = ELEMENTSOF(handlers) - (has_copies ? 0 : N_COPYING);
         v->has_no_kernel_stacks = !has_kernel_stacks;
 }
 
@@ -287,7 +289,7 @@ static int look_at(Values *v, const Function *f) {
                         what |= v->probes[i].format.is_entry ? ENTRY_PROBED : EXIT_PROBED;
                         what |= v->probes[i].format.n_fields > 0 ? OBJECT_PROBED : 0;
                 }
-        for (size_t i = 0; i < ELEMENTSOF(handlers) - !v->has_program_stacks; i++)
+        for (size_t i = 0; i < (v->n_handlers ?: ELEMENTSOF(handlers) - N_COPYING - 1); i++)
                 if (is_called(f, handlers[i]))
                         what |= HANDLES_PROBES;
         for (size_t i = 0; i < ELEMENTSOF(readers); i++)

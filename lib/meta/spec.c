@@ -119,6 +119,9 @@ static const SpecMember members[] = {
         FLAG(retval, "RetVal", BOOL, VIEW),
         FLAG(kernel_stack, "KernelStack", BOOL, VIEW),
         FLAG(user_stack, "UserStack", BOOL, VIEW),
+        NUMBER(stack_bytes, SPEC_STACK_BYTES_MIN, SPEC_STACK_BYTES_MAX, 0, "StackCopy", BYTES,
+               VIEW), /* complete() */
+        NUMBER(stack_every, 0, SPEC_STACK_EVERY_MAX, 0, "StackEvery", NUMBER, VIEW),
         FLAG(whose, "Whose", BOOL, VIEW),
         PATTERNS(retval_functions, SPEC_MAX_VALUES, "RetValFunctions", WORDS, VIEW),
         LIST(args_functions, SPEC_MAX_VALUES, ARGS_CHOICE_MAX, args_choice_is_valid,
@@ -185,11 +188,13 @@ int spec_member_to_json(json_t *o, const Spec *spec, size_t offset) {
         return ORIGIN(-ENOENT);
 }
 
-/* A black box is a ring in the kernel, with what the kernel says: of a panic, for one.  Whoever may say a member may say
+/* Copies of stacks are beside what the kernel says of them, in whole words.  A black box is a ring in the kernel, with what the kernel says: of a panic, for one.  Whoever may say a member may say
  * what it brings along: its row has the bits of both. */
 static int complete(Spec *spec) {
         static const char messages[] = "printk:console";
 
+        spec->user_stack |= spec->stack_bytes > 0;
+        spec->stack_bytes &= ~UINT64_C(7);
         if (!spec->black_box)
                 return 0;
         spec->in_kernel = spec->ring = true;

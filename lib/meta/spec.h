@@ -86,7 +86,9 @@ typedef struct Spec {
         bool retval; /* and what the roots return, where the kernel does it by itself what all do */
         bool kernel_stack; /* and who calls the roots: the kernel's stack above each call of one */
         bool user_stack;   /* and above that the program's own (spaces/spaces.h) */
-        bool whose;        /* and whose tasks are (lib/owner/owners.h) */
+        uint64_t stack_bytes;  /* of each stack that are copied besides, to be unwound; 0: none */
+        uint64_t stack_every;  /* of so many calls on a CPU one; 0: of each */
+        bool whose;            /* and whose tasks are (lib/owner/owners.h) */
         Strv retval_functions; /* names and globs: what these return, too */
         Strv args_functions;   /* the same for arguments, or of fields (types/args-choice.h) */
         bool what;             /* and what the roots work on: files, ports, devices, tasks */
@@ -106,6 +108,10 @@ typedef struct Spec {
 } Spec;
 
 #define SPEC_DEFAULT_BUDGET_PPM 20000
+#define SPEC_DEFAULT_STACK_BYTES 8192
+#define SPEC_STACK_BYTES_MIN 1024
+#define SPEC_STACK_BYTES_MAX 49152 /* a record has less than 64 KiB */
+#define SPEC_STACK_EVERY_MAX 1000000
 #define SPEC_MAX_EVENTS 256
 #define SPEC_MAX_VALUES 64 /* patterns in each of the two lists of functions with values */
 #define SPEC_DEFAULT_CLOCK "mono"

@@ -10,6 +10,6 @@ noinst_LIBRARIES += %D%/libprograms.a
 	%D%/programs.c \
 	%D%/programs.h
 if HAVE_ELFUTILS
-%C%_libprograms_a_SOURCES += %D%/program-image.c
+%C%_libprograms_a_SOURCES += %D%/program-image.c %D%/unwind.c
 endif
 programs_libs = %D%/libprograms.a

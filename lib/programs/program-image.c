@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "programs/programs-private.h"
 
 #define FILE_BYTES_MAX ((off_t) 512 << 20)
@@ -45,6 +46,9 @@ struct ProgramImage {
         ImageSymbol *symbols;
         size_t n_symbols;
         char *name; /* the last one, demangled */
+        UnwindRules **rules;
+        size_t n_rules;
+        Hash rules_at; /* index + 1 by the place in the file */
 };
 
 /* --- opening ----------------------------------------------------------------------------------- */
@@ -255,6 +259,70 @@ static bool hides_caller(const ProgramImage *i, uint64_t address) {
         return is_hidden;
 }
 
+/* --- unwinding ----------------------------------------------------------------------------------- */
+
+#define RULES_MAX 16384 /* then all are read anew */
+
+static UnwindRules *rules_free(UnwindRules *r) {
+        if (r)
+                free(r->frame);
+        return mfree(r);
+}
+
+static void forget_rules(ProgramImage *i) {
+        for (size_t k = 0; k < i->n_rules; k++)
+                (void) rules_free(i->rules[k]);
+        i->n_rules = 0;
+        hash_clear(&i->rules_at);
+        free(TAKE_PTR(i->rules));
+}
+
+/* NULL: libdw knows none.  What it says in @room has to be pointed at anew. */
+static UnwindRules *read_rules(const ProgramImage *i, uint64_t address) {
+        UnwindRules *r = calloc(1, sizeof(*r));
+        Dwarf_Op *ops;
+        size_t n = 0;
+        int ra;
+
+        if (!r || !i->cfi || dwarf_cfi_addrframe(i->cfi, address - i->cfi_bias, &r->frame) != 0)
+                return rules_free(r);
+        ra = dwarf_frame_info(r->frame, NULL, NULL, &r->is_signal);
+        if (ra < 0 || ra >= 32 || dwarf_frame_cfa(r->frame, &ops, &n) != 0 || n == 0)
+                return rules_free(r);
+        r->return_register = (uint8_t) ra;
+        r->cfa = (UnwindRule){ .kind = UNWIND_BY_OPS, .n = (uint32_t) n, .ops = ops };
+        for (int k = 0; k < 32; k++) {
+                UnwindRule *rule = &r->registers[k];
+
+                if (dwarf_frame_register(r->frame, k, rule->room, &ops, &n) != 0)
+                        continue;
+                rule->n = (uint32_t) n;
+                rule->ops = ops;
+                rule->kind = n > 0 ? UNWIND_BY_OPS : ops ? UNWIND_UNDEFINED : UNWIND_SAME;
+        }
+        return r;
+}
+
+const UnwindRules *program_image_rules(ProgramImage *i, uint64_t at) {
+        size_t known = hash_get(&i->rules_at, at + 1);
+        UnwindRules *r;
+        uint64_t address;
+
+        if (known > 0)
+                return i->rules[known - 1];
+        if (!find_address(i, at, &address))
+                return NULL;
+        if (i->n_rules == RULES_MAX)
+                forget_rules(i);
+        r = read_rules(i, address);
+        if (!ARRAY_ADD(i->rules, i->n_rules, r))
+                return rules_free(r);
+        (void) hash_set(&i->rules_at, at + 1, i->n_rules);
+        return r;
+}
+
+/* --- names --------------------------------------------------------------------------------------- */
+
 static const ImageSymbol *find_symbol(const ProgramImage *i, uint64_t address) {
         size_t k = BISECT(0, i->n_symbols, x, i->symbols[x].start <= address);
         const ImageSymbol *s = k > 0 ? &i->symbols[k - 1] : NULL;
@@ -270,7 +338,7 @@ void program_image_name(ProgramImage *i, uint64_t at, ProgramFrame *frame) {
         if (!find_address(i, at, &address))
                 return;
         frame->address = address - i->bias + frame->is_return;
-        frame->is_wrong = frame->is_return && !is_behind_call(i, at);
+        frame->is_wrong = frame->is_return && !frame->is_unwound && !is_behind_call(i, at);
         if (frame->is_wrong)
                 return;
         frame->hides_caller = hides_caller(i, address);
@@ -280,12 +348,14 @@ void program_image_name(ProgramImage *i, uint64_t at, ProgramFrame *frame) {
         free(i->name);
         i->name = demangle(s->name);
         frame->name = i->name ?: s->name;
-        frame->n_name = strlen(frame->name);
+        frame->n_name = i->name ? strlen(i->name) : strcspn(s->name + 1, "@") + 1; /* its version */
 }
 
 ProgramImage *program_image_free(ProgramImage *i) {
         if (!i)
                 return NULL;
+        forget_rules(i);
+        hash_done(&i->rules_at);
         if (i->dwfl)
                 dwfl_end(i->dwfl);
         if (i->fd >= 0)

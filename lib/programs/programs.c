@@ -313,6 +313,18 @@ static const PerfMapItem *find_in_map(Programs *p, int32_t tgid, uint64_t addres
         return perf_map_find(&p->maps[i - 1].map, address);
 }
 
+/* NULL without memory. */
+static OpenFile *get_file(Programs *p, const SpacePlace *place) {
+        OpenFile *open;
+
+        if (!ARRAY_REACH(p->files, p->n_files, place->file->index))
+                return NULL;
+        open = &p->files[place->file->index];
+        if (!open->is_known)
+                open_file(p, open, place);
+        return open;
+}
+
 /* --- what is asked ------------------------------------------------------------------------------- */
 
 void programs_name(void *programs, const SpacePlace *place, ProgramFrame *frame) {
@@ -329,15 +341,40 @@ void programs_name(void *programs, const SpacePlace *place, ProgramFrame *frame)
                 }
                 return;
         }
-        if (!ARRAY_REACH(p->files, p->n_files, place->file->index))
-                return;
-        open = &p->files[place->file->index];
-        if (!open->is_known)
-                open_file(p, open, place);
+        open = get_file(p, place);
 #ifdef HAVE_ELFUTILS
-        if (open->image)
+        if (open && open->image)
                 program_image_name(open->image, place->at, frame);
 #endif
+}
+
+size_t programs_unwind(void *programs, Spaces *spaces, StackCopy *copy, uint64_t timestamp_ns,
+                       uint64_t addresses[static UNWIND_FRAMES_MAX], UnwindEnd *ret_end) {
+        size_t n = 0;
+#ifdef HAVE_ELFUTILS
+        UnwindStep step = UNWIND_INTERRUPTED;
+
+        while (step <= UNWIND_INTERRUPTED && n < UNWIND_FRAMES_MAX) {
+                bool is_return = step == UNWIND_CALLED;
+                const UnwindRules *rules = NULL;
+                SpacePlace place;
+                OpenFile *open;
+
+                spaces_find(spaces, copy->tgid, copy->pc - is_return, timestamp_ns, &place);
+                open = place.file ? get_file(programs, &place) : NULL;
+                if (open && open->image)
+                        rules = program_image_rules(open->image, place.at);
+                addresses[n] = copy->pc + (n > 0 && !is_return);
+                n++;
+                step = unwind_step(copy, rules);
+        }
+        *ret_end = step == UNWIND_WHOLE                           ? UNWIND_END_WHOLE
+                   : step == UNWIND_CUT || n == UNWIND_FRAMES_MAX ? UNWIND_END_CUT
+                                                                  : UNWIND_END_LOST;
+#else
+        *ret_end = UNWIND_END_LOST;
+#endif
+        return n;
 }
 
 Programs *programs_free(Programs *p) {

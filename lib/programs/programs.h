@@ -16,8 +16,10 @@
 
 #include "base/array.h"
 #include "spaces/spaces.h"
+#include "spaces/stack-copies.h"
 
 typedef struct ProgramFrame {
+        bool is_unwound; /* it is known to be no mere guess */
         bool is_return; /* the address is behind a call, and the place is that of the byte before */
         const char *name; /* n_name bytes, until the next one is named; 0: it has none */
         size_t n_name;
@@ -27,10 +29,20 @@ typedef struct ProgramFrame {
         bool hides_caller; /* it keeps no frame pointer there, so that its caller is not on the stack */
 } ProgramFrame;
 
-/* Names a frame, as far as it can. */
+/* Where an unwound stack ends. */
+typedef enum UnwindEnd {
+        UNWIND_END_WHOLE, /* where the program, or its thread, begins */
+        UNWIND_END_CUT,   /* where its copy does */
+        UNWIND_END_LOST,  /* where nobody knows on */
+} UnwindEnd;
+#define UNWIND_FRAMES_MAX 128
+
+/* Names a frame, as far as it can; and unwinds a copy. */
 typedef struct ProgramNaming {
         void (*name)(void *userdata, const SpacePlace *place,
-                     ProgramFrame *frame); /* NULL: nobody does */
+                     ProgramFrame *frame); /* NULL: nobody does, nor the next */
+        size_t (*unwind)(void *userdata, Spaces *spaces, StackCopy *copy, uint64_t timestamp_ns,
+                         uint64_t addresses[static UNWIND_FRAMES_MAX], UnwindEnd *ret_end);
         void *userdata;
 } ProgramNaming;
 
@@ -45,6 +57,10 @@ typedef struct Programs Programs;
 int programs_new(Programs **ret, const ProgramsOf *of);
 /* Of a ProgramNaming; @programs is one. */
 void programs_name(void *programs, const SpacePlace *place, ProgramFrame *frame);
+/* Likewise; @copy is changed.  How many addresses, the innermost first, and the others behind calls; what a signal has
+ * interrupted is told as if behind one. */
+size_t programs_unwind(void *programs, Spaces *spaces, StackCopy *copy, uint64_t timestamp_ns,
+                       uint64_t addresses[static UNWIND_FRAMES_MAX], UnwindEnd *ret_end);
 /* Why functions have no names, a sentence each: "/usr/bin/a has changed since". */
 const Strv *programs_lacking(const Programs *p);
 Programs *programs_free(Programs *p);

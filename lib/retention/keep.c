@@ -36,6 +36,8 @@ static const struct {
         { "cpu[1-9][0-9][0-9][0-9]", .is_dir = true },
         { "cpu*/" HEX8 ".seg" },
         { "cpu*/." HEX8 ".sealing" },
+        { "stacks", .is_dir = true },
+        { "stacks/cpu[0-9]*-[0-9]*" },
         { "tracing", .is_dir = true },
         { "tracing/saved_cmdlines", .is_replaced = true },
         { "tracing/owners", .is_replaced = true },

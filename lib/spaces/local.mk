@@ -6,5 +6,7 @@ noinst_LIBRARIES += %D%/libspaces.a
 	%D%/mapped-files.c \
 	%D%/spaces-private.h \
 	%D%/spaces.c \
-	%D%/spaces.h
+	%D%/spaces.h \
+	%D%/stack-copies.c \
+	%D%/stack-copies.h
 spaces_libs = %D%/libspaces.a $(decode_libs)

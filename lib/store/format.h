@@ -18,12 +18,13 @@
  *                                 events/ftrace/funcgraph_entry/format, saved_cmdlines,
  *                                 printk_formats; and owners (owner/owners.h)
  *          cpuN/SSSSSSSS.seg      segments, sequence in 8 hex digits from 00000000
+ *          stacks/cpuN-K          copies of programs' stacks (spaces/stack-copies.h), 0600 in 0700
  *          cuts                   when each sequence began (store/session-dir.h)
  *          reserve                room for its end, while it is recorded
  *        sessions/.removed-NAME   being removed: not a session any more; with .N behind it if there is one
  *        sessions/.making-NAME    being made: not a session yet
  *
- * Directories are 0750, files 0640, but lock 0600.
+ * Directories are 0750, files 0640, but lock 0600 and stacks.
  *
  * All CPUs are cut together: segments of one sequence hold the same period of the recording.  A CPU
  * that was quiet in a period has no segment of its sequence, so that sequences of one CPU may have

@@ -31,6 +31,7 @@ fuzz_targets = \
 	%D%/fuzz-rescue \
 	%D%/fuzz-sealed \
 	%D%/fuzz-segment \
+	%D%/fuzz-stack-copies \
 	%D%/fuzz-symbols \
 	%D%/fuzz-function-counts \
 	%D%/fuzz-trace-context \
@@ -40,6 +41,9 @@ fuzz_targets = \
 %C%_fuzz_programs_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_programs_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_programs_LDADD = $(programs_libs) $(spaces_libs) $(ELFUTILS_LIBS) $(LIBIBERTY_LIBS) $(fuzz_libs)
+%C%_fuzz_stack_copies_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_stack_copies_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_stack_copies_LDADD = $(spaces_libs) $(fuzz_libs)
 %C%_fuzz_block_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_block_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_block_LDADD = $(codec_libs) $(fuzz_libs)

@@ -108,7 +108,7 @@ is 'the same units are enabled' "$(script_of postinstall | sed -n 's/^systemctl 
 ok 'the group is there before the socket' \
         awk '/^systemd-sysusers ftraced.conf/ { n = NR } /^systemctl preset/ && n { m = NR } END { exit !m }' <(script_of postinstall)
 is 'all that may run is stopped when it is removed' "$(script_of preuninstall | grep -oE "ftraced[^ ']*\.(service|socket|timer)" | sort -u | xargs)" \
-        'ftraced-capture@*.service ftraced-capture@*.timer ftraced-maps.socket ftraced-maps@*.service ftraced-ship.service ftraced-ship.timer ftraced.service ftraced.socket'
+        'ftraced-capture@*.service ftraced-capture@*.timer ftraced-maps.socket ftraced-maps@*.service ftraced-ship.service ftraced-ship.timer ftraced-stacks.socket ftraced-stacks@*.service ftraced.service ftraced.socket'
 is 'the service is restarted when it is upgraded, the socket is not' \
         "$(script_of postuninstall | sed -n 's/^systemctl try-restart //p')" ftraced.service
 for pair in ftraced:ftracectl libftraced-devel:libftraced; do

@@ -79,7 +79,7 @@ unit_programs += %D%/lib-learn
 %C%_lib_learn_CFLAGS = $(unit_cflags)
 %C%_lib_learn_LDADD = $(unit_libs) $(learn_libs) $(CHECK_LIBS)
 
-%C%_lib_programs_SOURCES = %D%/test-elf-notes.c %D%/test-perf-map.c
+%C%_lib_programs_SOURCES = %D%/test-elf-notes.c %D%/test-perf-map.c %D%/test-unwind.c
 %C%_lib_programs_CFLAGS = $(unit_cflags)
 %C%_lib_programs_LDADD = $(unit_libs) $(programs_libs) $(spaces_libs) $(meta_libs) $(ELFUTILS_LIBS) $(LIBIBERTY_LIBS) $(CHECK_LIBS)
 unit_programs += %D%/lib-programs
@@ -90,7 +90,7 @@ unit_programs += %D%/lib-owner
 %C%_lib_owner_LDADD = $(unit_libs) $(owner_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-spaces
-%C%_lib_spaces_SOURCES = %D%/test-spaces.c
+%C%_lib_spaces_SOURCES = %D%/test-spaces.c %D%/test-stack-copies.c
 %C%_lib_spaces_CFLAGS = $(unit_cflags)
 %C%_lib_spaces_LDADD = $(unit_libs) $(spaces_libs) $(CHECK_LIBS)
 

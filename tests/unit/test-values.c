@@ -310,7 +310,7 @@ static void expect_program(const char *words, bool has_kernel_stacks, const char
         stacks->naming.name = name_frame;
         ck_assert_int_eq(values_new(&values, &p.formats, &p.functions), 0);
         ck_assert_int_eq(values_add(values, STACKED, "udp_sendmsg", stacked_format), 0);
-        values_set_program_stacks(values, has_kernel_stacks);
+        values_set_program_stacks(values, has_kernel_stacks, false);
         p.steps.values = values;
         p.steps.foreign = foreign;
         p.steps.spaces = spaces;

@@ -81,6 +81,9 @@ static void show_what(Buf *out, const SessionMeta *m) {
                 line(out, "Also", "who calls the roots");
         if (spec->user_stack)
                 line(out, "Also", "which functions of programs led to the roots");
+        if (spec->stack_bytes > 0)
+                line(out, "Also", "copies of their stacks, of 1/%" PRIu64 " of the calls, %s each",
+                     MAX(spec->stack_every, UINT64_C(1)), FORMAT_BYTES(spec->stack_bytes));
         line_list(out, "Processes", &spec->pids);
         line_list(out, "Tasks named", &spec->comms);
         line_list(out, "Control groups", &spec->cgroups);

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The kernel copies a program's stack for perf_event_open(2) alone, which needs CAP_PERFMON, or, where
+ * /proc/sys/kernel/perf_event_paranoid is above 2 as on Debian, CAP_SYS_ADMIN; the daemon has neither.  As a service it asks
+ * ftraced-stacks.socket, whose service has nothing but these two; where it was begun with all of root's capabilities, a
+ * child keeps one of them.  Either has only the system calls for it, makes up the event's attributes itself, and opens none
+ * but probes of sessions' roots.
+ *
+ * Such an event is no change to tracefs, and in no ledger: it ends with the last descriptor of it.
+ */
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#include "base/io.h"
+#include "daemon/process/sandbox.h"
+#include "daemon/watch/watch.h"
+#include "spaces/stack-copies.h"
+
+#define ASK_NS (30 * NSEC_PER_SEC)
+#define ID_MAX 32
+
+static int child_fd = -EBADF; /* for as long as the daemon lives */
+
+/* --- who may open --------------------------------------------------------------------------------- */
+
+/* "ftraced_0123456789abcdef_k0": what value_probe_make() calls the probe of a root. */
+bool stack_event_is_valid(const char *name, size_t n_max) {
+        size_t n = strnlen(name, n_max), k = 0;
+        const char *s = n < n_max ? startswith(name, "ftraced_") : NULL;
+
+        while (s && k < 16 && strchr("0123456789abcdef", s[k]) && s[k])
+                k++;
+        return s && k == 16 && s[16] == '_' && (s[17] == 'c' || s[17] == 'k') && s[18] &&
+               strspn(s + 18, "0123456789") == strlen(s + 18);
+}
+
+static int read_id(const char *event, uint64_t *ret) {
+        static const char *const dirs[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+
+        for (size_t i = 0; i < ELEMENTSOF(dirs); i++) {
+                char path[128], text[ID_MAX] = "";
+                _cleanup_close_ int fd = -EBADF;
+                ssize_t n;
+
+                (void) snprintf(path, sizeof(path), "%s/events/ftraced/%s/id", dirs[i], event);
+                fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+                n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+                if (n <= 0)
+                        continue;
+                text[strcspn(text, "\n")] = 0;
+                return parse_u64(text, UINT32_MAX, ret);
+        }
+        return -ENOENT;
+}
+
+static int open_event(const StackAsk *a) {
+        struct perf_event_attr attr = {
+                .type = PERF_TYPE_TRACEPOINT,
+                .size = sizeof(attr),
+                .sample_period = a->every,
+                .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+                               PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+                .sample_regs_user = STACKS_REGISTERS,
+                .sample_stack_user = a->n_bytes,
+                .disabled = 1,
+                .inherit = a->pid > 0, /* as event-fork has it */
+                .use_clockid = a->clock >= 0,
+                .clockid = a->clock >= 0 ? a->clock : 0,
+                .watermark = 1,
+                .wakeup_watermark = UINT32_MAX, /* nobody waits for it */
+        };
+        uint64_t id;
+        int fd, r;
+
+        if (!stack_event_is_valid(a->event, sizeof(a->event)) || a->every < 1 ||
+            a->every > SPEC_STACK_EVERY_MAX || a->n_bytes < SPEC_STACK_BYTES_MIN ||
+            a->n_bytes > SPEC_STACK_BYTES_MAX || a->n_bytes % 8 != 0 || a->cpu > INT32_MAX ||
+            (a->clock != -1 && a->clock != CLOCK_MONOTONIC && a->clock != CLOCK_BOOTTIME) ||
+            (a->pid != -1 && a->pid <= 0) || STACKS_MACHINE == 0)
+                return -EINVAL;
+        r = read_id(a->event, &id);
+        if (r < 0)
+                return r;
+        attr.config = id;
+        fd = (int) syscall(SYS_perf_event_open, &attr, a->pid, (int) a->cpu, -1,
+                           PERF_FLAG_FD_CLOEXEC);
+        return fd < 0 ? -errno : fd;
+}
+
+/* One answer, with a descriptor if it is 0.  0 or -errno: nobody asks any more. */
+static int answer(int fd) {
+        union {
+                struct cmsghdr header;
+                char room[CMSG_SPACE(sizeof(int))];
+        } control = {};
+        StackAsk a;
+        int32_t error;
+        struct iovec data = { &error, sizeof(error) };
+        struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1 };
+        _cleanup_close_ int event = -EBADF;
+        size_t n = 0;
+
+        while (n < sizeof(a)) {
+                ssize_t k = read(fd, (char *) &a + n, sizeof(a) - n);
+
+                if (k <= 0)
+                        return -EPIPE;
+                n += (size_t) k;
+        }
+        event = open_event(&a);
+        error = MIN(event, 0);
+        if (event >= 0) {
+                m.msg_control = &control;
+                m.msg_controllen = sizeof(control);
+                control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
+                                                   .cmsg_level = SOL_SOCKET,
+                                                   .cmsg_type = SCM_RIGHTS };
+                memcpy(CMSG_DATA(&control.header), &event, sizeof(event));
+        }
+        return sendmsg(fd, &m, MSG_NOSIGNAL) == sizeof(error) ? 0 : -EPIPE;
+}
+
+/* What of both capabilities this kernel asks for. */
+static Privilege find_privilege(void) {
+        static const char path[] = "/proc/sys/kernel/perf_event_paranoid";
+        _cleanup_free_ char *text = NULL;
+
+        if (prctl(PR_CAPBSET_READ, PRIVILEGE_PERFMON, 0, 0, 0) != 1 ||
+            file_read(AT_FDCWD, path, &text, NULL, 64) < 0 || atoi(text) > 2)
+                return PRIVILEGE_ADMIN;
+        return PRIVILEGE_PERFMON;
+}
+
+int stacks_serve(int fd) {
+        static const int calls[] = {
+                SCMP_SYS(openat),
+                SCMP_SYS(sendmsg),
+                SCMP_SYS(perf_event_open),
+        };
+        int r = privilege_drop(find_privilege());
+
+        if (r >= 0)
+                r = sandbox_calls(calls, ELEMENTSOF(calls));
+        while (r >= 0)
+                r = answer(fd);
+        return r == -EPIPE ? 0 : r;
+}
+
+int stacks_opener_start(void) {
+        int pair[2];
+        pid_t pid;
+
+        if (STACKS_MACHINE == 0 || prctl(PR_CAPBSET_READ, find_privilege(), 0, 0, 0) != 1)
+                return 0;
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+                return ORIGIN(-errno);
+        pid = fork();
+        if (pid == 0) {
+                (void) prctl(PR_SET_NAME, "ftraced-stacks");
+                (void) setsid(); /* a terminal's ^C is for the daemon */
+                if (dup2(pair[1], STDIN_FILENO) < 0)
+                        _exit(1);
+                (void) syscall(SYS_close_range, STDOUT_FILENO, ~0U, 0);
+                (void) setrlimit(RLIMIT_CORE, &(struct rlimit){});
+                _exit(stacks_serve(STDIN_FILENO) < 0);
+        }
+        (void) close(pair[1]);
+        if (pid < 0) {
+                (void) close(pair[0]);
+                return ORIGIN(-errno);
+        }
+        child_fd = pair[0];
+        return 0;
+}
+
+/* --- who asks --------------------------------------------------------------------------------------- */
+
+const char *stacks_opener(void) {
+        return child_fd >= 0 ? "the child that may open them" : "ftraced-stacks.socket";
+}
+
+int stacks_connect(void) {
+        static const struct sockaddr_un address = { AF_UNIX, STACKS_SOCKET };
+        _cleanup_close_ int fd = -EBADF;
+
+        if (child_fd >= 0) {
+                fd = fcntl(child_fd, F_DUPFD_CLOEXEC, 3);
+                return fd < 0 ? ORIGIN(-errno) : TAKE_FD(fd);
+        }
+        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd < 0 || connect(fd, (const struct sockaddr *) &address, sizeof(address)) < 0)
+                return ORIGIN(-errno);
+        return TAKE_FD(fd);
+}
+
+/* The answer that came too late would be the next one's. */
+static int give_up(int error) {
+        child_fd = safe_close(child_fd);
+        return error;
+}
+
+int stacks_ask(int fd, const StackAsk *ask) {
+        union {
+                struct cmsghdr header;
+                char room[CMSG_SPACE(sizeof(int))];
+        } control = {};
+        int32_t error = -EPIPE;
+        struct iovec data = { &error, sizeof(error) };
+        struct msghdr m = { .msg_iov = &data,
+                            .msg_iovlen = 1,
+                            .msg_control = &control,
+                            .msg_controllen = sizeof(control) };
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        int event = -EBADF, r;
+
+        if (send(fd, ask, sizeof(*ask), MSG_NOSIGNAL) != sizeof(*ask))
+                return give_up(ORIGIN(-EPIPE));
+        r = poll_until(&p, 1, now_ns(CLOCK_MONOTONIC) + ASK_NS);
+        if (r < 0)
+                return give_up(r);
+        if (recvmsg(fd, &m, MSG_CMSG_CLOEXEC | MSG_WAITALL) != sizeof(error))
+                return give_up(ORIGIN(-EPIPE));
+        for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c))
+                if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+                    c->cmsg_len == CMSG_LEN(sizeof(int)))
+                        memcpy(&event, CMSG_DATA(c), sizeof(event));
+        if (error == 0)
+                return event >= 0 ? event : ORIGIN(-EPROTO);
+        return ORIGIN(error < 0 && error > -4096 ? error : -EPROTO);
+}

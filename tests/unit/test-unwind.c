@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <execinfo.h>
+#include <fcntl.h>
+#include <ucontext.h>
+
+#include "programs/programs-private.h"
+#include "unit.h"
+
+#if defined(HAVE_ELFUTILS) && defined(__x86_64__)
+
+#define DEPTH 5
+#define COPY_MAX 4096
+
+typedef struct Taken {
+        StackCopy copy;
+        uint8_t stack[COPY_MAX];
+        void *expected[32];
+        int n_expected;
+} Taken;
+
+__attribute__((noinline)) static int take(Taken *t, int depth);
+/* The compiler's own unwinder says what is right. */
+static int take(Taken *t, int depth) {
+        static const int order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                     REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                     REG_R12, REG_R13, REG_R14, REG_R15 };
+        static ucontext_t u; /* not in each frame */
+
+        if (depth > 0)
+                return take(t, depth - 1) + 1;
+        t->n_expected = backtrace(t->expected, ELEMENTSOF(t->expected));
+        (void) getcontext(&u);
+        t->copy = (StackCopy){ .machine = 62, .known = 0xffff };
+        for (size_t i = 0; i < ELEMENTSOF(order); i++)
+                t->copy.registers[i] = (uint64_t) u.uc_mcontext.gregs[order[i]];
+        t->copy.pc = (uint64_t) u.uc_mcontext.gregs[REG_RIP];
+        t->copy.sp = t->copy.begin = t->copy.registers[7];
+        memcpy(t->stack, (const void *) t->copy.sp, COPY_MAX);
+        t->copy.stack = t->stack;
+        t->copy.n_stack = COPY_MAX;
+        return 0;
+}
+
+/* Where in this program's file @address is; false: in another one. */
+static bool find_at(uint64_t address, uint64_t *ret) {
+        _cleanup_(fclosep) FILE *f = fopen("/proc/self/maps", "re");
+        char line[512], own[256] = "";
+        uint64_t start, end, offset;
+
+        ck_assert_int_gt(readlink("/proc/self/exe", own, sizeof(own) - 1), 0);
+        while (fgets(line, sizeof(line), f))
+                if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &offset) == 3 &&
+                    address >= start && address < end && strstr(line, own)) {
+                        *ret = address - start + offset;
+                        return true;
+                }
+        return false;
+}
+
+static Taken taken;
+
+TEST(a_copied_stack_leads_to_its_callers) {
+        _cleanup_(program_image_freep) ProgramImage *i = NULL;
+        const char *problem;
+        StackCopy c;
+        uint64_t at;
+        int n = 0;
+
+        ck_assert_int_eq(take(&taken, DEPTH), DEPTH);
+        c = taken.copy;
+        ck_assert_int_eq(program_image_open(&i, open("/proc/self/exe", O_RDONLY | O_CLOEXEC),
+                                            "/nowhere", &problem),
+                         0);
+        ck_assert_int_gt(taken.n_expected, DEPTH + 1);
+        for (; n <= DEPTH; n++) {
+                ck_assert(find_at(c.pc - (n > 0), &at));
+                ck_assert_int_eq(unwind_step(&c, program_image_rules(i, at)), UNWIND_CALLED);
+                ck_assert_uint_eq(c.pc, (uint64_t) taken.expected[n + 1]);
+        }
+}
+
+TEST(a_short_copy_is_said_to_be_cut) {
+        _cleanup_(program_image_freep) ProgramImage *i = NULL;
+        const char *problem;
+        uint64_t at;
+
+        ck_assert_int_eq(take(&taken, DEPTH), DEPTH);
+        ck_assert_int_eq(program_image_open(&i, open("/proc/self/exe", O_RDONLY | O_CLOEXEC),
+                                            "/nowhere", &problem),
+                         0);
+        for (size_t n_stack = 0; n_stack < 512; n_stack += 8) {
+                StackCopy c = taken.copy;
+                UnwindStep step = UNWIND_CALLED;
+
+                c.n_stack = n_stack;
+                for (int n = 0; step == UNWIND_CALLED && find_at(c.pc - (n > 0), &at); n++)
+                        step = unwind_step(&c, program_image_rules(i, at));
+                ck_assert(step == UNWIND_CUT || step == UNWIND_CALLED);
+        }
+}
+
+TEST(without_rules_frame_pointers_lead_on_and_up_alone) {
+        uint64_t stack[8] = { [2] = 0x1030, [3] = 0x400100, [6] = 0x1000, [7] = 0x400200 };
+        StackCopy c = { .machine = 62,
+                        .known = 1 << 6 | 1 << 7,
+                        .pc = 0x400000,
+                        .sp = 0x1000,
+                        .begin = 0x1000,
+                        .stack = (const uint8_t *) stack,
+                        .n_stack = sizeof(stack) };
+
+        c.registers[6] = 0x1010;
+        ck_assert_int_eq(unwind_step(&c, NULL), UNWIND_CALLED);
+        ck_assert_uint_eq(c.pc, 0x400100);
+        ck_assert_int_eq(unwind_step(&c, NULL), UNWIND_CALLED);
+        ck_assert_uint_eq(c.pc, 0x400200);
+        ck_assert_int_eq(unwind_step(&c, NULL), UNWIND_LOST); /* back down */
+}
+
+#endif
