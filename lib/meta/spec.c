@@ -119,8 +119,7 @@ static const SpecMember members[] = {
         FLAG(retval, "RetVal", BOOL, VIEW),
         FLAG(kernel_stack, "KernelStack", BOOL, VIEW),
         FLAG(user_stack, "UserStack", BOOL, VIEW),
-        NUMBER(stack_bytes, SPEC_STACK_BYTES_MIN, SPEC_STACK_BYTES_MAX, 0, "StackCopy", BYTES,
-               VIEW), /* complete() */
+        NUMBER(stack_bytes, 0, SPEC_STACK_BYTES_MAX, 0, "StackCopy", BYTES, VIEW), /* complete() */
         NUMBER(stack_every, 0, SPEC_STACK_EVERY_MAX, 0, "StackEvery", NUMBER, VIEW),
         FLAG(whose, "Whose", BOOL, VIEW),
         PATTERNS(retval_functions, SPEC_MAX_VALUES, "RetValFunctions", WORDS, VIEW),
@@ -188,8 +187,9 @@ int spec_member_to_json(json_t *o, const Spec *spec, size_t offset) {
         return ORIGIN(-ENOENT);
 }
 
-/* Copies of stacks are beside what the kernel says of them, in whole words.  A black box is a ring in the kernel, with what the kernel says: of a panic, for one.  Whoever may say a member may say
- * what it brings along: its row has the bits of both. */
+/* Copies of stacks are beside what the kernel says of them, in whole words.  A black box is a ring in the kernel, with what
+ * the kernel says: of a panic, for one.  Whoever may say a member may say what it brings along: its row has the bits of
+ * both. */
 static int complete(Spec *spec) {
         static const char messages[] = "printk:console";
 
@@ -216,6 +216,10 @@ int spec_from_json(Spec *ret, const json_t *o, const char **ret_field) {
         }
         if (r == 0 && names_an_event_twice(&spec.events)) {
                 field = "events";
+                r = SPEC_E_INVALID;
+        }
+        if (r == 0 && spec.stack_bytes > 0 && spec.stack_bytes < SPEC_STACK_BYTES_MIN) {
+                field = "stack_bytes";
                 r = SPEC_E_INVALID;
         }
         if (r == SPEC_E_INVALID)

@@ -32,6 +32,19 @@ TEST(what_is_absent_has_its_default) {
         ck_assert_uint_eq(spec.max_functions, SPEC_DEFAULT_MAX_FUNCTIONS);
 }
 
+/* As a plain --user-stack takes back a profile's StackCopy=. */
+TEST(no_stacks_are_copied_if_that_is_said) {
+        _cleanup_spec_ Spec spec = {};
+        const char *field;
+
+        ck_assert_int_eq(parse(&spec,
+                               "{\"functions\":[\"a\"],\"user_stack\":true,\"stack_bytes\":0,"
+                               "\"stack_every\":0}",
+                               &field),
+                         0);
+        ck_assert(spec.user_stack && spec.stack_bytes == 0);
+}
+
 TEST(what_has_its_default_is_left_out) {
         _cleanup_spec_ Spec spec = SPEC_INIT;
         _cleanup_free_ char *text = NULL;
@@ -130,6 +143,7 @@ TEST(every_refusal_names_its_key) {
                 { "{\"functions\":[\"a\"],\"segment_ns\":999999999}", "segment_ns" },
                 { "{\"functions\":[\"a\"],\"ring\":1}", "ring" },
                 { "{\"functions\":[\"a\"],\"buffer_bytes\":4095}", "buffer_bytes" },
+                { "{\"functions\":[\"a\"],\"stack_bytes\":1023}", "stack_bytes" },
                 { "{\"functions\":[\"a\"],\"buffer_bytes\":1099511627777}", "buffer_bytes" },
                 { "{\"functions\":[\"a\"],\"max_functions\":0}", "max_functions" },
                 { "{\"functions\":[\"a\"],\"max_functions\":65537}", "max_functions" },
