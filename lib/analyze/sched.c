@@ -97,6 +97,8 @@ SchedEvent sched_parse(const Step *step) {
                         { "sched_wakeup_new: ", SCHED_WAKING_NEW } };
         const char *fields, *end, *colon;
 
+        if (step->kind == STEP_OTHER && step->late)
+                return step->late->sched;
         if (step->kind != STEP_OTHER || !step->text || !startswith(step->text, "sched_"))
                 return (SchedEvent){};
         fields = startswith(step->text, "sched_switch: ");

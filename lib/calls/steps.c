@@ -69,9 +69,14 @@ static int take_stack(Steps *s, const Event *e, const Callers **ret) {
 static int fill_other(Steps *s, const Event *e, Step *ret) {
         const Callers *callers = NULL;
         int r = s->values && s->foreign ? take_stack(s, e, &callers) : 0;
+        bool is_late;
 
         if (r < 0 || (r > 0 && !callers))
                 return r;
+        s->late = (StepLate){ .foreign = s->foreign, .event = e };
+        if (s->foreign && !callers)
+                s->late.sched = foreign_sched(s->foreign, e);
+        is_late = s->late.sched.kind != SCHED_NONE;
         *ret = (Step){
                 .kind = STEP_OTHER,
                 .cpu = e->cpu,
@@ -80,9 +85,10 @@ static int fill_other(Steps *s, const Event *e, Step *ret) {
                 .flags = e->flags,
                 .preempt_count = e->preempt_count,
                 .event_id = e->id,
-                .text = callers      ? callers->text
-                        : s->foreign ? foreign_print(s->foreign, e)
-                                     : NULL,
+                .text = callers                  ? callers->text
+                        : s->foreign && !is_late ? foreign_print(s->foreign, e)
+                                                 : NULL,
+                .late = is_late ? &s->late : NULL,
                 .callers = callers,
         };
         return fill_comm(s, ret);
@@ -183,7 +189,7 @@ static int belongs(Steps *s, const Step *step) {
         int r;
 
         if (step->kind == STEP_OTHER)
-                return step->text != NULL; /* asked for by this session alone */
+                return step->text || step->late; /* asked for by this session alone */
         if (s->keep == STEPS_OF_ROOTS)
                 return step->function->root >= 0;
         stack = trees_get(&s->trees, step);

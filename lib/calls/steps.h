@@ -236,6 +236,7 @@ typedef struct Steps {
         } * cpus;
         size_t n_cpus;
         const Event *kept; /* its LOST has been handed out */
+        StepLate late;     /* of the last step */
         uint64_t n_lost;
 } Steps;
 

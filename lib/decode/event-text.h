@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "decode/sched-event.h"
 
 struct tep_event; /* libtraceevent's */
 
@@ -71,6 +72,25 @@ int print_format_parse(PrintFormat *ret, const char *system, const char *text);
 /* Leaves it the fields alone: what libtraceevent may not be given is printed as "NAME: FIELDS".  0, -ENOMEM. */
 int print_format_drop(PrintFormat *f);
 void print_format_done(PrintFormat *f);
+
+/* --- sched-layout.c --------------------------------------------------------------------------- */
+
+/*
+ * SchedLayout: where a record of the scheduler has what sched_parse() would find in its text, offsets in bytes
+ *
+ * If the print format is the kernel's own but for the expression of the state.  With which letter that begins is looked
+ * up in the text, once for each state.
+ */
+#define SCHED_COMM_BYTES 16
+
+typedef struct SchedLayout {
+        SchedKind kind;
+        int comm, pid, left_comm, left_pid, state; /* of 16, 4, 16, 4 and 8 bytes */
+        char letters[257]; /* of states that kernels since 4.14 have; 0: not known yet */
+} SchedLayout;
+
+/* @format: that the event is printed by.  False: it is another event, or has another form. */
+bool sched_layout_learn(SchedLayout *ret, struct tep_event *event, const char *format);
 
 /* --- syscall-text.c --------------------------------------------------------------------------- */
 

@@ -58,7 +58,8 @@ typedef struct Known {
         int id;
         How how;
         struct tep_event *event;
-        char *names; /* of a PrintFormat; NULL: it prints none; or syscall_text_kinds() */
+        char *names;        /* of a PrintFormat; NULL: it prints none; or syscall_text_kinds() */
+        SchedLayout *sched; /* NULL: it is no event of the scheduler, or has another form */
         /* LATER: its format, of which the text is borrowed */
         char *system;
         const char *format;
@@ -133,6 +134,7 @@ static int learn(Foreign *f, Known *known) {
         _cleanup_(print_format_done) PrintFormat p = {};
         const char *system = known->system, *format = known->format;
         struct tep_event *event = NULL;
+        SchedLayout sched = {};
         bool is_plain;
         How how;
         int r;
@@ -158,6 +160,13 @@ static int learn(Foreign *f, Known *known) {
                 p.names = syscall_text_kinds(event, format);
                 if (!p.names)
                         return -ENOMEM;
+        }
+        if (how == HOW_EVENT && !(event->flags & TEP_EVENT_FL_PRINTRAW) &&
+            sched_layout_learn(&sched, event, p.text)) {
+                known->sched = malloc(sizeof(sched));
+                if (!known->sched)
+                        return -ENOMEM;
+                *known->sched = sched;
         }
         known->event = event;
         known->how = how;
@@ -473,6 +482,41 @@ const char *foreign_print(Foreign *f, const Event *e) {
         return take_line(f);
 }
 
+SchedEvent foreign_sched(Foreign *f, const Event *e) {
+        static const char before[] = "sched_switch: prev_comm=", key[] = " prev_state=";
+        const Known *known = find_known(f, e->id);
+        SchedLayout *l = known ? known->sched : NULL;
+        const char *data = e->payload, *text;
+        SchedEvent event = {};
+        uint64_t state;
+
+        /* A name with a newline is another one in the text. */
+        if (!l || !data || e->n_bytes > RECORD_BYTES_MAX ||
+            !record_fits(f, known->event, e->payload, e->n_bytes) ||
+            memchr(data + l->comm, '\n', SCHED_COMM_BYTES))
+                return (SchedEvent){};
+        memcpy(event.comm, data + l->comm, strnlen(data + l->comm, sizeof(event.comm) - 1));
+        event.pid = (int32_t) load_u32(data + l->pid, f->swap);
+        if (l->kind == SCHED_SWITCH) {
+                event.left_pid = (int32_t) load_u32(data + l->left_pid, f->swap);
+                state = load_u64(data + l->state, f->swap);
+                if (state >= sizeof(l->letters))
+                        return (SchedEvent){};
+                text = l->letters[state] ? NULL : foreign_print(f, e);
+                if (text)
+                        text = strstr(text + strlen(before) +
+                                              strnlen(data + l->left_comm, SCHED_COMM_BYTES),
+                                      key);
+                if (text)
+                        l->letters[state] = text[strlen(key)];
+                event.left_state = l->letters[state];
+                if (!event.left_state)
+                        return (SchedEvent){};
+        }
+        event.kind = l->kind;
+        return event.pid >= 0 && event.left_pid >= 0 ? event : (SchedEvent){};
+}
+
 void foreign_set_release(Foreign *f, const char *release) {
         f->is_since_6_18 = release_compare(release, 6, 18) == RELEASE_SINCE;
 }
@@ -517,6 +561,7 @@ Foreign *foreign_free(Foreign *f) {
         buf_done(&f->line);
         for (size_t i = 0; i < f->n_known; i++) {
                 free(f->known[i].names);
+                free(f->known[i].sched);
                 free(f->known[i].system);
         }
         free(f->known);

@@ -31,6 +31,7 @@
 #include "base/cleanup.h"
 #include "decode/formats.h"
 #include "decode/names.h"
+#include "decode/sched-event.h"
 
 typedef struct Foreign Foreign;
 
@@ -52,6 +53,8 @@ int foreign_add_later(Foreign *f, const char *system, const char *format);
 /* Of what a Cursor made of a record.  NULL if the event's id is not known, or its record contradicts its format; else a line without
  * newline, valid until the next call. */
 const char *foreign_print(Foreign *f, const Event *event);
+/* What a record of the scheduler says; SCHED_NONE: its text has to be asked, which says the same. */
+SchedEvent foreign_sched(Foreign *f, const Event *event);
 /* Of a kernel_stack or a user_stack: how many addresses, the innermost first, at most @n_max; -1: it is none.
  * *@ret_tgid: of a user_stack its process, else 0. */
 int foreign_stack(Foreign *f, const Event *event, uint64_t *ret, size_t n_max, int32_t *ret_tgid);

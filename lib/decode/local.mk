@@ -19,6 +19,8 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/printk.c \
 	%D%/records.c \
 	%D%/records.h \
+	%D%/sched-event.h \
+	%D%/sched-layout.c \
 	%D%/stream.c \
 	%D%/stream.h \
 	%D%/syscall-text.c
