@@ -97,6 +97,8 @@ SchedEvent sched_parse(const Step *step) {
                         { "sched_wakeup_new: ", SCHED_WAKING_NEW } };
         const char *fields, *end, *colon;
 
+        if (step->kind == STEP_OTHER && step->late)
+                return step->late->sched;
         if (step->kind != STEP_OTHER || !step->text || !startswith(step->text, "sched_"))
                 return (SchedEvent){};
         fields = startswith(step->text, "sched_switch: ");
@@ -217,8 +219,7 @@ static uint64_t idle_ns(const SchedCpus *c, uint32_t cpu, uint64_t to_ns) {
 
         if (!of)
                 return 0;
-        return of->idle_ns +
-               (of->now.pid == 0 && to_ns > of->since_ns ? to_ns - of->since_ns : 0);
+        return of->idle_ns + (of->now.pid == 0 && to_ns > of->since_ns ? to_ns - of->since_ns : 0);
 }
 
 void sched_cpus_done(SchedCpus *c) {

@@ -288,12 +288,13 @@ static int passes_functions(Filter *f, FilterTask *t, const Step *step, const Tr
 
 /* Whatever else is asked for. */
 static bool is_kept_event(const Filter *f, const Step *step) {
-        if (step->kind != STEP_OTHER || !step->text)
+        if (step->kind != STEP_OTHER || (!step->text && !step->late))
                 return false;
         if (f->spec->keep_contexts && trace_context_is_said(step))
                 return true;
         return f->spec->keep_sched && passes_when(f->spec, step) &&
-               (startswith(step->text, "sched_switch: ") || startswith(step->text, "sched_wak"));
+               (step->late || startswith(step->text, "sched_switch: ") ||
+                startswith(step->text, "sched_wak"));
 }
 
 /* 1: it is passed on; 0: it waits; -ENOMEM. */

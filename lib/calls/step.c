@@ -6,6 +6,14 @@
 #include "base/buf.h"
 #include "calls/step.h"
 
+const char *step_text(const Step *s) {
+        StepLate *late = s->kind == STEP_OTHER ? s->late : NULL;
+
+        if (late && !late->text)
+                late->text = foreign_print(late->foreign, late->event);
+        return late ? late->text : s->text;
+}
+
 /* --- a copy ----------------------------------------------------------------------------------- */
 
 /* The step, what a text says of it, its arguments, and then the strings, one behind the other. */
@@ -26,7 +34,8 @@ static size_t length(const char *s) {
 
 void *step_copy(const Step *step, size_t n_before, Step **ret_step) {
         const StepText *said = step->said;
-        size_t n_comm = length(step->comm), n_text = length(step->text);
+        const char *other = step_text(step);
+        size_t n_comm = length(step->comm), n_text = length(other);
         size_t n_args = step->n_args * sizeof(*step->args);
         size_t n_said = said ? sizeof(*said) : 0;
         size_t n_strings = n_comm + 1 + n_text + 1;
@@ -61,7 +70,8 @@ void *step_copy(const Step *step, size_t n_before, Step **ret_step) {
                 at += n_args;
         }
         copy->comm = put(&at, step->comm, n_comm);
-        copy->text = put(&at, step->text, n_text);
+        copy->text = put(&at, other, n_text);
+        copy->late = NULL;
         if (said) {
                 text->args = put(&at, said->args, said->n_args);
                 text->note = put(&at, said->note, said->n_note);

@@ -12,6 +12,7 @@
  */
 
 #include "calls/function.h"
+#include "decode/foreign.h"
 #include "decode/object.h"
 #include "owner/owners.h"
 
@@ -97,6 +98,14 @@ int callers_get(CallersSet *c, const Function *root, const Function *const *func
                 bool is_program, const Callers **ret);
 void callers_done(CallersSet *c);
 
+/* Of an event of the scheduler the text, which costs more than all else, is made if somebody asks for it. */
+typedef struct StepLate {
+        SchedEvent sched; /* as sched_parse() would read it in the text */
+        Foreign *foreign;
+        const Event *event;
+        const char *text; /* NULL: nobody has asked */
+} StepLate;
+
 typedef struct Step {
         StepKind kind;
         uint32_t cpu;
@@ -119,8 +128,9 @@ typedef struct Step {
         bool has_retval;
         uint8_t flags, preempt_count;
         uint16_t event_id; /* OTHER */
-        const char *text;  /* OTHER: "NAME: FIELDS", until the next step; NULL: its format is not
-                            * there */
+        const char *text;  /* OTHER: "NAME: FIELDS", until the next step; NULL: it is late, or its format is
+                            * not there */
+        StepLate *late;    /* OTHER: NULL: it is not late; until the next step */
         uint64_t
                 n_left_out; /* calls of the task that a filter left out since the last step that it passed on */
         const Callers *callers; /* OTHER: of its root, which the task is in; or NULL */
@@ -136,6 +146,9 @@ static inline int64_t step_task_key(const Step *s) {
 static inline bool step_is_call(const Step *s) {
         return s->kind <= STEP_LEAVE;
 }
+
+/* Of OTHER, until the next step; NULL: its format is not there. */
+const char *step_text(const Step *s);
 
 /* True if lines of a text are missing there, nobody knows which: what is open in any task has ended unseen. */
 static inline bool step_cuts_all(const Step *s) {

@@ -110,6 +110,12 @@ static int take_stack(Steps *s, const Event *e, const Callers **ret) {
 }
 
 static int make_other(Steps *s, const Event *e, const Callers *callers, Step *ret) {
+        bool is_late;
+
+        s->late = (StepLate){ .foreign = s->foreign, .event = e };
+        if (s->foreign && !callers)
+                s->late.sched = foreign_sched(s->foreign, e);
+        is_late = s->late.sched.kind != SCHED_NONE;
         *ret = (Step){
                 .kind = STEP_OTHER,
                 .cpu = e->cpu,
@@ -118,9 +124,10 @@ static int make_other(Steps *s, const Event *e, const Callers *callers, Step *re
                 .flags = e->flags,
                 .preempt_count = e->preempt_count,
                 .event_id = e->id,
-                .text = callers      ? callers->text
-                        : s->foreign ? foreign_print(s->foreign, e)
-                                     : NULL,
+                .text = callers                  ? callers->text
+                        : s->foreign && !is_late ? foreign_print(s->foreign, e)
+                                                 : NULL,
+                .late = is_late ? &s->late : NULL,
                 .callers = callers,
         };
         return fill_comm(s, ret);
@@ -238,7 +245,7 @@ static int belongs(Steps *s, const Step *step) {
         int r;
 
         if (step->kind == STEP_OTHER)
-                return step->text != NULL; /* asked for by this session alone */
+                return step->text || step->late; /* asked for by this session alone */
         if (s->keep == STEPS_OF_ROOTS)
                 return step->function->root >= 0;
         stack = trees_get(&s->trees, step);

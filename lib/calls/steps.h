@@ -221,7 +221,7 @@ typedef struct Steps {
         Stream *stream; /* borrowed, like what follows */
         Functions *functions;
         const Tasks *tasks;
-        Owners *owners; /* NULL: whose tasks are was not recorded */
+        Owners *owners;   /* NULL: whose tasks are was not recorded */
         Foreign *foreign; /* what prints events of other kinds; NULL: they have no text */
         Spaces *spaces;   /* NULL: programs' stacks were not recorded, as of the next */
         ProgramStacks *stacks;
@@ -247,6 +247,7 @@ typedef struct Steps {
         Event held;        /* a kernel_stack, to be handed out next, and what is on it */
         const Callers *held_callers;
         bool has_held;
+        StepLate late; /* of the last step */
         uint64_t n_lost;
 } Steps;
 

@@ -54,11 +54,25 @@ static const struct {
         { "bputs", HOW_BPUTS },
 };
 
+#define SCHED_COMM_BYTES 16
+
+/*
+ * Where a record of the scheduler has what sched_parse() would find in its text, offsets in bytes, if the print format is
+ * the kernel's own but for the expression of the state.  With which letter that begins is looked up in the text, once for
+ * each state.
+ */
+typedef struct SchedLayout {
+        SchedKind kind;
+        int comm, pid, left_comm, left_pid, state; /* of 16, 4, 16, 4 and 8 bytes */
+        char letters[257]; /* of states that kernels since 4.14 have; 0: not known yet */
+} SchedLayout;
+
 typedef struct Known {
         int id;
         How how;
         struct tep_event *event;
-        char *names; /* of a PrintFormat; NULL: it prints none; or syscall_text_kinds() */
+        char *names;        /* of a PrintFormat; NULL: it prints none; or syscall_text_kinds() */
+        SchedLayout *sched; /* NULL: it is no event of the scheduler, or has another form */
         /* LATER: its format, of which the text is borrowed */
         char *system;
         const char *format;
@@ -128,11 +142,70 @@ static How find_how(const Foreign *f, const struct tep_event *event, const char 
                                                          : HOW_SYSCALL;
 }
 
+#define SWITCH_FORMAT                                                                              \
+        "\"prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s%s ==> next_comm=%s next_pid=%d "    \
+        "next_prio=%d\", REC->prev_comm, REC->prev_pid, REC->prev_prio, "
+#define SWITCH_END ", REC->next_comm, REC->next_pid, REC->next_prio"
+#define WAKING_FORMAT                                                                              \
+        "\"comm=%s pid=%d prio=%d target_cpu=%03d\", REC->comm, REC->pid, REC->prio, "             \
+        "REC->target_cpu"
+
+/* True if @text, up to @end, prints the state and nothing else, without an '=', so that no key is in it. */
+static bool is_of_state(const char *text, const char *end) {
+        size_t n = (size_t) (end - text);
+
+        for (const char *p = text; (p = strstr(p, "REC->")) && p < end; p++)
+                if (!startswith(p, "REC->prev_state "))
+                        return false;
+        return !memchr(text, '=', n) && !memmem(text, n, "__get", strlen("__get"));
+}
+
+/* Where it is; -1: it has another form. */
+static int offset_of(struct tep_event *event, const char *name, int size) {
+        const struct tep_format_field *field = tep_find_any_field(event, name);
+        unsigned long string = TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING,
+                      others = string | TEP_FIELD_IS_POINTER | TEP_FIELD_IS_DYNAMIC;
+
+        return field && field->size == size &&
+                               (field->flags & others) == (size == SCHED_COMM_BYTES ? string : 0)
+                       ? field->offset
+                       : -1;
+}
+
+/* @format: that the event is printed by.  False: it is another event, or has another form. */
+static bool sched_layout_learn(SchedLayout *ret, struct tep_event *event, const char *format) {
+        const char *print = strstr(format, "\nprint fmt: \""), *end = NULL;
+        bool is_switch = streq(event->name, "sched_switch");
+
+        ret->kind = is_switch ? SCHED_SWITCH
+                    : streq(event->name, "sched_waking") || streq(event->name, "sched_wakeup")
+                            ? SCHED_WAKING
+                    : streq(event->name, "sched_wakeup_new") ? SCHED_WAKING_NEW
+                                                             : SCHED_NONE;
+        if (ret->kind == SCHED_NONE || !print)
+                return false;
+        print = startswith(print + strlen("\nprint fmt: "),
+                           is_switch ? SWITCH_FORMAT : WAKING_FORMAT);
+        if (print && is_switch)
+                end = strstr(print, SWITCH_END);
+        if (!print || (is_switch && (!end || !is_of_state(print, end))))
+                return false;
+        end = end ? end + strlen(SWITCH_END) : print;
+        ret->comm = offset_of(event, is_switch ? "next_comm" : "comm", SCHED_COMM_BYTES);
+        ret->pid = offset_of(event, is_switch ? "next_pid" : "pid", 4);
+        ret->left_comm = is_switch ? offset_of(event, "prev_comm", SCHED_COMM_BYTES) : 0;
+        ret->left_pid = is_switch ? offset_of(event, "prev_pid", 4) : 0;
+        ret->state = is_switch ? offset_of(event, "prev_state", 8) : 0;
+        return !end[strspn(end, "\n")] &&
+               (ret->comm | ret->pid | ret->left_comm | ret->left_pid | ret->state) >= 0;
+}
+
 /* Reads the format that has waited.  0, FORMATS_E_INVALID, -ENOMEM. */
 static int learn(Foreign *f, Known *known) {
         _cleanup_(print_format_done) PrintFormat p = {};
         const char *system = known->system, *format = known->format;
         struct tep_event *event = NULL;
+        SchedLayout sched = {};
         bool is_plain;
         How how;
         int r;
@@ -158,6 +231,13 @@ static int learn(Foreign *f, Known *known) {
                 p.names = syscall_text_kinds(event, format);
                 if (!p.names)
                         return -ENOMEM;
+        }
+        if (how == HOW_EVENT && !(event->flags & TEP_EVENT_FL_PRINTRAW) &&
+            sched_layout_learn(&sched, event, p.text)) {
+                known->sched = malloc(sizeof(sched));
+                if (!known->sched)
+                        return -ENOMEM;
+                *known->sched = sched;
         }
         known->event = event;
         known->how = how;
@@ -473,6 +553,41 @@ const char *foreign_print(Foreign *f, const Event *e) {
         return take_line(f);
 }
 
+SchedEvent foreign_sched(Foreign *f, const Event *e) {
+        static const char before[] = "sched_switch: prev_comm=", key[] = " prev_state=";
+        const Known *known = find_known(f, e->id);
+        SchedLayout *l = known ? known->sched : NULL;
+        const char *data = e->payload, *text;
+        SchedEvent event = {};
+        uint64_t state;
+
+        /* A name with a newline is another one in the text. */
+        if (!l || !data || e->n_bytes > RECORD_BYTES_MAX ||
+            !record_fits(f, known->event, e->payload, e->n_bytes) ||
+            memchr(data + l->comm, '\n', SCHED_COMM_BYTES))
+                return (SchedEvent){};
+        memcpy(event.comm, data + l->comm, strnlen(data + l->comm, sizeof(event.comm) - 1));
+        event.pid = (int32_t) load_u32(data + l->pid, f->swap);
+        if (l->kind == SCHED_SWITCH) {
+                event.left_pid = (int32_t) load_u32(data + l->left_pid, f->swap);
+                state = load_u64(data + l->state, f->swap);
+                if (state >= sizeof(l->letters))
+                        return (SchedEvent){};
+                text = l->letters[state] ? NULL : foreign_print(f, e);
+                if (text)
+                        text = strstr(text + strlen(before) +
+                                              strnlen(data + l->left_comm, SCHED_COMM_BYTES),
+                                      key);
+                if (text)
+                        l->letters[state] = text[strlen(key)];
+                event.left_state = l->letters[state];
+                if (!event.left_state)
+                        return (SchedEvent){};
+        }
+        event.kind = l->kind;
+        return event.pid >= 0 && event.left_pid >= 0 ? event : (SchedEvent){};
+}
+
 void foreign_set_release(Foreign *f, const char *release) {
         f->is_since_6_18 = release_compare(release, 6, 18) == RELEASE_SINCE;
 }
@@ -517,6 +632,7 @@ Foreign *foreign_free(Foreign *f) {
         buf_done(&f->line);
         for (size_t i = 0; i < f->n_known; i++) {
                 free(f->known[i].names);
+                free(f->known[i].sched);
                 free(f->known[i].system);
         }
         free(f->known);

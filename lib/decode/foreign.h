@@ -32,6 +32,22 @@
 #include "decode/formats.h"
 #include "decode/names.h"
 
+/* What analyze/sched.h needs of sched_switch, sched_waking, sched_wakeup and sched_wakeup_new. */
+typedef enum SchedKind {
+        SCHED_NONE, /* it is another event */
+        SCHED_SWITCH,
+        SCHED_WAKING,
+        SCHED_WAKING_NEW,
+} SchedKind;
+
+typedef struct SchedEvent {
+        SchedKind kind;
+        int32_t pid;      /* WAKING, WAKING_NEW: who is woken; SWITCH: who comes to the CPU */
+        char comm[16];    /* the name of that; cut; empty: not said */
+        int32_t left_pid; /* SWITCH */
+        char left_state;  /* SWITCH: 'R' did not want to leave, 'S', 'D' ... wait */
+} SchedEvent;
+
 typedef struct Foreign Foreign;
 
 int foreign_new(Foreign **ret, bool big_endian);
@@ -52,6 +68,8 @@ int foreign_add_later(Foreign *f, const char *system, const char *format);
 /* Of what a Cursor made of a record.  NULL if the event's id is not known, or its record contradicts its format; else a line without
  * newline, valid until the next call. */
 const char *foreign_print(Foreign *f, const Event *event);
+/* What a record of the scheduler says; SCHED_NONE: its text has to be asked, which says the same. */
+SchedEvent foreign_sched(Foreign *f, const Event *event);
 /* Of a kernel_stack or a user_stack: how many addresses, the innermost first, at most @n_max; -1: it is none.
  * *@ret_tgid: of a user_stack its process, else 0. */
 int foreign_stack(Foreign *f, const Event *event, uint64_t *ret, size_t n_max, int32_t *ret_tgid);

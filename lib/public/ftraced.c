@@ -150,7 +150,7 @@ int ftraced_source_next(ftraced_source *s, const ftraced_event **ret) {
                 s->event.n_lost = step.n_lost;
                 break;
         case STEP_OTHER:
-                s->event.text = step.text;
+                s->event.text = step_text(&step);
                 break;
         case STEP_TASK:
                 break;

@@ -445,14 +445,16 @@ static _cold_ char *append_verbatim(Kernel *k, char *p, CpuState *cpu, const Ste
 
 /* print_graph_comment() */
 static _cold_ char *append_comment(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+        const char *text = step_text(step);
+
         p = append_fill(k, p);
         if (step->said)
                 p = append_indent(p, step->depth);
         else if (cpu->depth > 0)
                 p = append_chars(p, ' ', (size_t) (cpu->depth + 1) * INDENT);
         p = APPEND(p, "/* ");
-        if (step->text)
-                p = append_plain(p, step->text, strlen(step->text));
+        if (text)
+                p = append_plain(p, text, strlen(text));
         else {
                 p = APPEND(p, "event ");
                 p = append_number(p, step->event_id, 1, ' ');
@@ -491,8 +493,8 @@ static _cold_ char *append_said_line(Kernel *k, char *p, CpuState *cpu, const St
 static inline size_t extra_bytes(const Step *step) {
         size_t n = step->function ? step->function->n_label : 0;
 
-        if (_unlikely_(step->kind == STEP_OTHER && step->text))
-                n += strlen(step->text) * PLAIN_BYTES_MAX + 1;
+        if (_unlikely_(step->kind == STEP_OTHER))
+                n += strlen(step_text(step) ?: "") * PLAIN_BYTES_MAX + 1;
         else if (_unlikely_(has_arguments(step)))
                 n += arguments_room(step);
         if (_unlikely_(step->way != NULL))

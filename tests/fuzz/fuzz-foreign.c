@@ -2,13 +2,14 @@
 
 /*
  * Whatever text claims to be an event's format, and whatever bytes to be its record: the text is
- * taken or refused, and printing reads nothing beyond the record and the NUL behind it.
+ * taken or refused, and printing reads nothing beyond the record and the NUL behind it.  What a record of the scheduler
+ * tells is what its text says.
  *
  * Input: the format, NUL, the record.  An even number of bytes is of a tracer's own event, and its text
  * also what printk_formats holds.
  */
 
-#include "decode/foreign.h"
+#include "analyze/sched.h"
 #include "fuzz.h"
 
 static bool find_symbol(void *userdata, uint64_t address, uint64_t timestamp_ns, Symbol *ret) {
@@ -37,12 +38,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         r = foreign_add(f, systems[size % ELEMENTSOF(systems)], text);
         FUZZ_CHECK(r == 0 || r == FORMATS_E_INVALID);
         for (uint16_t id = 1; r == 0 && id < 512; id++) {
-                const char *line = foreign_print(f, &(Event){ .kind = EVENT_OTHER,
-                                                              .id = id,
-                                                              .n_bytes = (uint32_t) n,
-                                                              .payload = record });
+                const Event event = {
+                        .kind = EVENT_OTHER, .id = id, .n_bytes = (uint32_t) n, .payload = record
+                };
+                SchedEvent told = foreign_sched(f, &event), said;
+                const char *line = foreign_print(f, &event);
 
                 FUZZ_CHECK(!line || strlen(line) > 0);
+                said = sched_parse(&(Step){ .kind = STEP_OTHER, .text = line });
+                FUZZ_CHECK(told.kind == SCHED_NONE ||
+                           (told.kind == said.kind && told.pid == said.pid &&
+                            streq(told.comm, said.comm) && told.left_pid == said.left_pid &&
+                            told.left_state == said.left_state));
         }
         return 0;
 }

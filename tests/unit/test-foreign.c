@@ -7,7 +7,7 @@
 #include "unit.h"
 
 #define STATES "(0x00000000 | 0x00000001 | 0x00000002 | 0x00000004 | 0x00000008 | 0x00000010)"
-#define SCHED_SWITCH                                                                               \
+#define SWITCH_FORMAT                                                                              \
         "name: sched_switch\nID: 314\n" COMMON_FIELDS                                              \
         "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"                            \
         "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"                                \
@@ -105,7 +105,7 @@ typedef struct Switch {
 } Switch;
 
 TEST(a_task_switch_reads_as_the_kernel_has_it) {
-        _cleanup_(foreign_freep) Foreign *f = knowing_of("sched", SCHED_SWITCH, HOST_BIG_ENDIAN);
+        _cleanup_(foreign_freep) Foreign *f = knowing_of("sched", SWITCH_FORMAT, HOST_BIG_ENDIAN);
         Switch s = { .type = 314,
                      .prev_comm = "client",
                      .prev_pid = 17,
@@ -121,6 +121,115 @@ TEST(a_task_switch_reads_as_the_kernel_has_it) {
         ck_assert_ptr_nonnull(strstr(print(f, 314, &s, sizeof(s)), "prev_state=R ==>"));
         s.prev_state = 0x40;
         ck_assert_ptr_nonnull(strstr(print(f, 314, &s, sizeof(s)), "prev_state=R+ ==>"));
+}
+
+static SchedEvent sched_of(Foreign *f, const Switch *s, size_t n) {
+        _cleanup_free_ uint8_t *at = malloc(n);
+
+        memcpy(at, s, n);
+        return foreign_sched(
+                f,
+                &(Event){ .kind = EVENT_OTHER, .id = 314, .n_bytes = (uint32_t) n, .payload = at });
+}
+
+static void check_sched(const SchedEvent *e, int32_t pid, const char *comm, int32_t left_pid,
+                        char left_state) {
+        ck_assert_int_eq(e->kind, SCHED_SWITCH);
+        ck_assert_int_eq(e->pid, pid);
+        ck_assert_str_eq(e->comm, comm);
+        ck_assert_int_eq(e->left_pid, left_pid);
+        ck_assert_int_eq(e->left_state, left_state);
+}
+
+static const Switch a_switch = { .type = 314,
+                                 .prev_comm = " prev_state=X ",
+                                 .prev_pid = 17,
+                                 .prev_state = 1,
+                                 .next_comm = "next",
+                                 .next_pid = 18 };
+
+TEST(a_task_switch_tells_without_its_text_what_the_text_says) {
+        static const struct {
+                int64_t state;
+                char letter;
+        } states[] = { { 1, 'S' },    { 0, 'R' }, { 2, 'D' }, { 3, 'S' },
+                       { 0x40, 'R' }, { 1, 'S' }, { 2, 'D' } };
+        _cleanup_(foreign_freep) Foreign *f = knowing_of("sched", SWITCH_FORMAT, HOST_BIG_ENDIAN);
+        _cleanup_(foreign_freep) Foreign *other =
+                knowing_of("sched", SWITCH_FORMAT, !HOST_BIG_ENDIAN);
+        Switch s = a_switch;
+        SchedEvent e;
+
+        for (size_t i = 0; i < ELEMENTSOF(states); i++) {
+                s.prev_state = states[i].state;
+                e = sched_of(f, &s, sizeof(s));
+                check_sched(&e, 18, "next", 17, states[i].letter);
+        }
+        memcpy(s.prev_comm, "0123456789abcdef", 16);
+        memcpy(s.next_comm, "0123456789abcdef", 16);
+        s.prev_state = 0x10;
+        e = sched_of(f, &s, sizeof(s));
+        check_sched(&e, 18, "0123456789abcde", 17, '0');
+        s.type = __builtin_bswap16(314);
+        s.prev_pid = (int32_t) __builtin_bswap32(17);
+        s.next_pid = (int32_t) __builtin_bswap32(18);
+        s.prev_state = (int64_t) __builtin_bswap64(2);
+        e = sched_of(other, &s, sizeof(s));
+        check_sched(&e, 18, "0123456789abcde", 17, 'D');
+}
+
+TEST(a_record_that_its_text_would_tell_otherwise_tells_nothing) {
+        _cleanup_(foreign_freep) Foreign *f = knowing_of("sched", SWITCH_FORMAT, HOST_BIG_ENDIAN);
+        Switch cases[] = { a_switch, a_switch, a_switch, a_switch };
+
+        cases[0].next_pid = -1;
+        cases[1].prev_pid = -1;
+        cases[2].next_comm[2] = '\n';
+        cases[3].prev_state = 257;
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+                ck_assert_int_eq(sched_of(f, &cases[i], sizeof(Switch)).kind, SCHED_NONE);
+        for (size_t n = 0; n < sizeof(Switch); n++)
+                ck_assert_int_eq(sched_of(f, &a_switch, n).kind, SCHED_NONE);
+        ck_assert_int_eq(sched_of(f, &a_switch, sizeof(Switch)).kind, SCHED_SWITCH);
+        ck_assert_int_eq(foreign_sched(f, &(Event){ .id = 314, .n_bytes = sizeof(Switch) }).kind,
+                         SCHED_NONE);
+        ck_assert_int_eq(foreign_sched(f, &(Event){ .id = 315 }).kind, SCHED_NONE);
+}
+
+TEST(of_odd_formats_only_the_text_tells) {
+        static const struct {
+                const char *from, *to;
+        } cases[] = {
+                { "name: sched_switch", "name: sched_swatch" },
+                { "pid_t next_pid;\toffset:56;\tsize:4", "pid_t next_pid;\toffset:56;\tsize:8" },
+                { "pid_t prev_pid;", "pid_t prev_pod;" },
+                { "pid_t next_pid;", "pid_t next_pid[1];" },
+                { "char next_comm[16];\toffset:40;\tsize:16",
+                  "char next_comm[8];\toffset:40;\tsize:8" },
+                { "char next_comm[16]", "int next_comm[4]" },
+                { "long prev_state;\toffset:32;\tsize:8", "long prev_state;\toffset:32;\tsize:4" },
+                { "print fmt: \"prev_comm", "print fmt: \"comm" },
+                { "prev_prio, (REC->prev_state", "prev_prio, (REC->next_prio" },
+                { "\"D\"", "\"D prev_pid=9\"" },
+                { "\"+\" : \"\", REC->next_comm, REC->next_pid, REC->next_prio",
+                  "\"+\" : \"\", REC->prev_comm, REC->next_pid, REC->next_prio" },
+                { "REC->next_prio\n", "REC->next_prio + 1\n" },
+        };
+        static const char known[] = SWITCH_FORMAT;
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_(foreign_freep) Foreign *f = MADE(Foreign, foreign_new, HOST_BIG_ENDIAN);
+                const char *at = strstr(known, cases[i].from);
+                _cleanup_free_ char *format = NULL;
+
+                ck_assert_ptr_nonnull(at);
+                ck_assert_int_gt(asprintf(&format, "%.*s%s%s", (int) (at - known), known,
+                                          cases[i].to, at + strlen(cases[i].from)),
+                                 0);
+                ck_assert_int_eq(foreign_add(f, "sched", format), 0);
+                ck_assert_int_eq(sched_of(f, &a_switch, sizeof(a_switch)).kind, SCHED_NONE);
+                ck_assert_ptr_nonnull(print(f, 314, &a_switch, sizeof(a_switch)));
+        }
 }
 
 TEST(symbols_strings_elements_and_pointers_read_as_the_kernel_has_them) {
