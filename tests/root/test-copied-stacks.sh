@@ -112,12 +112,13 @@ END
 python3 "$work/keeper.py" "$secret" & # its arguments are on its stack
 keeper=$!
 sleep 1
-"$programs/unstacked" 100 30 >"$work/said" &
-ok 'another one is there' wait_until 20 grep -q ready "$work/said"
-exits 'beside a program that keeps a secret, the other one' 0 ftracectl start -n others --pid=$! --flat --user-stack=copy:48K udp_sendmsg
-wait $!
+bash -c "while :; do '$programs/unstacked' 2; sleep 0.2; done" &
+other=$!
+exits 'beside a program that keeps a secret, another one' 0 ftracectl start -n others --pid="$other" --flat --user-stack=copy:48K udp_sendmsg
+sleep 5
 stops 'is recorded' others
-is 'whoever is recorded is there' "$(grep -la 'unstacked' /var/lib/ftraced/sessions/others/stacks/* | wc -l | awk '{ print ($1 > 0) }')" 1
+kill "$other"
+is 'with its children' "$(grep -la 'unstacked' /var/lib/ftraced/sessions/others/stacks/* | wc -l | awk '{ print ($1 > 0) }')" 1
 is 'and the secret is not' "$(grep -la "$secret" /var/lib/ftraced/sessions/others/stacks/* | wc -l)" 0
 exits 'of all' 0 ftracectl run -n all --flat --user-stack=copy:48K udp_sendmsg -- sleep 3
 is 'it is' "$(grep -la "$secret" /var/lib/ftraced/sessions/all/stacks/* | wc -l | awk '{ print ($1 > 0) }')" 1
