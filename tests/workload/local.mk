@@ -21,7 +21,7 @@ noinst_PROGRAMS += %D%/numbered
 %C%_numbered_SOURCES = %D%/numbered.c
 noinst_PROGRAMS += %D%/stacked %D%/unstacked
 %C%_stacked_SOURCES = %D%/stacked.c
-%C%_stacked_CFLAGS = $(AM_CFLAGS) $(stacked_cflags) -fno-omit-frame-pointer
+%C%_stacked_CFLAGS = $(AM_CFLAGS) $(stacked_cflags) -fno-omit-frame-pointer -DHAS_FRAMES
 # The same without frame pointers.
 %C%_unstacked_SOURCES = %D%/stacked.c
 %C%_unstacked_CFLAGS = $(AM_CFLAGS) $(stacked_cflags) -fomit-frame-pointer
