@@ -10,14 +10,24 @@
 #if defined(HAVE_ELFUTILS) && defined(__x86_64__)
 
 #define DEPTH 5
-#define COPY_MAX 4096
+#define COPY_MAX 16384 /* a sanitizer has larger frames */
 
 typedef struct Taken {
         StackCopy copy;
         uint8_t stack[COPY_MAX];
         void *expected[32];
-        int n_expected;
+        int n_expected, first; /* of take()'s caller: a sanitizer has a backtrace() of its own */
 } Taken;
+
+/* As another process would, for a sanitizer forbids to read what lies between variables.  Returns how much there is. */
+static ssize_t read_stack(uint64_t at, uint8_t *ret) {
+        int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+        ssize_t n = pread(fd, ret, COPY_MAX, (off_t) at);
+
+        ck_assert_int_gt(n, 0);
+        (void) close(fd);
+        return n;
+}
 
 __attribute__((noinline)) static int take(Taken *t, int depth);
 /* The compiler's own unwinder says what is right. */
@@ -30,15 +40,16 @@ static int take(Taken *t, int depth) {
         if (depth > 0)
                 return take(t, depth - 1) + 1;
         t->n_expected = backtrace(t->expected, ELEMENTSOF(t->expected));
+        while (t->first < 2 && t->expected[t->first] != __builtin_return_address(0))
+                t->first++;
         (void) getcontext(&u);
         t->copy = (StackCopy){ .machine = 62, .known = 0xffff };
         for (size_t i = 0; i < ELEMENTSOF(order); i++)
                 t->copy.registers[i] = (uint64_t) u.uc_mcontext.gregs[order[i]];
         t->copy.pc = (uint64_t) u.uc_mcontext.gregs[REG_RIP];
         t->copy.sp = t->copy.begin = t->copy.registers[7];
-        memcpy(t->stack, (const void *) t->copy.sp, COPY_MAX);
         t->copy.stack = t->stack;
-        t->copy.n_stack = COPY_MAX;
+        t->copy.n_stack = (uint32_t) read_stack(t->copy.sp, t->stack);
         return 0;
 }
 
@@ -72,11 +83,11 @@ TEST(a_copied_stack_leads_to_its_callers) {
         ck_assert_int_eq(program_image_open(&i, open("/proc/self/exe", O_RDONLY | O_CLOEXEC),
                                             "/nowhere", &problem),
                          0);
-        ck_assert_int_gt(taken.n_expected, DEPTH + 1);
+        ck_assert_int_gt(taken.n_expected, taken.first + DEPTH);
         for (; n <= DEPTH; n++) {
                 ck_assert(find_at(c.pc - (n > 0), &at));
                 ck_assert_int_eq(unwind_step(&c, program_image_rules(i, at)), UNWIND_CALLED);
-                ck_assert_uint_eq(c.pc, (uint64_t) taken.expected[n + 1]);
+                ck_assert_uint_eq(c.pc, (uint64_t) taken.expected[taken.first + n]);
         }
 }
 
