@@ -10,7 +10,10 @@
 require_kernel
 requires cc
 
-programs=$top_builddir/tests/workload
+# A mapping is recorded with no more than eight names of its path, and this tree may be anywhere.
+programs=$work/programs
+mkdir "$programs"
+cp "$top_builddir"/tests/workload/{stacked,unstacked,jitted} "$programs"
 stacks() { # of the last report
         sed -n 's,.*/\* stack: \(.*\) \*/,\1,p' "$out" | sort | uniq -c | sed 's/^ *//'
 }
