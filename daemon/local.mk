@@ -118,6 +118,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/session/session-state.c \
 	%D%/session/session-sync.c \
 	%D%/session/session-trigger.c \
+	%D%/session/session-stacks.c \
 	%D%/session/session-watch.c \
 	%D%/session/session.c \
 	%D%/session/session.h \
