@@ -11,7 +11,8 @@
 #include "base/bytes.h"
 #include "programs/programs-private.h"
 
-#define OPS_MAX 64
+#define OPS_MAX                                                                                    \
+        64 /* compilers need a dozen; a file may have any number, for each register of each step */
 #define DEPTH_MAX 16
 #define ARM64_ADDRESS ((UINT64_C(1) << 48) - 1) /* without a pointer's signature */
 
@@ -53,6 +54,8 @@ static bool evaluate(Machine *m, const UnwindRule *rule, bool *ret_is_value, uin
         size_t n = 0;
 
         *ret_is_value = false;
+        if (rule->n > OPS_MAX)
+                return false;
         for (size_t i = 0; i < rule->n; i++) {
                 const Dwarf_Op *op = &rule->ops[i];
                 uint64_t v = 0;

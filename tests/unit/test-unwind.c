@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <dwarf.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <ucontext.h>
@@ -109,6 +110,35 @@ TEST(a_short_copy_is_said_to_be_cut) {
                         step = unwind_step(&c, program_image_rules(i, at));
                 ck_assert(step == UNWIND_CUT || step == UNWIND_CALLED);
         }
+}
+
+/* A file may have any number of them for each register. */
+TEST(rules_of_many_operations_are_none) {
+        Dwarf_Op ops[65] = { { .atom = DW_OP_breg7, .number = 16 } };
+        uint64_t stack[8] = { [1] = 0x400100 };
+        UnwindRules rules = { .return_register = 16,
+                              .cfa = { .kind = UNWIND_BY_OPS, .n = 64, .ops = ops },
+                              .registers[16] = { .kind = UNWIND_BY_OPS, .n = 2 } };
+        const Dwarf_Op at_cfa[] = { { .atom = DW_OP_call_frame_cfa },
+                                    { .atom = DW_OP_plus_uconst, .number = (Dwarf_Word) -8 } };
+        const StackCopy copied = { .machine = 62,
+                                   .known = 1 << 7,
+                                   .registers[7] = 0x1000,
+                                   .pc = 0x400000,
+                                   .sp = 0x1000,
+                                   .begin = 0x1000,
+                                   .stack = (const uint8_t *) stack,
+                                   .n_stack = sizeof(stack) };
+        StackCopy c = copied;
+
+        for (size_t i = 1; i < ELEMENTSOF(ops); i++)
+                ops[i].atom = DW_OP_nop;
+        rules.registers[16].ops = at_cfa;
+        ck_assert_int_eq(unwind_step(&c, &rules), UNWIND_CALLED);
+        ck_assert_uint_eq(c.pc, 0x400100);
+        c = copied;
+        rules.cfa.n = 65;
+        ck_assert_int_eq(unwind_step(&c, &rules), UNWIND_LOST);
 }
 
 TEST(without_rules_frame_pointers_lead_on_and_up_alone) {
