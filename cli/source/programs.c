@@ -59,13 +59,15 @@ int source_programs_describe(const Programs *p, const Playback *playback, Strv *
                 r = strv_add(ret, "Copies of stacks are not there, or for root alone: stacks go as "
                                   "far as there are frame pointers.");
         if (r >= 0 && playback->copies && stack_copies_n_lost(playback->copies) > 0)
-                r = strv_addf(ret, "%s stacks were not copied: calls came too fast.",
+                r = strv_addf(ret, "%s stacks were not copied: the kernel had no room for them.",
                               FORMAT_COUNT(stack_copies_n_lost(playback->copies)));
         if (r >= 0 && t->n_cut > 0)
                 r = strv_addf(ret,
-                              "%s of %s stacks of programs are cut after the %s that were copied.",
+                              "%s of %s stacks of programs are cut after the %s that were copied, "
+                              "or after "
+                              "%d functions.",
                               FORMAT_COUNT(t->n_cut), FORMAT_COUNT(t->n),
-                              FORMAT_BYTES(playback->meta->spec.stack_bytes));
+                              FORMAT_BYTES(playback->meta->spec.stack_bytes), UNWIND_FRAMES_MAX);
         if (r >= 0 && t->n_early > 0)
                 r = strv_addf(ret, "%s of %s stacks of programs end early%s%s%s.",
                               FORMAT_COUNT(t->n_early), FORMAT_COUNT(t->n),
