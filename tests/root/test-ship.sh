@@ -98,6 +98,11 @@ ok 'and comes by itself' wait_until 60 four_is_there
 sleep 8
 is 'once' "$(log)" 201
 ok 'the timer stops' systemctl stop ftraced-ship.timer
+# One that it has begun has the other token.
+is_over() {
+        [[ $(systemctl is-active ftraced-ship.service) == inactive ]]
+}
+ok 'and what it began ends' wait_until 60 is_over
 printf wrong >/etc/ftraced/ship.token
 ok 'five has ended' record five
 exits 'a token that is wrong fails the service' 1 systemctl start ftraced-ship.service
