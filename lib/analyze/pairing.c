@@ -236,6 +236,16 @@ static char *arguments_of(const Step *step) {
         return text;
 }
 
+/* They are of what the task does next, but for interrupts. */
+static _cold_ void take_callers(Stack *stack, HeldCall *c, bool is_new) {
+        if (is_new && stack->callers && function_is_same(c->function, stack->callers->root))
+                c->callers = TAKE_PTR(stack->callers);
+        if (is_new && stack->program && function_is_same(c->function, stack->program->root))
+                c->program = TAKE_PTR(stack->program);
+        if (!c->in_irq)
+                stack->callers = stack->program = NULL;
+}
+
 static int pair_call(Pairing *p, Stack *stack, Held *h, const Step *step) {
         HeldCall *c;
 
@@ -249,6 +259,8 @@ static int pair_call(Pairing *p, Stack *stack, Held *h, const Step *step) {
         c = put_down(p, stack, step);
         if (!c)
                 return -ENOMEM;
+        if (_unlikely_(stack->callers || stack->program))
+                take_callers(stack, c, true);
         if (_unlikely_(p->keeps_arguments)) {
                 c->args = arguments_of(step);
                 h->has_args = true;
@@ -404,6 +416,8 @@ static int pair(Pairing *p, Stack *stack, const Step *step) {
                 h->calls[h->open[h->n_open - 1]].n_left_out += step->n_left_out;
         if (step->kind == STEP_LEAVE) {
                 ended = held_find(h, step->depth, step->function);
+                if (_unlikely_(stack->callers || stack->program))
+                        take_callers(stack, &h->calls[ended], false);
                 if (_likely_(ended != HELD_TASK && ended == h->open[h->n_open - 1] &&
                              h->calls[ended].epoch == p->epoch))
                         end_seen(p, h, ended, step);
@@ -450,17 +464,20 @@ static int note_context(Pairing *p, const Step *step) {
 }
 
 static int note_callers(Pairing *p, const Step *step) {
+        const Callers *callers = step->callers;
         Stack *stack = stacks_get(&p->stacks, step);
         Held *h = stack ? stack->data : NULL;
 
         for (uint32_t i = h ? h->n_open : 0; i > 0; i--) {
                 HeldCall *c = &h->calls[h->open[i - 1]];
 
-                if (c->function && function_is_same(c->function, step->callers->root)) {
-                        *(step->callers->is_program ? &c->program : &c->callers) = step->callers;
-                        break;
+                if (c->function && function_is_same(c->function, callers->root)) {
+                        *(callers->is_program ? &c->program : &c->callers) = callers;
+                        return 0;
                 }
         }
+        if (stack)
+                *(callers->is_program ? &stack->program : &stack->callers) = callers;
         return stack ? 0 : -ENOMEM;
 }
 
@@ -487,8 +504,10 @@ static int note(Pairing *p, const Step *step) {
         if (step->kind == STEP_LOST) {
                 p->epoch++;
                 /* Any task may have said something there. */
-                for (size_t i = 0; p->keeps_contexts && i < p->stacks.n; i++)
+                for (size_t i = 0; i < p->stacks.n; i++) {
                         p->stacks.items[i].context = (TraceContext){};
+                        p->stacks.items[i].callers = p->stacks.items[i].program = NULL;
+                }
                 sched_lose(&p->sched, step->timestamp_ns);
         }
         if (step_cuts_all(step))

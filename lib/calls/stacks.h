@@ -86,6 +86,8 @@ typedef struct Stack {
         const Function *last_root; /* of the outermost call that began last; NULL: of none */
         TraceContext context, former_context; /* the caller's, like the next */
         uint64_t context_ns, former_ns;       /* since when each holds, or held */
+        /* Likewise: of a root that is to begin, as probes are recorded before it up to Linux 5.10. */
+        const struct Callers *callers, *program;
 } Stack;
 
 /* One of zeroes has none. */

@@ -288,6 +288,25 @@ GROWN_TEST(roots_stand_below_their_callers) {
                                       "child 1 50 50)) root 1 7 7");
 }
 
+/* Up to Linux 5.10 a probe is recorded before the call; whose call was lost says nothing of the next one. */
+GROWN_TEST(callers_may_come_before_their_root) {
+        static char text[] = "callers: leaf";
+        static const Callers of_root = {
+                .root = &step_root, .text = text, .n = 1, .functions = { &step_module }
+        };
+        static const Step told = { .kind = STEP_OTHER, .pid = 17, .callers = &of_root };
+
+        FEED(g->pairing, told, step_leaf(&step_irq, 0, 30), step_leaf(&step_root, 0, 100),
+             step_leaf(&step_root, 0, 7));
+        FEED(g->pairing, told, (Step){ .kind = STEP_LOST, .n_lost = 1 },
+             step_leaf(&step_root, 0, 5));
+        FEED(g->pairing, step_enter(&step_child, 0), told, step_leave(&step_child, 0, 60),
+             step_leaf(&step_root, 0, 1));
+        FEED(g->pairing, told, step_leaf(&step_child, 0, 20), step_leaf(&step_root, 0, 1));
+        ck_assert_str_eq(finished(g), "leaf 0 100 0(root 1 100 100) child 2 80 80 tick 1 30 30 "
+                                      "root 4 14 14");
+}
+
 /* Of its caller one call was recorded, and the one that it was called by was not: there the tree has the time of both. */
 GROWN_TEST(above_a_caller_with_calls_is_the_time_of_all) {
         static char text[] = "callers: tick";
