@@ -144,7 +144,7 @@ queued() { # NAME: how many datagrams of one byte, and of eight, its events tell
 
 exits 'comm: start works though there is nobody' 0 \
         ftracectl start -n comm --flat --comm=named --event=net:net_dev_queue udp_sendmsg
-says 'comm: that there is nobody is told' 'nobody is called named yet' <(session comm '.warnings[]')
+says 'comm: that there is nobody is told' 'no task is called named yet' <(session comm '.warnings[]')
 kill_ftraced
 ok 'comm: the daemon is killed, the next one goes on' start_ftraced
 "$work/named" -c "read -r <\"\$1\"; $sends; \"\$2\" -c 'sleep 2; $sends' & wait" - "$work/go" "$work/other" &
