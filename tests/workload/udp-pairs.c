@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -113,6 +114,7 @@ static int run(unsigned long n, unsigned long pause_us) {
         }
         if (pid == 0) {
                 (void) prctl(PR_SET_NAME, "udp-server");
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
                 pin_to(1);
                 _exit(serve(server, &client_address, n) == n ? EXIT_SUCCESS : EXIT_FAILURE);
         }
