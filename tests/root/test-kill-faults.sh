@@ -297,16 +297,17 @@ ftraced() { # for these commands
 }
 
 death() { # NUMBER FAULT
-        local seed=$((first_seed + $1)) fault=$2 pids=() base=clear how='as it was'
+        local seed=$((first_seed + $1)) fault=$2 pids=() base=clear how='as it was' before=${store:-}
 
         RANDOM=$((seed % 32768))
         draw 2 # what is drawn first is near the seed
         : >"$work/order"
         rm -f "$work/enough"
-        [[ $fault != disk ]] || leave_daemon
         store=$work/store
         [[ $fault != disk ]] || store=$work/disk/store
-        [[ -n $ftraced_pid ]] || rm -rf "$store"
+        [[ $fault != disk && $store == "$before" ]] || leave_daemon
+        # What a ledger still says is of what others clear now, and would be undone over that.
+        [[ -n $ftraced_pid ]] || rm -rf "$store" "$(ledger_of "$store")"
         # Nobody can know what was there before if the ledger is lost, and others clear all of it.
         draw 2
         [[ $drawn == 0 || $fault == other || $fault == ledger ]] || base=leftovers
