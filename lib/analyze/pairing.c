@@ -560,6 +560,7 @@ Pairing *pairing_free(Pairing *p) {
         free(p->callees);
         free(p->ways);
         free(p->sums);
+        free(p->room);
         hash_done(&p->ends);
         free(p->seen.items);
         hash_done(&p->cuts);
