@@ -142,28 +142,29 @@ static void drop(Data *d, Open *open) {
         d->spare = open;
 }
 
-/* One part for each node, in the order in which calls of them end first. */
-static int add_part(Data *d, Open *open, uint32_t node, uint64_t run_ns, uint64_t wait_ns) {
-        uint32_t i = d->places[node];
-        AnatomyPart *part;
+static AnatomyPart *find_part(Data *d, Open *open, uint32_t node) {
+        uint32_t i;
 
-        if (_unlikely_(d->present != open)) {
-                for (i = 0; i < open->n_parts; i++)
-                        d->places[open->parts[i].node] = i;
-                d->present = open;
-                i = d->places[node];
-        }
-        if (i >= open->n_parts || open->parts[i].node != node) {
-                if (!ARRAY_ROOM(open->parts, open->n_parts_room, open->n_parts + 1))
-                        return -ENOMEM;
-                i = d->places[node] = (uint32_t) open->n_parts++;
-                open->parts[i] = (AnatomyPart){ .node = node };
-        }
-        part = &open->parts[i];
-        part->n++;
-        part->run_ns += run_ns;
-        part->wait_ns += wait_ns;
-        return 0;
+        for (i = 0; d->present != open && i < open->n_parts; i++)
+                d->places[open->parts[i].node] = i;
+        d->present = open;
+        i = d->places[node];
+        if (i < open->n_parts && open->parts[i].node == node)
+                return &open->parts[i];
+        if (!ARRAY_ROOM(open->parts, open->n_parts_room, open->n_parts + 1))
+                return NULL;
+        i = d->places[node] = (uint32_t) open->n_parts++;
+        open->parts[i] = (AnatomyPart){ .node = node };
+        return &open->parts[i];
+}
+
+/* The part of @node, one for each, in the order in which calls of them end first; NULL without memory. */
+static inline AnatomyPart *part_of(Data *d, Open *open, uint32_t node) {
+        uint32_t i = d->places[node];
+
+        return d->present == open && i < open->n_parts && open->parts[i].node == node
+                       ? &open->parts[i]
+                       : find_part(d, open, node);
 }
 
 /* The data of an outermost call's frame is what is open, of other frames their node. */
@@ -175,7 +176,7 @@ static CallNode *node_of(const Stack *stack, const Frame *frame) {
 
 /* Ids come one after the other; that of the tree's root, 0, is nobody's here. */
 static int note_node(Data *d, const CallNode *node) {
-        while (_unlikely_(d->a.n_nodes <= node->id)) {
+        while (d->a.n_nodes <= node->id) {
                 if (!ARRAY_GROW(d->a.nodes, d->a.n_nodes) ||
                     !ARRAY_ROOM(d->places, d->n_places_room, d->a.n_nodes + 1))
                         return -ENOMEM;
@@ -280,16 +281,17 @@ static int note_object(Data *d, Open *to, const CallNode *node, const Object *o)
 }
 
 /* NULL without memory. */
-static inline CallNode *enter(Data *d, CallNode *parent, const CallWay *way, const Function *called,
-                              uint8_t role, bool in_irq) {
-        CallNode *node = way ? NULL : call_node_guess(parent, called); /* one that stands for itself */
+static _always_inline_ CallNode *enter(Data *d, CallNode *parent, const CallWay *way,
+                                       const Function *called, uint8_t role, bool in_irq) {
+        /* One that is found stands for itself. */
+        CallNode *node = way ? NULL : call_node_guess(parent, called);
         const Function *function = node  ? called
                                    : way ? call_way_callee(way, NULL)
                                          : stand_in(d, called);
 
         if (_unlikely_(!node) && function)
                 node = call_tree_child(d->a.tree, parent, function);
-        if (_unlikely_(!node || note_node(d, node) < 0))
+        if (_unlikely_(!node || (node->id >= d->a.n_nodes && note_node(d, node) < 0)))
                 return NULL;
         node->n_unhooked = MAX(node->n_unhooked, called->n_unhooked);
         node->was_left_out |= called->was_left_out;
@@ -399,22 +401,34 @@ static void thin(Data *d) {
         d->n_values = n_values;
 }
 
+#define PART_BYTES_MAX 40 /* four numbers */
+
+static char *put_number(char *p, uint64_t v) {
+        for (; v >= 0x80; v >>= 7)
+                *p++ = (char) (v | 0x80);
+        *p++ = (char) v;
+        return p;
+}
+
 static void add_parts(Buf *to, const AnatomyPart *parts, size_t n) {
+        char *p = buf_reserve(to, n * PART_BYTES_MAX);
         uint32_t before = 0;
 
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; p && i < n; i++) {
                 const AnatomyPart *part = &parts[i];
                 int64_t step = (int64_t) part->node - before;
                 bool more = part->n != 1 || part->wait_ns > 0;
 
-                buf_add_varint(to, ((uint64_t) step << 1 ^ (uint64_t) (step >> 63)) << 1 | more);
-                buf_add_varint(to, part->run_ns);
+                p = put_number(p, ((uint64_t) step << 1 ^ (uint64_t) (step >> 63)) << 1 | more);
+                p = put_number(p, part->run_ns);
                 if (more) {
-                        buf_add_varint(to, part->n);
-                        buf_add_varint(to, part->wait_ns);
+                        p = put_number(p, part->n);
+                        p = put_number(p, part->wait_ns);
                 }
                 before = part->node;
         }
+        if (p)
+                to->n_data = (size_t) (p - to->data);
 }
 
 static int compare_values(const void *a, const void *b) {
@@ -472,14 +486,21 @@ static int keep(Data *d, const Feed *feed, const Open *open, const Call *call, b
         return 0;
 }
 
-static int leave(Data *d, Open *open, const CallNode *node, uint64_t self_ns, uint64_t blocked_ns,
-                 const uint64_t *retval) {
-        uint64_t wait_ns = MIN(blocked_ns, self_ns);
-        int r = retval ? note_value(d, open, node, RETURNED, strlen(RETURNED), false,
-                                    retval_number(*retval))
-                       : 0;
+static int note_return(Data *d, Open *open, const CallNode *node, uint64_t retval) {
+        return note_value(d, open, node, RETURNED, strlen(RETURNED), false, retval_number(retval));
+}
 
-        return r < 0 ? r : add_part(d, open, node->id, self_ns - wait_ns, wait_ns);
+static inline int leave(Data *d, Open *open, const CallNode *node, uint64_t self_ns,
+                        uint64_t blocked_ns) {
+        uint64_t wait_ns = MIN(blocked_ns, self_ns);
+        AnatomyPart *part = part_of(d, open, node->id);
+
+        if (!part)
+                return -ENOMEM;
+        part->n++;
+        part->run_ns += self_ns - wait_ns;
+        part->wait_ns += wait_ns;
+        return 0;
 }
 
 static int leave_root(const Feed *feed, Open *open, const Call *call) {
@@ -497,14 +518,17 @@ static int leave_root(const Feed *feed, Open *open, const Call *call) {
 static int end(void *userdata, const Call *call) {
         const Feed *feed = userdata;
         Open *open = call->is_root ? call->frame->data : call->stack->frames[0].data;
-        int r = leave(feed->data, open, call->is_root ? open->node : call->frame->data,
-                      call->self_ns, call->blocked_ns, call->has_retval ? &call->retval : NULL);
+        const CallNode *node = call->is_root ? open->node : call->frame->data;
+        int r = call->has_retval ? note_return(feed->data, open, node, call->retval) : 0;
 
+        if (r >= 0)
+                r = leave(feed->data, open, node, call->self_ns, call->blocked_ns);
         return r < 0 || !call->is_root ? r : leave_root(feed, open, call);
 }
 
 /* Ends @call, and who called it, up to @caller. */
-static int leave_up_to(Data *d, Open *open, const CallTrees *t, uint32_t call, uint32_t caller) {
+static _always_inline_ int leave_up_to(Data *d, Open *open, const CallTrees *t, uint32_t call,
+                                       uint32_t caller) {
         int r = 0;
 
         for (; call != caller && r >= 0; call = t->calls[call].parent) {
@@ -513,9 +537,11 @@ static int leave_up_to(Data *d, Open *open, const CallTrees *t, uint32_t call, u
 
                 for (uint32_t i = c->waits; i != 0 && r >= 0; i = t->waits[i - 1].prev)
                         r = add_wait(d, open, node, &t->waits[i - 1].wait);
+                if (_unlikely_(c->has_retval) && r >= 0)
+                        r = note_return(d, open, node, c->retval);
                 if (r >= 0)
                         r = leave(d, open, node, t->sums[call].self_ns,
-                                  t->sums[call].self_blocked_ns, c->has_retval ? &c->retval : NULL);
+                                  t->sums[call].self_blocked_ns);
         }
         return r;
 }
@@ -528,16 +554,19 @@ static int add_tree(Feed *feed, const CallTrees *t, uint32_t first, uint32_t end
         Frame frame;
         Call root;
 
-        for (uint32_t place = first; place < end && r >= 0; place++) {
-                uint32_t i = call_trees_at(t, place);
+        for (uint32_t place = first; place <= end && r >= 0; place++) {
+                uint32_t i = place < end ? call_trees_at(t, place) : HELD_TASK;
                 const HeldCall *c = &t->calls[i];
-                CallNode *node = c->parent == HELD_TASK ? call_tree_root(d->a.tree)
-                                 : c->role == ROLE_IRQ  ? open->node
-                                                        : t->room[c->parent];
+                CallNode *node;
 
                 r = leave_up_to(d, open, t, last, c->parent);
-                node = r < 0 ? NULL
-                             : enter(d, node, c->way, c->function, c->role, t->sums[i].in_irq);
+                if (place == end || r < 0)
+                        break;
+                node = enter(d,
+                             place == first        ? call_tree_root(d->a.tree)
+                             : c->role == ROLE_IRQ ? open->node
+                                                   : t->room[c->parent],
+                             c->way, c->function, c->role, t->sums[i].in_irq);
                 if (!node)
                         return -ENOMEM;
                 t->room[i] = node;
@@ -549,8 +578,6 @@ static int add_tree(Feed *feed, const CallTrees *t, uint32_t first, uint32_t end
                 if (r >= 0 && _unlikely_(c->object || c->args))
                         r = note_values(d, open, node, c->object, c->args);
         }
-        if (r >= 0)
-                r = leave_up_to(d, open, t, last, HELD_TASK);
         if (r < 0)
                 return r;
         root = call_trees_root(t, first, &frame);
