@@ -328,11 +328,12 @@ static inline void add_up(Pairing *p, const Held *h, uint32_t place) {
 
 /* And from the first one on, what a call has of its caller. */
 static void hand_down(const Pairing *p, const Held *h) {
-        for (uint32_t place = 1; place < h->n && p->sums[HELD_TASK].has_aside; place++) {
+        for (uint32_t place = 1; place < h->n;) {
                 uint32_t i = h->is_tangled ? h->order[place] : place;
-                const HeldCall *c = &h->calls[i];
+                CallSums *s = &p->sums[i];
 
-                p->sums[i].in_irq = c->role == ROLE_IRQ || p->sums[c->parent].in_irq;
+                s->in_irq = h->calls[i].role == ROLE_IRQ || p->sums[h->calls[i].parent].in_irq;
+                place = s->in_irq || s->has_aside ? place + 1 : s->end;
         }
 }
 
