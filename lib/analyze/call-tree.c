@@ -6,6 +6,7 @@
  */
 
 #include "analyze/call-tree.h"
+#include "analyze/held.h"
 
 #define SLOTS_KEPT 512 /* when it is emptied for the next of many */
 
@@ -41,12 +42,11 @@ static CallNode *look_up(CallTree *t, CallNode *parent, const Function *function
         return parent->children = node;
 }
 
-CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *function) {
-        CallNode *recent = parent->recent, *node = recent ? recent->after : NULL;
+CallNode *call_tree_find_child(CallTree *t, CallNode *parent, const Function *function) {
+        CallNode *recent = parent->recent;
+        CallNode *node =
+                recent && recent->function == function ? recent : look_up(t, parent, function);
 
-        if (!node || node->function != function)
-                node = recent && recent->function == function ? recent
-                                                              : look_up(t, parent, function);
         if (recent)
                 recent->after = node;
         return parent->recent = node;
@@ -69,12 +69,11 @@ static void add_figures(CallNode *to, const CallNode *from) {
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-CallNode *call_tree_enter(CallTree *t, CallNode *parent, const Frame *frame) {
-        const CallWay *way = frame->way;
-
+CallNode *call_tree_enter(CallTree *t, CallNode *parent, const CallWay *way,
+                          const Function *function) {
         for (uint32_t i = 0; way && i + 1 < way->n && parent; i++)
                 parent = call_tree_child(t, parent, way->functions[i]);
-        return parent ? call_tree_child(t, parent, call_way_callee(way, frame->function)) : NULL;
+        return parent ? call_tree_child(t, parent, call_way_callee(way, function)) : NULL;
 }
 
 static CallNode *add_above(CallTree *t, CallNode *parent, const Callers *above) {
@@ -89,31 +88,66 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
 
         if (!caller)
                 parent = add_above(t, parent, frame->callers);
-        frame->data = parent ? call_tree_enter(t, parent, frame) : NULL;
+        frame->data = parent ? call_tree_enter(t, parent, frame->way, frame->function) : NULL;
         return frame->data ? 0 : -ENOMEM;
 }
 
-void call_node_add(CallNode *node, const Call *call) {
+static inline void add_call(CallNode *node, uint64_t duration_ns, uint64_t self_ns,
+                            uint64_t blocked_ns, uint64_t n_left_out, bool is_cut) {
         node->n++;
-        node->n_left_out += call->frame->n_left_out;
-        node->total_ns += call->duration_ns;
-        node->self_ns += call->self_ns;
-        node->blocked_ns += call->blocked_ns;
-        node->is_irq |= call->frame->role == ROLE_IRQ;
-        node->in_irq |= call->frame->in_irq;
-        if (call->is_cut) {
+        node->n_left_out += n_left_out;
+        node->total_ns += duration_ns;
+        node->self_ns += self_ns;
+        node->blocked_ns += blocked_ns;
+        if (is_cut) {
                 node->n_cut++;
-                node->cut_self_ns += call->self_ns;
-                node->cut_blocked_ns += call->blocked_ns;
+                node->cut_self_ns += self_ns;
+                node->cut_blocked_ns += blocked_ns;
                 return;
         }
-        node->min_ns = MIN(node->min_ns, call->duration_ns);
-        node->max_ns = MAX(node->max_ns, call->duration_ns);
+        node->min_ns = MIN(node->min_ns, duration_ns);
+        node->max_ns = MAX(node->max_ns, duration_ns);
+}
+
+void call_node_add(CallNode *node, const Call *call) {
+        add_call(node, call->duration_ns, call->self_ns, call->blocked_ns, call->frame->n_left_out,
+                 call->is_cut);
+        node->is_irq |= call->frame->role == ROLE_IRQ;
+        node->in_irq |= call->frame->in_irq;
 }
 
 static int end(void *userdata, const Call *call) {
         call_node_add(call->frame->data, call);
         return 0;
+}
+
+int call_tree_add(CallTree *t, const CallTrees *trees, uint32_t first, uint32_t end,
+                  bool with_callers) {
+        CallNode **nodes = (CallNode **) trees->room;
+
+        for (uint32_t place = first; place < end; place++) {
+                uint32_t i = call_trees_at(trees, place);
+                const HeldCall *c = &trees->calls[i];
+                const CallSums *s = &trees->sums[i];
+                CallNode *node = c->parent != HELD_TASK ? nodes[c->parent] : &t->root;
+
+                if (c->parent == HELD_TASK && with_callers)
+                        node = add_above(t, add_above(t, node, c->program), c->callers);
+                if (node)
+                        node = call_tree_enter(t, node, c->way, c->function);
+                if (!node)
+                        return -ENOMEM;
+                nodes[i] = node;
+                add_call(node, c->duration_ns, s->self_ns, s->self_blocked_ns, c->n_left_out,
+                         c->is_cut);
+                node->is_irq |= c->role == ROLE_IRQ;
+                node->in_irq |= s->in_irq;
+        }
+        return 0;
+}
+
+static int add_trees(void *userdata, const CallTrees *trees) {
+        return call_tree_add(userdata, trees, 1, trees->n, true);
 }
 
 /* --- afterwards ------------------------------------------------------------------------------- */
@@ -211,7 +245,7 @@ int call_tree_threshold(uint64_t *ret_ns, CallTree *t, size_t n_max) {
 int call_tree_new(CallTree **ret, Pairing *pairing) {
         *ret = NEW(CallTree, .root.min_ns = UINT64_MAX);
         if (*ret && pairing)
-                pairing_add_sink(pairing, begin, end, *ret);
+                pairing_add_sink_of_trees(pairing, begin, end, add_trees, *ret);
         return *ret ? 0 : -ENOMEM;
 }
 

@@ -55,11 +55,25 @@ static inline bool call_node_is_uncounted(const CallNode *node) {
  * 0 or -ENOMEM. */
 int call_tree_new(CallTree **ret, Pairing *pairing);
 /* The node of @function under @parent, made if new; NULL without memory. */
-CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *function);
+CallNode *call_tree_find_child(CallTree *t, CallNode *parent, const Function *function);
+/* What code calls that runs again: the child that came after the one asked for last; NULL: it is another function's. */
+static inline CallNode *call_node_guess(CallNode *parent, const Function *function) {
+        CallNode *node = parent->recent ? parent->recent->after : NULL;
+
+        return node && node->function == function ? (parent->recent = node) : NULL;
+}
+static inline CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *function) {
+        return call_node_guess(parent, function) ?: call_tree_find_child(t, parent, function);
+}
 /* The same of a call, below what it went through (CallWay). */
-CallNode *call_tree_enter(CallTree *t, CallNode *parent, const Frame *frame);
+CallNode *call_tree_enter(CallTree *t, CallNode *parent, const CallWay *way,
+                          const Function *function);
 /* Adds one call to its node. */
 void call_node_add(CallNode *node, const Call *call);
+/* Adds the trees from the place @first to the one before @end; if they are @with_callers, below who called them.  0 or
+ * -ENOMEM. */
+int call_tree_add(CallTree *t, const CallTrees *trees, uint32_t first, uint32_t end,
+                  bool with_callers);
 /* Leaves the root alone. */
 void call_tree_clear(CallTree *t);
 /* After pairing_finish(), or when nodes have changed: adds up and puts in order.  0 or -ENOMEM. */

@@ -323,7 +323,7 @@ void held_waker(const Held *h, const Step *step, Waker *w) {
         for (uint32_t i = n; i > 0 && (w->is_irq || w->in_softirq) && !w->what; i--)
                 w->what = role_tells(h->calls[h->open[i - 1]].function, false);
         for (uint32_t i = n; i > 0 && !w->released; i--)
-                if (role_releases_lock(h->calls[h->open[i - 1]].function))
+                if (h->calls[h->open[i - 1]].releases_lock)
                         w->released = h->calls[h->open[i - 1]].function;
         while (n > 1 && role_passes_wakes_on(h->calls[h->open[n - 1]].function))
                 n--;

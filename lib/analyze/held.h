@@ -75,6 +75,7 @@ typedef struct HeldCall {
         uint8_t n_overtaking;  /* calls that came at its depth since: it is over then, at over_ns */
         uint8_t preempt_depth; /* when it began: how often preemption was switched off */
         bool in_softirq;       /* likewise: by what the kernel wrote down */
+        bool releases_lock;    /* role_releases_lock() */
         bool in_irq;
         bool is_open;
         bool is_unsure;    /* events were lost since seen_ns, or it is over */

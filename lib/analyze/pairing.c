@@ -19,12 +19,15 @@
 
 /* --- what is known of a function -------------------------------------------------------------- */
 
-/* ROLE_*, and INPUT_* times 256; or -ENOMEM. */
+#define RELEASES_LOCK 0x10000
+
+/* ROLE_*, INPUT_* times 256, RELEASES_LOCK; or -ENOMEM. */
 static inline int role_known(Pairing *p, const Function *function) {
         uint64_t role = hash_get(&p->roles, hash_key(function));
 
         if (_unlikely_(role == 0)) {
                 role = (uint64_t) role_of(function) + 256 * (uint64_t) role_input(function) + 1;
+                role += role_releases_lock(function) ? RELEASES_LOCK : 0;
                 if (hash_add(&p->roles, hash_key(function), role) < 0)
                         return -ENOMEM;
         }
@@ -205,6 +208,7 @@ static inline HeldCall *put_down(Pairing *p, Stack *stack, const Step *step) {
         c->n_line = step->said ? step->said->line : 0;
         c->role = (uint8_t) role;
         c->input = (uint8_t) (role >> 8);
+        c->releases_lock = role >= RELEASES_LOCK;
         if (parent == HELD_TASK) {
                 stack->last_root = step->function;
                 c->context = stack->context;
@@ -374,7 +378,9 @@ static int note_sched(Pairing *p, const Step *step) {
         int r;
 
         if (e.kind == SCHED_WAKING) {
-                Waker waker = pairing_waker(p, step);
+                /* Who it was is told to whom waits are told. */
+                Waker waker = p->wait || p->between ? pairing_waker(p, step)
+                                                    : (Waker){ .pid = step->pid };
 
                 sched_wake(&p->sched, &e, step->timestamp_ns, &waker);
         } else if (e.kind == SCHED_SWITCH) {
@@ -579,6 +585,7 @@ Pairing *pairing_free(Pairing *p) {
         free(p->callees);
         free(p->ways);
         free(p->sums);
+        free(p->room);
         hash_done(&p->ends);
         free(p->seen.items);
         hash_done(&p->cuts);

@@ -84,7 +84,7 @@ typedef int (*PairingWait)(void *userdata, const CallWait *wait);
 typedef struct CallSums {
         uint64_t self_ns, self_blocked_ns; /* of Call: self_ns, blocked_ns */
         uint64_t blocked_ns;               /* of Frame, like the next two lines */
-        uint64_t irq_ns, softirq_ns, wake_ns, aside_ns;
+        uint64_t input_ns, irq_ns, softirq_ns, wake_ns, aside_ns;
         uint64_t n_below, n_children;
         uint32_t end;    /* the place in the order of who comes behind all that is below it */
         bool has_waited; /* of Frame, like the next */
@@ -93,12 +93,21 @@ typedef struct CallSums {
 } CallSums;
 
 typedef struct CallTrees {
+        Stack *stack; /* whose they are */
         const struct HeldCall *calls;
+        const struct HeldWait *waits;
         const CallSums *sums; /* of each of calls */
+        void **room;          /* likewise, for a pointer of the sink's */
         const uint32_t *order;
         uint32_t n;
         const OwnWorks *own_work; /* NULL: there is none */
 } CallTrees;
+
+static inline uint32_t call_trees_at(const CallTrees *t, uint32_t place) {
+        return t->order ? t->order[place] : place;
+}
+/* The outermost one of the tree that begins at @place, with what a sink is told of it at its end, in @frame. */
+Call call_trees_root(const CallTrees *t, uint32_t place, Frame *frame);
 
 typedef int (*PairingTrees)(void *userdata, const CallTrees *trees);
 
@@ -126,6 +135,10 @@ typedef struct Pairing {
          * meanwhile, or calls were left out before.  NULL: nobody is. */
         PairingWait between;
         void *between_userdata;
+        /* If it places, of the one sink: whether it needs more of whole trees, which were, with all waits in them, from
+         * @from_ns to @to_ns, than that the last one ended at @end_ns.  0, 1 or -errno.  NULL: it needs all. */
+        int (*wants)(void *userdata, const Stack *stack, uint64_t from_ns, uint64_t to_ns,
+                     uint64_t end_ns);
         PairingWays find_ways; /* frames have the ways of their calls; NULL: they have not */
         void *ways_userdata;
 
@@ -155,7 +168,8 @@ typedef struct Pairing {
         const CallWay **ways;
         size_t n_callees_room, n_ways_room;
         CallSums *sums; /* of one task's calls, for sinks of trees */
-        size_t n_sums_room;
+        void **room;    /* likewise */
+        size_t n_sums_room, n_room;
         Hash ends;      /* if it places: of each task's last tree, by the key of its stack */
         SchedSeen seen; /* if is_whole, like the next two */
         Hash cuts;      /* indices plus 1, of n_cuts */
@@ -177,7 +191,8 @@ int pairing_new(Pairing **ret);
 /* @begin may be NULL.  At most PAIRING_SINKS_MAX, before the first step; only one may use a frame's
  * `is_nested`, and likewise its `user`, `data`, `more` and `row`. */
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata);
-/* The same, of a sink that may be told of whole trees instead: as long as all sinks may, that costs a third. */
+/* The same, of a sink that may be told of whole trees instead: as long as all sinks may, that costs a third.  It looks at
+ * their waits itself: if it is not told of them, who is told of waits is told of all by frames. */
 void pairing_add_sink_of_trees(Pairing *p, PairingBegin begin, PairingEnd end, PairingTrees trees,
                                void *userdata);
 /* One only is told of waits. */

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What a call took is put down at the outermost call that is open, and added up by nodes when that
- * has ended, or when much has been put down.  Which calls are forgotten is told by a hash of their
- * numbers, so that those that are left are as many of each thousand.
+ * What a call took is added to its node's part of the outermost call that is open.  Which calls are forgotten is told by
+ * a hash of their numbers, so that those that are left are as many of each thousand.
  */
 
+#include "analyze/held.h"
 #include "base/array.h"
 #include "calls/filter.h"
 #include "causes/anatomy.h"
 
 #define RETURNED "ret"
 #define VARIABLES_OF_ROOTS 64 /* are kept free for outermost calls, which are met at any time */
-#define N_PARTS_OPEN 4096 /* put down before they are added up in between; grows with the nodes */
 
 typedef struct Open {
         CallNode *node;
         AnatomyPart *parts;
         size_t n_parts, n_parts_room;
-        size_t n_compact; /* from how many on they are added up in between */
         AnatomyWait *waits;
         size_t n_waits, n_waits_room;
         VariableValue *values;
@@ -26,12 +24,6 @@ typedef struct Open {
         uint64_t number;
         struct Open *next, *next_spare;
 } Open;
-
-/* Where a node's sum is, of the open call that is added up. */
-typedef struct Place {
-        uint64_t round;
-        size_t i;
-} Place;
 
 typedef struct Feed {
         struct Data *data;
@@ -44,9 +36,9 @@ typedef struct Data {
         Anatomy a; /* first */
         size_t n_waits, n_waits_room, n_values, n_values_room;
         uint64_t mask; /* calls stay whose number's hash has none of these bits */
-        Place *places;
+        uint32_t *places; /* by node: its part of `present`, if it has one */
         size_t n_places_room;
-        uint64_t round;
+        const Open *present;
         Hash functions, names; /* the one that others of that name stand for: by pointer, by name */
         Hash wakers, tasks;    /* indices + 1 */
         Hash variables;        /* likewise, by node and name */
@@ -139,7 +131,7 @@ static Open *take_spare(Data *d) {
                 d->spare = open->next_spare;
                 return open;
         }
-        open = NEW(Open, .n_compact = N_PARTS_OPEN, .next = d->open);
+        open = NEW(Open, .next = d->open);
         d->open = open ?: d->open;
         return open;
 }
@@ -150,25 +142,29 @@ static void drop(Data *d, Open *open) {
         d->spare = open;
 }
 
-/* One part for each node, in the order in which they are met first. */
-static void compact(Data *d, Open *open) {
-        size_t n = 0;
+static AnatomyPart *find_part(Data *d, Open *open, uint32_t node) {
+        uint32_t i;
 
-        d->round++;
-        for (size_t i = 0; i < open->n_parts; i++) {
-                const AnatomyPart part = open->parts[i];
-                Place *place = &d->places[part.node];
+        for (i = 0; d->present != open && i < open->n_parts; i++)
+                d->places[open->parts[i].node] = i;
+        d->present = open;
+        i = d->places[node];
+        if (i < open->n_parts && open->parts[i].node == node)
+                return &open->parts[i];
+        if (!ARRAY_ROOM(open->parts, open->n_parts_room, open->n_parts + 1))
+                return NULL;
+        i = d->places[node] = (uint32_t) open->n_parts++;
+        open->parts[i] = (AnatomyPart){ .node = node };
+        return &open->parts[i];
+}
 
-                if (place->round != d->round) {
-                        *place = (Place){ d->round, n };
-                        open->parts[n++] = part;
-                        continue;
-                }
-                open->parts[place->i].n += part.n;
-                open->parts[place->i].run_ns += part.run_ns;
-                open->parts[place->i].wait_ns += part.wait_ns;
-        }
-        open->n_parts = n;
+/* The part of @node, one for each, in the order in which calls of them end first; NULL without memory. */
+static inline AnatomyPart *part_of(Data *d, Open *open, uint32_t node) {
+        uint32_t i = d->places[node];
+
+        return d->present == open && i < open->n_parts && open->parts[i].node == node
+                       ? &open->parts[i]
+                       : find_part(d, open, node);
 }
 
 /* The data of an outermost call's frame is what is open, of other frames their node. */
@@ -180,11 +176,11 @@ static CallNode *node_of(const Stack *stack, const Frame *frame) {
 
 /* Ids come one after the other; that of the tree's root, 0, is nobody's here. */
 static int note_node(Data *d, const CallNode *node) {
-        while (_unlikely_(d->a.n_nodes <= node->id)) {
+        while (d->a.n_nodes <= node->id) {
                 if (!ARRAY_GROW(d->a.nodes, d->a.n_nodes) ||
                     !ARRAY_ROOM(d->places, d->n_places_room, d->a.n_nodes + 1))
                         return -ENOMEM;
-                d->places[d->a.n_nodes] = (Place){};
+                d->places[d->a.n_nodes] = 0;
                 d->a.nodes[d->a.n_nodes] = d->a.n_nodes == node->id ? node : NULL;
                 d->a.n_nodes++;
         }
@@ -284,61 +280,85 @@ static int note_object(Data *d, Open *to, const CallNode *node, const Object *o)
         return r;
 }
 
-static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
-        Feed *feed = userdata;
-        Data *d = feed->data;
-        const Function *function =
-                frame->way ? call_way_callee(frame->way, NULL) : stand_in(d, frame->function);
-        Open *open = caller ? stack->frames[0].data : take_spare(d);
-        const char *args = frame->args, *name;
-        CallNode *parent, *node;
-        ValueNumber value;
-        size_t n_name;
-        int r;
+/* NULL without memory. */
+static _always_inline_ CallNode *enter(Data *d, CallNode *parent, const CallWay *way,
+                                       const Function *called, uint8_t role, bool in_irq) {
+        /* One that is found stands for itself. */
+        CallNode *node = way ? NULL : call_node_guess(parent, called);
+        const Function *function = node  ? called
+                                   : way ? call_way_callee(way, NULL)
+                                         : stand_in(d, called);
 
-        if (!function || !open)
-                return -ENOMEM;
-        parent = !caller                   ? call_tree_root(d->a.tree)
-                 : frame->role == ROLE_IRQ ? open->node
-                                           : node_of(stack, caller);
-        node = call_tree_child(d->a.tree, parent, function);
-        frame->data = caller ? (void *) node : open;
-        if (!node)
-                return -ENOMEM;
-        node->n_unhooked = MAX(node->n_unhooked, frame->function->n_unhooked);
-        node->was_left_out |= frame->function->was_left_out;
-        node->is_irq |= frame->role == ROLE_IRQ;
-        node->in_irq |= frame->in_irq;
-        if (!caller) {
-                open->node = node;
-                open->number = ++feed->n_begun;
-        }
-        r = note_node(d, node);
-        if (!caller && r >= 0)
-                r = note_callers(d, open, node, "callers", frame->callers)
-                            ?: note_callers(d, open, node, "stack", frame->program);
-        if (_unlikely_(frame->object != NULL) && r >= 0)
-                r = note_object(d, open, node, frame->object);
-        while (_unlikely_(args != NULL) && r >= 0 && arguments_next(&args, &name, &n_name, &value))
+        if (_unlikely_(!node) && function)
+                node = call_tree_child(d->a.tree, parent, function);
+        if (_unlikely_(!node || (node->id >= d->a.n_nodes && note_node(d, node) < 0)))
+                return NULL;
+        node->n_unhooked = MAX(node->n_unhooked, called->n_unhooked);
+        node->was_left_out |= called->was_left_out;
+        node->is_irq |= role == ROLE_IRQ;
+        node->in_irq |= in_irq;
+        return node;
+}
+
+static int enter_root(Feed *feed, Open *open, const Callers *callers, const Callers *program) {
+        open->number = ++feed->n_begun;
+        return note_callers(feed->data, open, open->node, "callers", callers)
+                       ?: note_callers(feed->data, open, open->node, "stack", program);
+}
+
+static int note_values(Data *d, Open *open, const CallNode *node, const Object *object,
+                       const char *args) {
+        int r = object ? note_object(d, open, node, object) : 0;
+        ValueNumber value;
+        const char *name;
+        size_t n_name;
+
+        while (args && r >= 0 && arguments_next(&args, &name, &n_name, &value))
                 r = note_value(d, open, node, name, n_name, false, value);
         return r;
 }
 
-static int note_wait(void *userdata, const CallWait *wait) {
+static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         Feed *feed = userdata;
-        Open *open = wait->stack->frames[0].data;
-        const SchedWait *w = wait->wait;
+        Data *d = feed->data;
+        Open *open = caller ? stack->frames[0].data : take_spare(d);
+        CallNode *node;
+        int r = 0;
+
+        if (!open)
+                return -ENOMEM;
+        node = enter(d,
+                     !caller                   ? call_tree_root(d->a.tree)
+                     : frame->role == ROLE_IRQ ? open->node
+                                               : node_of(stack, caller),
+                     frame->way, frame->function, frame->role, frame->in_irq);
+        frame->data = caller ? (void *) node : open;
+        if (!node)
+                return -ENOMEM;
+        if (!caller) {
+                open->node = node;
+                r = enter_root(feed, open, frame->callers, frame->program);
+        }
+        return r < 0 ? r : note_values(d, open, node, frame->object, frame->args);
+}
+
+static int add_wait(Data *d, Open *open, const CallNode *node, const SchedWait *w) {
         AnatomyWait *to;
 
         if (!ARRAY_ROOM(open->waits, open->n_waits_room, open->n_waits + 1))
                 return -ENOMEM;
         to = &open->waits[open->n_waits++];
-        *to = (AnatomyWait){ .node = node_of(wait->stack, wait->frame)->id,
+        *to = (AnatomyWait){ .node = node->id,
                              .away_ns = w->back_ns - MIN(w->back_ns, w->left_ns) };
         if (w->woken_ns == 0)
                 return 0;
         to->queued_ns = w->back_ns - MIN(w->back_ns, w->woken_ns);
-        return find_waker(feed->data, &w->waker, &to->waker);
+        return find_waker(d, &w->waker, &to->waker);
+}
+
+static int note_wait(void *userdata, const CallWait *wait) {
+        return add_wait(((Feed *) userdata)->data, wait->stack->frames[0].data,
+                        node_of(wait->stack, wait->frame), wait->wait);
 }
 
 /* --- all calls -------------------------------------------------------------------------------- */
@@ -381,22 +401,34 @@ static void thin(Data *d) {
         d->n_values = n_values;
 }
 
+#define PART_BYTES_MAX 40 /* four numbers */
+
+static char *put_number(char *p, uint64_t v) {
+        for (; v >= 0x80; v >>= 7)
+                *p++ = (char) (v | 0x80);
+        *p++ = (char) v;
+        return p;
+}
+
 static void add_parts(Buf *to, const AnatomyPart *parts, size_t n) {
+        char *p = buf_reserve(to, n * PART_BYTES_MAX);
         uint32_t before = 0;
 
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; p && i < n; i++) {
                 const AnatomyPart *part = &parts[i];
                 int64_t step = (int64_t) part->node - before;
                 bool more = part->n != 1 || part->wait_ns > 0;
 
-                buf_add_varint(to, ((uint64_t) step << 1 ^ (uint64_t) (step >> 63)) << 1 | more);
-                buf_add_varint(to, part->run_ns);
+                p = put_number(p, ((uint64_t) step << 1 ^ (uint64_t) (step >> 63)) << 1 | more);
+                p = put_number(p, part->run_ns);
                 if (more) {
-                        buf_add_varint(to, part->n);
-                        buf_add_varint(to, part->wait_ns);
+                        p = put_number(p, part->n);
+                        p = put_number(p, part->wait_ns);
                 }
                 before = part->node;
         }
+        if (p)
+                to->n_data = (size_t) (p - to->data);
 }
 
 static int compare_values(const void *a, const void *b) {
@@ -454,40 +486,112 @@ static int keep(Data *d, const Feed *feed, const Open *open, const Call *call, b
         return 0;
 }
 
-static int end(void *userdata, const Call *call) {
-        Feed *feed = userdata;
-        Data *d = feed->data;
-        Open *open = call->is_root ? call->frame->data : call->stack->frames[0].data;
-        const CallNode *node = call->is_root ? open->node : call->frame->data;
-        uint64_t wait_ns = MIN(call->blocked_ns, call->self_ns);
-        int r = 0;
+static int note_return(Data *d, Open *open, const CallNode *node, uint64_t retval) {
+        return note_value(d, open, node, RETURNED, strlen(RETURNED), false, retval_number(retval));
+}
 
-        if (!ARRAY_ROOM(open->parts, open->n_parts_room, open->n_parts + 1))
+static inline int leave(Data *d, Open *open, const CallNode *node, uint64_t self_ns,
+                        uint64_t blocked_ns) {
+        uint64_t wait_ns = MIN(blocked_ns, self_ns);
+        AnatomyPart *part = part_of(d, open, node->id);
+
+        if (!part)
                 return -ENOMEM;
-        if (_unlikely_(call->has_retval))
-                r = note_value(d, open, node, RETURNED, strlen(RETURNED), false,
-                               retval_number(call->retval));
-        if (r < 0)
-                return r;
-        open->parts[open->n_parts++] = (AnatomyPart){
-                .node = node->id, .n = 1, .run_ns = call->self_ns - wait_ns, .wait_ns = wait_ns
-        };
-        if (!call->is_root) {
-                if (open->n_parts >= open->n_compact) {
-                        compact(d, open);
-                        open->n_compact = MAX(open->n_parts * 2, (size_t) N_PARTS_OPEN);
-                }
-                return 0;
-        }
+        part->n++;
+        part->run_ns += self_ns - wait_ns;
+        part->wait_ns += wait_ns;
+        return 0;
+}
+
+static int leave_root(const Feed *feed, Open *open, const Call *call) {
+        Data *d = feed->data;
+        int r = idle_note(&d->a.idle, open->node->function, call);
+
         d->a.n_all += !call->in_own_work;
         d->a.n_cut += !call->in_own_work && call->is_cut;
-        r = idle_note(&d->a.idle, node->function, call);
-        if (r >= 0 && !call->in_own_work && !call->is_cut) {
-                compact(d, open);
+        if (r >= 0 && !call->in_own_work && !call->is_cut)
                 r = keep(d, feed, open, call, r > 0);
-        }
         drop(d, open);
         return MIN(r, 0);
+}
+
+static int end(void *userdata, const Call *call) {
+        const Feed *feed = userdata;
+        Open *open = call->is_root ? call->frame->data : call->stack->frames[0].data;
+        const CallNode *node = call->is_root ? open->node : call->frame->data;
+        int r = call->has_retval ? note_return(feed->data, open, node, call->retval) : 0;
+
+        if (r >= 0)
+                r = leave(feed->data, open, node, call->self_ns, call->blocked_ns);
+        return r < 0 || !call->is_root ? r : leave_root(feed, open, call);
+}
+
+/* Ends @call, and who called it, up to @caller. */
+static _always_inline_ int leave_up_to(Data *d, Open *open, const CallTrees *t, uint32_t call,
+                                       uint32_t caller) {
+        int r = 0;
+
+        for (; call != caller && r >= 0; call = t->calls[call].parent) {
+                const HeldCall *c = &t->calls[call];
+                const CallNode *node = t->room[call];
+
+                for (uint32_t i = c->waits; i != 0 && r >= 0; i = t->waits[i - 1].prev)
+                        r = add_wait(d, open, node, &t->waits[i - 1].wait);
+                if (_unlikely_(c->has_retval) && r >= 0)
+                        r = note_return(d, open, node, c->retval);
+                if (r >= 0)
+                        r = leave(d, open, node, t->sums[call].self_ns,
+                                  t->sums[call].self_blocked_ns);
+        }
+        return r;
+}
+
+static int add_tree(Feed *feed, const CallTrees *t, uint32_t first, uint32_t end) {
+        Data *d = feed->data;
+        Open *open = take_spare(d);
+        uint32_t last = HELD_TASK;
+        int r = open ? 0 : -ENOMEM;
+        Frame frame;
+        Call root;
+
+        for (uint32_t place = first; place <= end && r >= 0; place++) {
+                uint32_t i = place < end ? call_trees_at(t, place) : HELD_TASK;
+                const HeldCall *c = &t->calls[i];
+                CallNode *node;
+
+                r = leave_up_to(d, open, t, last, c->parent);
+                if (place == end || r < 0)
+                        break;
+                node = enter(d,
+                             place == first        ? call_tree_root(d->a.tree)
+                             : c->role == ROLE_IRQ ? open->node
+                                                   : t->room[c->parent],
+                             c->way, c->function, c->role, t->sums[i].in_irq);
+                if (!node)
+                        return -ENOMEM;
+                t->room[i] = node;
+                last = i;
+                if (place == first) {
+                        open->node = node;
+                        r = enter_root(feed, open, c->callers, c->program);
+                }
+                if (r >= 0 && _unlikely_(c->object || c->args))
+                        r = note_values(d, open, node, c->object, c->args);
+        }
+        if (r < 0)
+                return r;
+        root = call_trees_root(t, first, &frame);
+        return leave_root(feed, open, &root);
+}
+
+static int add_trees(void *userdata, const CallTrees *t) {
+        int r = 0;
+
+        for (uint32_t first = 1, end; first < t->n && r >= 0; first = end) {
+                end = t->sums[call_trees_at(t, first)].end;
+                r = add_tree(userdata, t, first, end);
+        }
+        return r;
 }
 
 int anatomy_add_source(Anatomy *a, Pairing *pairing) {
@@ -497,7 +601,7 @@ int anatomy_add_source(Anatomy *a, Pairing *pairing) {
         if (!feed)
                 return -ENOMEM;
         d->feeds = feed;
-        pairing_add_sink(pairing, begin, end, feed);
+        pairing_add_sink_of_trees(pairing, begin, end, add_trees, feed);
         pairing_set_wait(pairing, note_wait, feed);
         pairing->keeps_arguments = true;
         return 0;

@@ -122,17 +122,17 @@ static inline AnatomyParts anatomy_parts(const Anatomy *a, const AnatomyCall *c)
                                .n_left = c->n_parts };
 }
 
-static inline uint64_t anatomy_number(AnatomyParts *p) {
-        uint64_t v = 0;
+static _always_inline_ uint64_t anatomy_number(AnatomyParts *p) {
+        uint64_t v = *p->at++, more = v;
 
-        for (unsigned shift = 0;; shift += 7) {
-                v |= (uint64_t) (*p->at & 127) << shift;
-                if (*p->at++ < 128)
-                        return v;
+        for (unsigned shift = 7; more >= 128; shift += 7) {
+                more = *p->at++;
+                v += (more - 1) << shift; /* without the bit that told of it */
         }
+        return v;
 }
 
-static inline bool anatomy_next(AnatomyParts *p) {
+static _always_inline_ bool anatomy_next(AnatomyParts *p) {
         uint64_t head;
 
         if (p->n_left == 0)

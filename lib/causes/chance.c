@@ -11,8 +11,15 @@
 
 #define LAGS_MAX 512 /* of the autocorrelation */
 
-static void standardize(float *values, size_t n_units, size_t n_things) {
-        for (size_t k = 0; k < n_things; k++) {
+/* A row is of so many; what is behind its last thing is 0. */
+typedef float Wide __attribute__((vector_size(16), may_alias));
+#define WIDE (sizeof(Wide) / sizeof(float))
+
+/* NULL without memory. */
+static Wide *standardize(const float *values, size_t n_units, size_t n_things, size_t n_wide) {
+        Wide *rows = calloc(n_units * n_wide + 1, sizeof(*rows));
+
+        for (size_t k = 0; rows && k < n_things; k++) {
                 double mean = 0, variance = 0;
                 float scale;
 
@@ -30,30 +37,46 @@ static void standardize(float *values, size_t n_units, size_t n_things) {
                                 ? (float) (1 / sqrt(variance))
                                 : 0;
                 for (size_t i = 0; i < n_units; i++)
-                        values[i * n_things + k] =
+                        rows[i * n_wide + k / WIDE][k % WIDE] =
                                 (float) (values[i * n_things + k] - mean) * scale;
         }
+        return rows;
 }
 
-static void add_row(float *sums, const float *row, size_t n) {
-        for (size_t k = 0; k < n; k++)
-                sums[k] += row[k];
+#define ROWS 4 /* are added at once, one after the other */
+
+static void add_rows(Wide *sums, const Wide *const *rows, size_t n_wide) {
+        const Wide *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
+
+        for (size_t k = 0; k < n_wide; k++)
+                sums[k] = sums[k] + a[k] + b[k] + c[k] + d[k];
+}
+
+static float greatest_of(const Wide *sums, size_t n_wide) {
+        float most[WIDE] = {}, all = 0;
+
+        for (size_t k = 0; k < n_wide; k++)
+                for (size_t i = 0; i < WIDE; i++)
+                        most[i] = MAX(most[i], fabsf(sums[k][i]));
+        for (size_t i = 0; i < WIDE; i++)
+                all = MAX(all, most[i]);
+        return all;
 }
 
 /* --- alike in time ---------------------------------------------------------------------------- */
 
 typedef struct InTime {
-        const float *values; /* standardized */
+        const Wide *rows;
         const bool *is_first;
         const uint32_t *order;
-        size_t n_units, n_things, n_lags;
+        size_t n_units, n_things, n_wide, n_lags;
         double *overlap; /* by lag: what pairs of units so far apart add to the variance of the difference */
         bool greater; /* is_first of the greater group */
         size_t n_greater;
 } InTime;
 
 static double value_at(const InTime *t, size_t i, size_t thing) {
-        return t->values[t->order[i] * t->n_things + thing];
+        return t->rows[t->order[i] * t->n_wide + thing / WIDE][thing % WIDE];
 }
 
 static bool is_greater_at(const InTime *t, size_t i) {
@@ -154,62 +177,76 @@ static int allow_for_time(float *seen, InTime *t, size_t n_first) {
         return r;
 }
 
+static int compare(const void *a, const void *b) {
+        return CMP(*(const float *) a, *(const float *) b);
+}
+
 /* --- the test --------------------------------------------------------------------------------- */
 
-int chance_test(double *ret_p, float *values, const bool *is_first, const uint32_t *in_time,
+int chance_test(double *ret_p, const float *values, const bool *is_first, const uint32_t *in_time,
                 size_t n_units, size_t n_things) {
-        _cleanup_free_ float *seen = calloc(n_things + 1, sizeof(*seen));
-        _cleanup_free_ float *sums = calloc(n_things + 1, sizeof(*sums));
+        size_t n_wide = (n_things + WIDE - 1) / WIDE;
+        _cleanup_free_ Wide *all = standardize(values, n_units, n_things, n_wide);
+        _cleanup_free_ Wide *seen = calloc(n_wide + 1, sizeof(*seen));
+        _cleanup_free_ Wide *sums = calloc(n_wide + 1, sizeof(*sums));
+        _cleanup_free_ Wide *nothing = calloc(n_wide + 1, sizeof(*nothing));
         _cleanup_free_ uint32_t *deck = calloc(n_units + 1, sizeof(*deck));
-        _cleanup_free_ unsigned *n_reached = calloc(n_things + 1, sizeof(*n_reached));
+        const Wide *rows[ROWS] = { nothing, nothing, nothing, nothing };
+        float most[CHANCE_DEALS];
         size_t n_first = 0, n_dealt;
         uint64_t state = 1;
         bool few;
 
-        if (!seen || !sums || !deck || !n_reached)
+        if (!all || !seen || !sums || !nothing || !deck)
                 return -ENOMEM;
         for (size_t i = 0; i < n_units; i++)
                 n_first += is_first[i];
         few = n_first <= n_units / 2;
         n_dealt = few ? n_first : n_units - n_first;
-        standardize(values, n_units, n_things);
         for (size_t i = 0; i < n_units; i++) {
                 deck[i] = (uint32_t) i;
-                if (is_first[i] == few)
-                        add_row(seen, values + i * n_things, n_things);
+                if (is_first[i] != few)
+                        continue;
+                rows[0] = all + i * n_wide;
+                add_rows(seen, rows, n_wide);
         }
         if (in_time && n_dealt > 0) {
-                InTime t = { .values = values,
+                InTime t = { .rows = all,
                              .is_first = is_first,
                              .order = in_time,
                              .n_units = n_units,
                              .n_things = n_things,
+                             .n_wide = n_wide,
                              .greater = !few,
                              .n_greater = n_units - n_dealt };
-                int r = allow_for_time(seen, &t, n_first);
+                int r = allow_for_time((float *) seen, &t, n_first);
 
                 if (r < 0)
                         return r;
         }
         for (unsigned deal = 0; deal < CHANCE_DEALS; deal++) {
-                float most = 0;
-
-                memset(sums, 0, n_things * sizeof(*sums));
+                memset(sums, 0, n_wide * sizeof(*sums));
                 for (size_t i = 0; i < n_dealt; i++) {
                         size_t k = i + chance_random(&state) % (n_units - i);
 
                         SWAP(deck[i], deck[k]);
-                        add_row(sums, values + deck[i] * n_things, n_things);
                 }
-                for (size_t k = 0; k < n_things; k++)
-                        most = MAX(most, fabsf(sums[k]));
-                /* Sums of the same values in another order are the same. */
-                for (size_t k = 0; k < n_things; k++)
-                        n_reached[k] += most >= fabsf(seen[k]) * (1 - 1e-5F);
+                for (size_t i = 0; i < n_dealt; i += ROWS) {
+                        for (size_t k = 0; k < ROWS; k++)
+                                rows[k] = i + k < n_dealt ? all + deck[i + k] * n_wide : nothing;
+                        add_rows(sums, rows, n_wide);
+                }
+                most[deal] = greatest_of(sums, n_wide);
         }
-        for (size_t k = 0; k < n_things; k++)
-                ret_p[k] = n_dealt == 0 || seen[k] == 0
+        SORT(most, CHANCE_DEALS, compare);
+        for (size_t k = 0; k < n_things; k++) {
+                /* Sums of the same values in another order are the same. */
+                float had = seen[k / WIDE][k % WIDE], least = fabsf(had) * (1 - 1e-5F);
+                size_t n_less = BISECT(0, CHANCE_DEALS, i, most[i] < least);
+
+                ret_p[k] = n_dealt == 0 || had == 0
                                    ? 1
-                                   : (1.0 + n_reached[k]) / (1.0 + CHANCE_DEALS);
+                                   : (1.0 + CHANCE_DEALS - (double) n_less) / (1.0 + CHANCE_DEALS);
+        }
         return 0;
 }

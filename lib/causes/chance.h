@@ -32,12 +32,12 @@ static inline uint64_t chance_random(uint64_t *state) {
 /*
  * chance_test()
  * @ret_p:    of each thing
- * @values:   @n_units rows of @n_things; they are changed: each column has mean 0 and deviation 1 or 0 then
+ * @values:   @n_units rows of @n_things
  * @is_first: of each unit, whether it is in the first group; 1 of a thing that no unit differs in, or if
  *            a group is empty
  * @in_time:  indices of the units, in the order of time; NULL: how near they are says nothing
  *
  * Return: 0, -ENOMEM.
  */
-int chance_test(double *ret_p, float *values, const bool *is_first, const uint32_t *in_time,
+int chance_test(double *ret_p, const float *values, const bool *is_first, const uint32_t *in_time,
                 size_t n_units, size_t n_things);

@@ -188,11 +188,40 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
         if (!v)
                 return -ENOMEM;
         parent = caller ? node_of(stack, caller) : call_tree_root(v->tree);
-        node = call_tree_enter(v->tree, parent, frame);
+        node = call_tree_enter(v->tree, parent, frame->way, frame->function);
         frame->more = caller ? (void *) node : v;
-        if (!caller)
-                v->number = frame->tree;
         return node ? 0 : -ENOMEM;
+}
+
+/* @v is @call, an outermost one: whether it is kept, or -ENOMEM. */
+static int offer(Outliers *s, Invocation *v, const Call *call) {
+        const Frame *f = call->frame;
+        int r;
+
+        v->n_uses = 1;
+        v->root = f->function;
+        v->number = f->tree;
+        v->start_ns = f->start_ns;
+        v->duration_ns = call->duration_ns;
+        v->most_ns = call->most_ns;
+        v->blocked_ns = f->blocked_ns + call->blocked_ns;
+        v->irq_ns = f->irq_ns;
+        v->cpu = call->cpu;
+        v->pid = call->stack->pid;
+        v->is_cut = call->is_cut;
+        memcpy(v->comm, call->stack->comm, sizeof(v->comm));
+        v->object = object_copy(f->object);
+        if (f->object && !v->object)
+                return -ENOMEM;
+        v->callers = f->callers;
+        v->program = f->program;
+        r = idle_note(&s->idle, v->root, call);
+        v->is_idle = r > 0;
+        if (r < 0 || call->in_own_work)
+                return MIN(r, 0);
+        offer_to_slowest(s, v);
+        r = offer_to_sample(s, v);
+        return r < 0 ? r : v->n_uses > 1;
 }
 
 static int end(void *userdata, const Call *call) {
@@ -219,29 +248,28 @@ static int end(void *userdata, const Call *call) {
         }
         if (!call->is_root)
                 return 0;
-        v->root = f->function;
-        v->start_ns = f->start_ns;
-        v->duration_ns = call->duration_ns;
-        v->most_ns = call->most_ns;
-        v->blocked_ns = f->blocked_ns + call->blocked_ns;
-        v->irq_ns = f->irq_ns;
-        v->cpu = call->cpu;
-        v->pid = call->stack->pid;
-        v->is_cut = call->is_cut;
-        memcpy(v->comm, call->stack->comm, sizeof(v->comm));
-        v->object = object_copy(f->object);
-        if (f->object && !v->object)
-                return -ENOMEM;
-        v->callers = f->callers;
-        v->program = f->program;
-        v->n_uses = 1;
-        r = idle_note(&s->idle, v->root, call);
-        v->is_idle = r > 0;
-        if (r >= 0 && !call->in_own_work) {
-                offer_to_slowest(s, v);
-                r = offer_to_sample(s, v);
-        }
+        r = offer(s, v, call);
         drop(s, v);
+        return MIN(r, 0);
+}
+
+/* Only of those that are kept the tree is made. */
+static int add_trees(void *userdata, const CallTrees *t) {
+        Outliers *s = userdata;
+        int r = 0;
+
+        for (uint32_t first = 1, end; first < t->n && r >= 0; first = end) {
+                Frame frame;
+                Call call = call_trees_root(t, first, &frame);
+                Invocation *v = take_spare(s);
+
+                end = t->sums[call_trees_at(t, first)].end;
+                r = v ? offer(s, v, &call) : -ENOMEM;
+                if (r > 0)
+                        r = call_tree_add(v->tree, t, first, end, false);
+                if (v)
+                        drop(s, v);
+        }
         return MIN(r, 0);
 }
 
@@ -323,7 +351,7 @@ int outliers_new(Outliers **ret, Pairing *pairing, size_t n_wanted) {
                 s->slowest = calloc(2 * n_wanted, sizeof(Invocation *));
         if (!s || !s->slowest)
                 return -ENOMEM;
-        pairing_add_sink(pairing, begin, end, s);
+        pairing_add_sink_of_trees(pairing, begin, end, add_trees, s);
         *ret = TAKE_PTR(s);
         return 0;
 }

@@ -97,6 +97,19 @@ static int keep_root(void *userdata, const Call *call) {
                        : -ENOMEM;
 }
 
+static int keep_roots(void *userdata, const CallTrees *t) {
+        int r = 0;
+
+        for (uint32_t first = 1; first < t->n && r >= 0;
+             first = t->sums[call_trees_at(t, first)].end) {
+                Frame frame;
+                Call call = call_trees_root(t, first, &frame);
+
+                r = keep_root(userdata, &call);
+        }
+        return r;
+}
+
 /* Of @root those that are chosen from: idle ones, or others; NULL: there are none. */
 static const struct RootTotal *chosen_total(const RootCalls *c, const Function *root,
                                             bool is_idle) {
@@ -159,7 +172,7 @@ int root_calls_choose(const RootCalls *c, SlowestCalls *ret) {
 
 void root_calls_init(RootCalls *c, Pairing *pairing, size_t n_max) {
         *c = (RootCalls){ .n_max = n_max };
-        pairing_add_sink(pairing, NULL, keep_root, c);
+        pairing_add_sink_of_trees(pairing, NULL, keep_root, keep_roots, c);
 }
 
 void root_calls_done(RootCalls *c) {
@@ -434,6 +447,15 @@ static int end_call(void *userdata, const Call *call) {
         return change(userdata, call->stack, call->frame->end_ns, call->caller);
 }
 
+/* Of what overlaps no window only that it is over. */
+static int wants(void *userdata, const Stack *stack, uint64_t from_ns, uint64_t to_ns,
+                 uint64_t end_ns) {
+        Timelines *t = userdata;
+        size_t n = windows_before(t, add_capped(to_ns, 1));
+
+        return n > 0 && t->until[n - 1] >= from_ns ? 1 : change(t, stack, end_ns, NULL);
+}
+
 static int compare_aways(const void *a, const void *b) {
         return CMP(((const Away *) a)->wait.left_ns, ((const Away *) b)->wait.left_ns);
 }
@@ -496,6 +518,7 @@ int timelines_new(Timelines **ret, Pairing *pairing, Window *windows, size_t n) 
         for (size_t i = 0; i < n; i++)
                 t->until[i] = MAX(windows[i].end_ns, i > 0 ? t->until[i - 1] : 0);
         pairing->places = true;
+        pairing->wants = wants;
         pairing_set_wait(pairing, note_wait, t);
         pairing_add_sink(pairing, begin_call, end_call, t);
         *ret = TAKE_PTR(t);

@@ -63,7 +63,8 @@ static inline double why_surplus(const WhyCause *c, const WhyMean *has, const Wh
 }
 
 /* Each 0 or -ENOMEM. */
-int why_test(Why *w, const Anatomy *a, const Cohorts *c);
+/* @all: what the calls of both cohorts have. */
+int why_test(Why *w, const Anatomy *a, const Cohorts *c, const WhyMean *all);
 /* Of calls that were chosen by how long they took: makes p greater where the choice alone gives a cause as much. */
 int why_allow_for_choice(Why *w, const Anatomy *a, const Cohorts *c, const WhyMean *u);
 int why_add_factors(Why *w, const Anatomy *a, const Cohorts *c);

@@ -32,7 +32,7 @@ typedef struct Test {
         const size_t *calls; /* those of the slow cohort first */
         size_t n_calls, n_slow;
         size_t per_unit; /* calls */
-        WhyMean *pool;   /* what all calls of both cohorts have */
+        const WhyMean *pool; /* what all calls of both cohorts have */
         WhyConditions conditions;
         WhyMean *unit;   /* what the unit that is filled has */
         float *wholes;   /* of the anatomy's calls, their durations or ranks */
@@ -208,18 +208,15 @@ static size_t *list_calls(Test *t, const Cohorts *c) {
         return calls;
 }
 
-int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
-        _cleanup_free_ WhyMean *pool = calloc(a->n_nodes + 1, sizeof(*pool));
+int why_test(Why *w, const Anatomy *a, const Cohorts *c, const WhyMean *all) {
         _cleanup_free_ WhyMean *unit = calloc(a->n_nodes + 1, sizeof(*unit));
         _cleanup_free_ float *wholes = calloc(a->n_calls + 1, sizeof(*wholes));
-        Test t = { .w = w, .a = a, .pool = pool, .unit = unit, .wholes = wholes };
+        Test t = { .w = w, .a = a, .pool = all, .unit = unit, .wholes = wholes };
         _cleanup_free_ size_t *calls = list_calls(&t, c);
         int r;
 
-        if (!calls || !pool || !unit || !wholes)
+        if (!calls || !unit || !wholes)
                 return -ENOMEM;
-        for (size_t i = 0; i < t.n_calls; i++)
-                why_add_call(pool, a, call_at(&t, i));
         r = test_whole(&t, c) ?: test_causes(&t);
         if (r < 0 || a->n_variables == 0)
                 return r;

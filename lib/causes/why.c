@@ -25,14 +25,17 @@ static void add_totals(WhyMean *m, const Anatomy *a) {
         }
 }
 
-/* NULL without memory. */
-static WhyMean *mean_of(const Anatomy *a, const size_t *calls, size_t n_calls) {
+/* Of @n_calls, which are added to those of @all as well.  NULL without memory. */
+static WhyMean *mean_of(const Anatomy *a, const size_t *calls, size_t n_calls, WhyMean *all) {
         double each = n_calls > 0 ? 1 / (double) n_calls : 0;
         WhyMean *m = calloc(a->n_nodes + 1, sizeof(*m));
 
         for (size_t i = 0; m && i < n_calls; i++)
                 why_add_call(m, a, &a->calls[calls[i]]);
         for (size_t i = 0; m && i < a->n_nodes; i++) {
+                all[i].n += m[i].n;
+                all[i].run_ns += m[i].run_ns;
+                all[i].wait_ns += m[i].wait_ns;
                 m[i].n *= each;
                 m[i].run_ns *= each;
                 m[i].wait_ns *= each;
@@ -289,10 +292,10 @@ static void name(Why *w) {
 int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsSpec *spec) {
         _cleanup_(why_freep) Why *w = calloc(1, sizeof(*w));
         _cleanup_cohorts_ Cohorts c = {};
-        _cleanup_free_ WhyMean *s = NULL, *u = NULL;
+        _cleanup_free_ WhyMean *s = NULL, *u = NULL, *all = calloc(a->n_nodes + 1, sizeof(*all));
         int r;
 
-        if (!w)
+        if (!w || !all)
                 return -ENOMEM;
         w->root = root->node;
         w->spec = *spec;
@@ -300,8 +303,8 @@ int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsS
         r = cohorts_choose(&c, a, root, &w->spec);
         if (r < 0)
                 return r;
-        s = mean_of(a, c.slow, c.n_slow);
-        u = mean_of(a, c.usual, c.n_usual);
+        s = mean_of(a, c.slow, c.n_slow, all);
+        u = mean_of(a, c.usual, c.n_usual, all);
         if (!s || !u)
                 return -ENOMEM;
         w->n_slow = c.n_slow;
@@ -318,7 +321,7 @@ int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsS
         }
         if (r >= 0 && w->is_enough) {
                 w->evenness = find_evenness(w, a, s, u);
-                r = why_add_factors(w, a, &c) ?: why_test(w, a, &c);
+                r = why_add_factors(w, a, &c) ?: why_test(w, a, &c, all);
                 if (r >= 0 && cohorts_are_by_time(w->spec.by))
                         r = why_allow_for_choice(w, a, &c, u);
                 if (r >= 0 && spec->by == COHORTS_BY_FAILURE)

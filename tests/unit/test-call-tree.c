@@ -257,7 +257,7 @@ TEST(recursion_at_two_lines_counts_once_among_callers) {
         CallNode *top = call_tree_child(g.tree, call_tree_root(g.tree), &step_module), *below;
         Frame frame = { .function = &step_module, .way = &self };
 
-        below = call_tree_enter(g.tree, top, &frame);
+        below = call_tree_enter(g.tree, top, frame.way, frame.function);
         call_node_add(below, &(Call){ .frame = &frame, .duration_ns = 50, .self_ns = 50 });
         call_node_add(top, &(Call){ .frame = &frame, .duration_ns = 60, .self_ns = 10 });
         ck_assert_int_eq(call_tree_finish(g.tree), 0);

@@ -4,7 +4,7 @@
  * The critical path of a call: what it waited for, and what those did that it waited for.
  *
  * A SOURCE is read twice: with the filters of the command line, to choose a call, and without any, as what
- * others did meanwhile is what is asked for.  Both readings stay open, for functions are theirs.
+ * others did meanwhile is what is asked for; once, if it has no events that tell who waited.  Both readings stay open, for functions are theirs.
  */
 
 #include "base/name.h"
@@ -53,8 +53,15 @@ static int check(const Paths *p) {
         return STATUS_OK;
 }
 
+static int no_sched(const Paths *p) {
+        return failed(STATUS_FAILED,
+                      "\"%s\" has no events that tell who waited for whom: record with --sched.",
+                      p->chosen.source);
+}
+
 static int choose(Paths *p) {
         const SessionMeta *meta;
+        const Pairing *all;
         Options *o = &p->first_options;
         int status = counting_status(counting_init(&p->first, false));
 
@@ -83,7 +90,8 @@ static int choose(Paths *p) {
                 return failed(STATUS_NOT_FOUND,
                               "no call of \"%s\" was recorded from its beginning to its end.",
                               NAME_QUOTED(p->slowest.root->label));
-        return STATUS_OK;
+        all = p->first.pairing->all ?: p->first.pairing;
+        return all->has_sched || o->filter.from || o->filter.to ? STATUS_OK : no_sched(p);
 }
 
 /* --- what there was meanwhile ----------------------------------------------------------------- */
@@ -109,12 +117,7 @@ static int finish_timelines(Paths *p) {
                         "more than %zu calls were recorded while \"%s\" took its time: choose "
                         "a shorter call, with --nth or --to.",
                         TIMELINES_CHANGES_MAX / 2, NAME_QUOTED(p->slowest.root->label));
-        if (r >= 0 && !p->second.pairing->has_sched)
-                return failed(STATUS_FAILED,
-                              "\"%s\" has no events that tell who waited for whom: record with "
-                              "--sched.",
-                              p->chosen.source);
-        return counting_status(r);
+        return r >= 0 && !p->second.pairing->has_sched ? no_sched(p) : counting_status(r);
 }
 
 static int read_all(Paths *p) {
