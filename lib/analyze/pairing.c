@@ -240,8 +240,9 @@ static char *arguments_of(const Step *step) {
         return text;
 }
 
-/* They are of what the task does next, but for interrupts. */
-static _cold_ void take_callers(Stack *stack, HeldCall *c, bool is_new) {
+/* They are of what the task does next, but for interrupts, if nothing was lost since. */
+static _cold_ void take_callers(const Pairing *p, Stack *stack, HeldCall *c, bool is_new) {
+        is_new = is_new && stack->callers_epoch == p->epoch;
         if (is_new && stack->callers && function_is_same(c->function, stack->callers->root))
                 c->callers = TAKE_PTR(stack->callers);
         if (is_new && stack->program && function_is_same(c->function, stack->program->root))
@@ -264,7 +265,7 @@ static int pair_call(Pairing *p, Stack *stack, Held *h, const Step *step) {
         if (!c)
                 return -ENOMEM;
         if (_unlikely_(stack->callers || stack->program))
-                take_callers(stack, c, true);
+                take_callers(p, stack, c, true);
         if (_unlikely_(p->keeps_arguments)) {
                 c->args = arguments_of(step);
                 h->has_args = true;
@@ -423,7 +424,7 @@ static int pair(Pairing *p, Stack *stack, const Step *step) {
         if (step->kind == STEP_LEAVE) {
                 ended = held_find(h, step->depth, step->function);
                 if (_unlikely_(stack->callers || stack->program))
-                        take_callers(stack, &h->calls[ended], false);
+                        take_callers(p, stack, &h->calls[ended], false);
                 if (_likely_(ended != HELD_TASK && ended == h->open[h->n_open - 1] &&
                              h->calls[ended].epoch == p->epoch))
                         end_seen(p, h, ended, step);
@@ -476,15 +477,20 @@ static int note_callers(Pairing *p, const Step *step) {
 
         for (uint32_t i = h ? h->n_open : 0; i > 0; i--) {
                 HeldCall *c = &h->calls[h->open[i - 1]];
+                const Callers **own = callers->is_program ? &c->program : &c->callers;
 
-                if (c->function && function_is_same(c->function, callers->root)) {
-                        *(callers->is_program ? &c->program : &c->callers) = callers;
-                        return 0;
-                }
+                if (!c->function || !function_is_same(c->function, callers->root))
+                        continue;
+                if (*own)
+                        break; /* of one that it calls in turn */
+                *own = callers;
+                return 0;
         }
-        if (stack)
-                *(callers->is_program ? &stack->program : &stack->callers) = callers;
-        return stack ? 0 : -ENOMEM;
+        if (!stack)
+                return -ENOMEM;
+        *(callers->is_program ? &stack->program : &stack->callers) = callers;
+        stack->callers_epoch = p->epoch;
+        return 0;
 }
 
 static void end_all_unseen(Pairing *p) {
@@ -510,10 +516,8 @@ static int note(Pairing *p, const Step *step) {
         if (step->kind == STEP_LOST) {
                 p->epoch++;
                 /* Any task may have said something there. */
-                for (size_t i = 0; i < p->stacks.n; i++) {
+                for (size_t i = 0; p->keeps_contexts && i < p->stacks.n; i++)
                         p->stacks.items[i].context = (TraceContext){};
-                        p->stacks.items[i].callers = p->stacks.items[i].program = NULL;
-                }
                 sched_lose(&p->sched, step->timestamp_ns);
         }
         if (step_cuts_all(step))

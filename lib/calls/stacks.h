@@ -88,6 +88,7 @@ typedef struct Stack {
         uint64_t context_ns, former_ns;       /* since when each holds, or held */
         /* Likewise: of a root that is to begin, as probes are recorded before it up to Linux 5.10. */
         const struct Callers *callers, *program;
+        uint32_t callers_epoch; /* when they came */
 } Stack;
 
 /* One of zeroes has none. */

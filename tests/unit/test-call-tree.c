@@ -307,6 +307,23 @@ GROWN_TEST(callers_may_come_before_their_root) {
                                       "root 4 14 14");
 }
 
+/* The inner one's do not become the outer one's. */
+GROWN_TEST(callers_of_a_root_within_itself_are_the_inner_ones) {
+        static char text[] = "callers: leaf";
+        static const Callers outer = {
+                .root = &step_root, .text = text, .n = 1, .functions = { &step_module }
+        };
+        static const Callers inner = {
+                .root = &step_root, .text = text, .n = 2, .functions = { &step_module, &step_root }
+        };
+        static const Step told[] = { { .kind = STEP_OTHER, .pid = 17, .callers = &outer },
+                                     { .kind = STEP_OTHER, .pid = 17, .callers = &inner } };
+
+        FEED(g->pairing, told[0], step_enter(&step_root, 0), told[1], step_leaf(&step_root, 1, 20),
+             step_leave(&step_root, 0, 100));
+        ck_assert_str_eq(finished(g), "leaf 0 100 0(root 1 100 80(root 1 20 20))");
+}
+
 /* Of its caller one call was recorded, and the one that it was called by was not: there the tree has the time of both. */
 GROWN_TEST(above_a_caller_with_calls_is_the_time_of_all) {
         static char text[] = "callers: tick";
