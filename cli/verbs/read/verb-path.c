@@ -3,8 +3,8 @@
 /*
  * The critical path of a call: what it waited for, and what those did that it waited for.
  *
- * A SOURCE is read twice: with the filters of the command line, to choose a call, and without any, as what
- * others did meanwhile is what is asked for; once, if it has no events that tell who waited.  Both readings stay open, for functions are theirs.
+ * A SOURCE is read twice: with the filters of the command line, to choose a call, and without any, as what others
+ * did meanwhile is what is asked for; once, if no event tells who waited.  Both stay open, for functions are theirs.
  */
 
 #include "base/name.h"
