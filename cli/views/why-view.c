@@ -46,7 +46,8 @@ static bool may_lack(const WhySides *s, const WhyCause *c) {
         const SessionMeta *m = side ? reading_meta(&side->reading) : NULL;
         _cleanup_free_ char *name = m ? strndup(f->label, f->n_name) : NULL;
 
-        return name && unhooked_may_lack(m, name);
+        return name && !session_meta_is_of_file(m) &&
+               (m->n_hooked > 0 || m->callees_unknown || strv_contains(&m->left_out, name));
 }
 
 int why_sides_explain(Why **ret, const WhySides *s, const CohortsRoot *root,

@@ -18,8 +18,6 @@
 #include "base/unit.h"
 #include "encode/escape.h"
 #include "export/exporter.h"
-#include "export/flame.h"
-#include "export/scripts.h"
 
 #define WIDTH 1180 /* of all */
 #define LEFT 10

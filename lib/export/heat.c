@@ -10,8 +10,6 @@
 #include "base/unit.h"
 #include "encode/escape.h"
 #include "export/exporter.h"
-#include "export/heat.h"
-#include "export/scripts.h"
 
 #define WIDTH 1200
 #define LEFT 90

@@ -15,16 +15,11 @@
 #include "analyze/heat-map.h"
 #include "analyze/overhead.h"
 #include "analyze/quantiles.h"
-#include "causes/why.h"
 #include "base/unit.h"
 #include "causes/outliers.h"
+#include "causes/why.h"
 #include "encode/escape.h"
 #include "export/exporter.h"
-#include "export/flame.h"
-#include "export/heat.h"
-#include "export/html-tree.h"
-#include "export/intern.h"
-#include "export/scripts.h"
 
 #define N_SLOWEST 10
 #define N_HEAT_ROOTS 3

@@ -14,7 +14,7 @@
  * end, from 1, in each recording, and come in that order, so that a file is sorted by (tree, left).  The path is a hash
  * of the names from the root down, the same on every host; caller_path is that of the caller, so that merged calls
  * are a tree again.  All rows of a tree have the trace id of the
- * request that the root's task worked at when the root began, if it has said one (calls/trace-context.h).
+ * request that the root's task worked at when the root began, if it has said one (calls/stacks.h).
  *
  * A tree's rows are kept until it has ended, for only then right is known; those of a very large one in a file
  * (export/spill.h).

@@ -16,7 +16,6 @@
 
 #include "encode/protobuf.h"
 #include "export/exporter.h"
-#include "export/intern.h"
 #include "meta/meta.h"
 
 enum { /* fields */

@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/origin.h"
-#include "import/source-form.h"
+#include "import/text-trace.h"
 #include "pages/dat-file.h"
 
 int source_form_of(int fd) {

@@ -15,8 +15,7 @@ noinst_LIBRARIES += %D%/liblines.a
 	%D%/object.c \
 	%D%/search.c \
 	%D%/walk.c \
-	%D%/ways.c \
-	%D%/ways.h
+	%D%/ways.c
 if HAVE_ELFUTILS
 %C%_liblines_a_SOURCES += %D%/dwarf.c %D%/image.c %D%/image.h
 endif

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
-#include "lines/ways.h"
+#include "lines/lines.h"
 
 #define LISTED_MAX 4           /* of several places */
 #define RUN_MAX ((size_t) 512) /* calls of one caller that are looked at together */

@@ -12,7 +12,7 @@
  */
 
 #include "base/array.h"
-#include "pages/page-walk.h"
+#include "pages/page-source.h"
 
 void page_walk_note_loss(PageWalk *w, uint64_t n) {
         /* A number is only good if every gap before this event has one. */
