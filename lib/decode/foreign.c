@@ -132,7 +132,8 @@ static How find_how(const Foreign *f, const struct tep_event *event, const char 
         if (!streq(system, "syscalls"))
                 return HOW_EVENT;
         if (startswith(event->name, SYSCALL_ENTER) && !syscall_text_has_flags(format) &&
-            (f->is_since_6_18 || syscall_text_has_data(format)))
+            (f->is_since_6_18 ||
+             strstr(format, "\tfield:__data_loc char[] __"))) /* what pointers point to */
                 return HOW_SYSCALL_FIELDS;
         if (!is_printed)
                 return HOW_EVENT;
