@@ -4,7 +4,6 @@ noinst_LIBRARIES += %D%/liblines.a
 %C%_liblines_a_SOURCES = \
 	%D%/code-symbols.c \
 	%D%/code.c \
-	%D%/code.h \
 	%D%/follow.c \
 	%D%/layer.c \
 	%D%/lines-file.c \
