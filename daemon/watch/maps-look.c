@@ -23,7 +23,7 @@
 #include "base/unit.h"
 #include "daemon/process/sandbox.h"
 #include "daemon/watch/watch.h"
-#include "programs/elf-notes.h"
+#include "programs/programs.h"
 #include "spaces/spaces.h"
 
 #define PROCESSES_MAX 16384

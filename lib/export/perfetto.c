@@ -22,7 +22,6 @@
 #include "encode/escape.h"
 #include "encode/protobuf.h"
 #include "export/exporter.h"
-#include "export/intern.h"
 
 enum { /* fields */
        TRACE_PACKET = 1,
