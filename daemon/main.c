@@ -168,9 +168,7 @@ static int undo_all(int ledger_fd, size_t *ret_n, Strv *left, Strv *values) {
                 return log_error_errno(r, "Cannot set up the control of tracefs: %m");
         controller_settle(c);
         *ret_n = controller_n_restored(c);
-        r = controller_find_left(c, left);
-        if (r >= 0)
-                r = controller_find_values(c, values);
+        r = controller_find_left(c, left) ?: controller_find_values(c, values);
         return r < 0 ? log_error_errno(r, "Cannot look for what is left in the kernel (is tracefs "
                                           "mounted?): %m")
                      : 0;

@@ -176,8 +176,7 @@ static int translate_groups(int proc_fd, pid_t caller, Strv *groups, Refusal *re
                                               "\"%s\": too long a path, or outside of what ftraced "
                                               "sees. Ask on the host, with its path there.",
                                               NAME_QUOTED(groups->items[i]), NAME_QUOTED(root));
-                if (r == 0)
-                        r = strv_replace(groups, i, path);
+                r = r ?: strv_replace(groups, i, path);
         }
         return r;
 }

@@ -251,16 +251,14 @@ static int shorten(Expansion *x, const Strv *names, const Strv *globs, Strv *ret
                 if (function_pattern_is_glob(globs->items[i]) &&
                     take_glob(x, globs->items[i], left))
                         r = strv_add(ret, globs->items[i]);
-        return r < 0 ? r : add_words(x, left, ret);
+        return r ?: add_words(x, left, ret);
 }
 
 int functions_shorten(const Functions *f, const Strv *names, const Strv *globs, Strv *ret) {
         _cleanup_(expansion_done) Expansion x;
         _cleanup_strv_ Strv words = {};
-        int r = expansion_init(&x, f);
+        int r = expansion_init(&x, f) ?: shorten(&x, names, globs, &words);
 
-        if (r >= 0)
-                r = shorten(&x, names, globs, &words);
         if (r < 0)
                 return r;
         if (words.n + SHORTER_BY > names->n)

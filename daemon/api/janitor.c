@@ -249,8 +249,7 @@ static void carry_out(Janitor *j, JanitorJob *job) {
 
         while (r == 0 && removal_go_on(j->sessions->removal, NULL))
                 ; /* what was removed before */
-        if (r == 0)
-                r = choose(j, job);
+        r = r ?: choose(j, job);
         if (r >= 0)
                 remove_chosen(j, job);
         if (job->call)
@@ -316,9 +315,8 @@ int janitor_vacuum(Janitor *j, ServerCall *call, const RetainLimits *limits, boo
 static int foresee(const Janitor *j, Outlook *ret) {
         RetainLimits limits = vacuum_limits(j->sessions->context.limits);
         _cleanup_vacuum_ Vacuum v = {};
-        int r = list_sessions(j, &v);
 
-        return r < 0 ? r : vacuum_foresee(ret, &v, store_of(j), &limits);
+        return list_sessions(j, &v) ?: vacuum_foresee(ret, &v, store_of(j), &limits);
 }
 
 json_t *janitor_foresee(const Janitor *j) {
@@ -351,13 +349,11 @@ int janitor_has_room(Janitor *j, Refusal *refusal) {
                 janitor_look(j); /* else what goes for it is told with its begin */
         if (!o.is_full)
                 return 0;
-        r = outlook_describe(&text, &o);
-        if (r >= 0)
-                r = outlook_advise(&fix, &o);
-        return r < 0 ? r
-                     : refusal_set_errno(refusal, ENOSPC, "cannot record in %s: %s: %s; %s",
-                                         store_path(store_of(j)), strerror(ENOSPC), text,
-                                         fix ?: "make room there");
+        return outlook_describe(&text, &o)
+                       ?: outlook_advise(&fix, &o)
+                       ?: refusal_set_errno(refusal, ENOSPC, "cannot record in %s: %s: %s; %s",
+                                            store_path(store_of(j)), strerror(ENOSPC), text,
+                                            fix ?: "make room there");
 }
 
 int janitor_init(Janitor *j, Sessions *sessions, Background *sweeper, bool is_asked_only) {

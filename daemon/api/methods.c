@@ -235,10 +235,10 @@ static int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusa
 
 static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Session *session;
-        int r = methods_get_session(userdata, call, parameters, METHODS_READ_NEWER, &session,
-                                    refusal);
 
-        return r != 0 ? r : parameter_reply(call, "session", session_explain(session));
+        return methods_get_session(userdata, call, parameters, METHODS_READ_NEWER, &session,
+                                   refusal)
+                       ?: parameter_reply(call, "session", session_explain(session));
 }
 
 static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {

@@ -342,8 +342,7 @@ static int on_found(const char *name, Session **ret, void *userdata) {
         Sessions *s = userdata;
         int r = session_load(ret, &s->context, name); /* others may come and go meanwhile */
 
-        if (r == 0)
-                r = sessions_add(s, *ret);
+        r = r ?: sessions_add(s, *ret);
         if (r != 0)
                 return r > 0 ? -EBADMSG : r;
         on_change(*ret, s);

@@ -58,13 +58,11 @@ void instance_done(Instance *i) {
 int instance_init(Instance *ret, const Tracefs *fs, const char *name, bool is_kept) {
         _cleanup_(instance_done) Instance i = { .fs = fs, .is_kept = is_kept };
         _cleanup_free_ uint32_t *cpus = NULL;
-        int r = text_replace(&i.name, name);
+        int r = text_replace(&i.name, name)
+                        ?: text_format(&i.dir, "%s%s%s", name ? "instances/" : "", name ?: "",
+                                       name ? "/" : "")
+                        ?: tracefs_get_cpus(fs, &cpus, &i.n_cpus);
 
-        if (r >= 0)
-                r = text_format(&i.dir, "%s%s%s", name ? "instances/" : "", name ?: "",
-                                name ? "/" : "");
-        if (r >= 0)
-                r = tracefs_get_cpus(fs, &cpus, &i.n_cpus);
         if (r < 0)
                 return r;
         i.cpus = calloc(i.n_cpus, sizeof(*i.cpus));
@@ -144,7 +142,7 @@ int instance_keep_old(Plan *p, const char *file) {
 
         if (r == -ENOENT)
                 return 0;
-        return r < 0 ? r : ledger_add(p->ledger, p->session, LEDGER_FILE, file, now);
+        return r ?: ledger_add(p->ledger, p->session, LEDGER_FILE, file, now);
 }
 
 int instance_plan(const Instance *i, Plan *p, const InstanceSettings *s) {
@@ -291,9 +289,8 @@ int instance_plan_recording(const Instance *i, Plan *p, bool on) {
 int instance_set_recording(const Instance *i, bool on) {
         _cleanup_plan_ Plan plan = { .fs = i->fs };
         const char *file;
-        int r = instance_plan_recording(i, &plan, on);
 
-        return r < 0 ? r : plan_apply_at_once(&plan, &file);
+        return instance_plan_recording(i, &plan, on) ?: plan_apply_at_once(&plan, &file);
 }
 
 int instance_read_account(Instance *i, CpuAccount *ret) {
@@ -329,7 +326,7 @@ static int add_kernel_clock(const Instance *i, bool is_ns, ClockTuple *t) {
                 int r = tracefs_read_stats(i->fs, i->dir, i->cpus[0].cpu, stats);
 
                 if (r < 0 || stats[STAT_NOW] == 0)
-                        return r < 0 ? r : -EBADMSG;
+                        return r ?: -EBADMSG;
                 after = now_ns(CLOCK_MONOTONIC);
                 if (after - before >= best)
                         continue;

@@ -40,16 +40,12 @@ static int program(Plan *p, const Hooks *hooks) {
                 return r;
         (void) snprintf(size, sizeof(size), "%zu",
                         MIN((size_t) CALL_SAMPLE_KB, BYTES_MAX / 1024 / n));
-        r = plan_add(p, NULL, DIR_PATH "tracing_on", "0");
-        if (r >= 0)
-                r = plan_add(p, NULL, DIR_PATH "trace_clock", SPEC_DEFAULT_CLOCK);
-        if (r >= 0)
-                r = plan_add_text(p, NULL, DIR_PATH "set_ftrace_filter", names, lines);
-        if (r >= 0)
-                r = plan_add(p, NULL, DIR_PATH "buffer_size_kb", size);
-        if (r >= 0)
-                r = plan_add(p, NULL, DIR_PATH "current_tracer", "function");
-        return r < 0 ? r : plan_apply(p, &file);
+        return plan_add(p, NULL, DIR_PATH "tracing_on", "0")
+                       ?: plan_add(p, NULL, DIR_PATH "trace_clock", SPEC_DEFAULT_CLOCK)
+                       ?: plan_add_text(p, NULL, DIR_PATH "set_ftrace_filter", names, lines)
+                       ?: plan_add(p, NULL, DIR_PATH "buffer_size_kb", size)
+                       ?: plan_add(p, NULL, DIR_PATH "current_tracer", "function")
+                       ?: plan_apply(p, &file);
 }
 
 /* --- pages ------------------------------------------------------------------------------------ */

@@ -66,10 +66,8 @@ int spawn_worker(pid_t *ret, const char *const *words, const int *fds, size_t n)
                 }
                 r = -posix_spawn_file_actions_adddup2(&actions, moved[n_moved], (int) n_moved);
         }
-        if (r == 0)
-                r = -posix_spawn_file_actions_addclosefrom_np(&actions, (int) n);
-        if (r == 0)
-                r = spawn(ret, (char *const *) words, &actions);
+        r = r ?: -posix_spawn_file_actions_addclosefrom_np(&actions, (int) n)
+                    ?: spawn(ret, (char *const *) words, &actions);
         (void) posix_spawn_file_actions_destroy(&actions);
         for (size_t i = 0; i < n_moved; i++)
                 (void) safe_close(moved[i]);

@@ -178,7 +178,7 @@ int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *
                 (void) unlinkat(cpu_dir_fd, file, 0);
         }
         *ret_n_pages = n_pages;
-        return r < 0 ? r : k;
+        return r ?: k;
 }
 
 int rescue_move_cpu(const BlackBox *b, uint32_t cpu, SessionDir *dir, const SessionMeta *m) {

@@ -278,10 +278,8 @@ static int session_rebuild(Session *s, const char **why, char text[static WHY_MA
 /* What it waits for is in the kernel still. */
 static int session_go_on_waiting(Session *s) {
         _cleanup_refusal_ Refusal refusal = {};
-        int r = session_make_triggers(s, false, &refusal);
+        int r = session_make_triggers(s, false, &refusal) ?: session_begin_triggers(s, true);
 
-        if (r == 0)
-                r = session_begin_triggers(s, true);
         if (r != 0)
                 return r > 0 ? -EBADMSG : r;
         /* A daemon that died between the two halves of a snapshot left it off. */

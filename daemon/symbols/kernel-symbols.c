@@ -80,15 +80,12 @@ static bool is_stored(int symbols_fd, const char *hash) {
 /* Whether the store has what it should, for the modules of now. */
 static int is_current(const KernelSymbols *k, int proc_fd, int symbols_fd) {
         _cleanup_free_ char *modules = NULL;
-        int r;
 
         if (!k->modules)
                 return 0;
-        r = kernel_modules_read(proc_fd, "modules", &modules);
-        if (r < 0)
-                return r;
-        return streq(k->modules, modules) && is_stored(symbols_fd, k->names.symbols) &&
-               is_stored(symbols_fd, k->names.modules);
+        return kernel_modules_read(proc_fd, "modules", &modules)
+                       ?: streq(k->modules, modules) && is_stored(symbols_fd, k->names.symbols) &&
+                                  is_stored(symbols_fd, k->names.modules);
 }
 
 bool kernel_symbols_are_current(const KernelSymbols *k, int symbols_fd) {
@@ -284,7 +281,7 @@ int kernel_types_read(int root_fd, Buf *b) {
 
 int kernel_types_store(int root_fd, int symbols_fd, char ret_hash[static SYMBOL_HASH_CHARS + 1]) {
         _cleanup_buf_ Buf b = BUF_INIT;
-        int r = kernel_types_read(root_fd, &b);
 
-        return r == 0 ? symbol_file_store(symbols_fd, b.data, b.n_data, ret_hash) : r;
+        return kernel_types_read(root_fd, &b)
+                       ?: symbol_file_store(symbols_fd, b.data, b.n_data, ret_hash);
 }

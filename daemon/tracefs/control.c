@@ -199,9 +199,8 @@ int control_read(int tracefs_fd, const char *path, char **ret) {
 
 int control_read_list(int tracefs_fd, const char *path, Strv *ret) {
         _cleanup_free_ char *text = NULL;
-        int r = control_read(tracefs_fd, path, &text);
 
-        return r < 0 ? r : strv_split(ret, text, "\n");
+        return control_read(tracefs_fd, path, &text) ?: strv_split(ret, text, "\n");
 }
 
 int control_read_tasks(int tracefs_fd, const char *path, Strv *ret) {
@@ -363,7 +362,7 @@ static int write_all(int tracefs_fd, const char *path, const char *value, Strv *
         r = kind_is_list(kind) ? write_each(fd, path, value, skipped, pace)
                                : write_word(fd, path, value, n_value(kind, value));
         k = spawn_close(fd);
-        return r != 0 ? r : k;
+        return r ?: k;
 }
 
 int control_restore(int tracefs_fd, const char *path, const char *value, Strv *skipped) {
@@ -389,7 +388,7 @@ int control_write_paced(int tracefs_fd, const char *path, const char *value, Con
 static int change_list(int tracefs_fd, const char *path, const Strv *words, bool removes) {
         int fd, r = control_prepare(tracefs_fd, path, words, removes, &fd), k = control_install(fd);
 
-        return r < 0 ? r : k;
+        return r ?: k;
 }
 
 int control_append(int tracefs_fd, const char *path, const Strv *words) {

@@ -234,16 +234,16 @@ int tracefs_empty(const Tracefs *fs, const char *dir) {
 
 int tracefs_read_words(const Tracefs *fs, const char *path, const char *separators, Strv *ret) {
         _cleanup_free_ char *text = NULL;
-        int r = file_read(fs->fd, path, &text, NULL, CONTROL_MAX_BYTES);
 
-        return r < 0 ? r : strv_split(ret, text, separators);
+        return file_read(fs->fd, path, &text, NULL, CONTROL_MAX_BYTES)
+                       ?: strv_split(ret, text, separators);
 }
 
 int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer) {
         _cleanup_strv_ Strv words = {};
-        int r = tracefs_read_words(fs, TRACEFS_PATH("%savailable_tracers", dir), " \n", &words);
 
-        return r < 0 ? r : strv_contains(&words, tracer);
+        return tracefs_read_words(fs, TRACEFS_PATH("%savailable_tracers", dir), " \n", &words)
+                       ?: strv_contains(&words, tracer);
 }
 
 int tracefs_read_header_page(const Tracefs *fs, const char *dir, char **ret, size_t *ret_n) {

@@ -29,8 +29,7 @@ static int plan_stop(Plan *p, const char *dir) {
 
         if (r < 0 || !streq(now, "function_graph"))
                 return MIN(r, 0);
-        r = put_back(p, TRACEFS_PATH("%stracing_on", dir), "0");
-        return r < 0 ? r : put_back(p, tracer, "nop");
+        return put_back(p, TRACEFS_PATH("%stracing_on", dir), "0") ?: put_back(p, tracer, "nop");
 }
 
 enum { TURN_STOP, TURN_FILES, TURN_INSTANCES, TURN_TRACERS, _TURN_N };
@@ -73,10 +72,9 @@ static int plan_undo(Plan *p, const char *session) {
 static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, Admission *a,
                     Refusal *refusal) {
         const char *file;
-        int r = tracer_attach_notifiers(t, p, m, &a->roots, &a->threads, refusal);
+        int r = tracer_attach_notifiers(t, p, m, &a->roots, &a->threads, refusal)
+                        ?: tracer_make_values(t, p, m, a, refusal);
 
-        if (r == 0)
-                r = tracer_make_values(t, p, m, a, refusal);
         if (r > 0)
                 return r;
         if (r >= 0)
@@ -108,8 +106,7 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
         r = ledger_new_dry(&dry, &c->fs, NULL);
         if (r >= 0)
                 r = controller_ask(c, &a, m, force, true, refusal);
-        if (r == 0)
-                r = tracer_prepare(c, &t, m, a, refusal);
+        r = r ?: tracer_prepare(c, &t, m, a, refusal);
         if (r != 0)
                 return r;
         plan = PLAN_INIT(dry, m->name);

@@ -62,15 +62,14 @@ static int change_quiesced(Controller *c, const Strv *words, bool removes) {
         _cleanup_strv_ Strv users = {};
         int fd, k, r = find_users(c, &users);
 
-        if (r >= 0)
-                r = quiesce_prepare(&quiesce, c->ledger, &users);
+        r = r ?: quiesce_prepare(&quiesce, c->ledger, &users);
         if (r < 0)
                 return r;
         r = BACKGROUND_CALL(control_prepare(c->fs.fd, GRAPH_FUNCTION, words, removes, &fd));
         if (fd < 0)
                 return r;
         k = install_quiesced(c, &quiesce, fd, &users);
-        return r < 0 ? r : k;
+        return r ?: k;
 }
 
 /* Those of @words that are in the list: to take out others would disturb everybody for nothing.  -EBUSY:
@@ -180,12 +179,10 @@ static int check_roots(const Tracer *t, const Plan *p) {
         _cleanup_free_ char *text = NULL;
         Controller *c = t->c;
         size_t n_unshown;
-        int r = arbiter_all_roots(&c->arbiter, &all);
+        int r = arbiter_all_roots(&c->arbiter, &all)
+                        ?: plan_read(p, GRAPH_FUNCTION, &text)
+                        ?: strv_split(&now, text, "\n");
 
-        if (r >= 0)
-                r = plan_read(p, GRAPH_FUNCTION, &text);
-        if (r >= 0)
-                r = strv_split(&now, text, "\n");
         if (r < 0)
                 return r;
         n_unshown = control_n_unshown(&now);
@@ -205,9 +202,8 @@ int controller_admit_filter(const Controller *c, Refusal *refusal) {
 
         if (c->arbiter.n == 0)
                 return 0;
-        r = arbiter_all_roots(&c->arbiter, &all);
-        if (r >= 0)
-                r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
+        r = arbiter_all_roots(&c->arbiter, &all)
+                    ?: control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
         for (size_t i = 0; r >= 0 && i < now.n; i++)
                 if (is_foreign(c, &all, now.items[i]))
                         return refusal_set_of(
@@ -234,12 +230,10 @@ static int plan_change(Plan *p, const Strv *words, bool removes) {
         if (r < 0 || !quiesce_is_needed(p->fs))
                 return r;
         p->steps[p->n - 1].stays_open = true;
-        r = tracefs_find_graph_users(p->fs, &users);
-        if (r >= 0)
-                r = quiesce_plan(p, &users, true);
-        if (r >= 0)
-                r = plan_step(p, PLAN_CLOSE, GRAPH_FUNCTION, NULL, "", NULL);
-        return r < 0 ? r : quiesce_plan(p, &users, false);
+        return tracefs_find_graph_users(p->fs, &users)
+                       ?: quiesce_plan(p, &users, true)
+                       ?: plan_step(p, PLAN_CLOSE, GRAPH_FUNCTION, NULL, "", NULL)
+                       ?: quiesce_plan(p, &users, false);
 }
 
 int tracer_add_roots(Tracer *t, Plan *p) {
@@ -328,10 +322,9 @@ static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret
                     strv_contains(ret_gone, roots->items[i]) ||
                     is_unshown(t, &now, roots->items[i]))
                         continue;
-                r = strv_add(&one, roots->items[i]);
-                if (r >= 0)
-                        r = strv_add_new(append_words(t, path, &one) < 0 ? ret_gone : ret_back,
-                                         roots->items[i]);
+                r = strv_add(&one, roots->items[i])
+                            ?: strv_add_new(append_words(t, path, &one) < 0 ? ret_gone : ret_back,
+                                            roots->items[i]);
         }
         return r;
 }
@@ -346,11 +339,9 @@ static int note_stale(Controller *c, const Strv *strangers) {
         int r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
 
         strv_sort_unique(&now);
-        if (r >= 0)
-                r = strv_pick(&c->stale_roots, strangers, &now, true);
-        if (r >= 0)
-                r = controller_note_roots(c->ledger, &c->stale_roots);
-        return r < 0 ? r : ledger_commit(c->ledger);
+        return r ?: strv_pick(&c->stale_roots, strangers, &now, true)
+                       ?: controller_note_roots(c->ledger, &c->stale_roots)
+                       ?: ledger_commit(c->ledger);
 }
 
 /*
@@ -360,10 +351,9 @@ static int note_stale(Controller *c, const Strv *strangers) {
 static int drop_strangers(Controller *c) {
         _cleanup_strv_ Strv now = {}, wanted = {}, strangers = {};
         bool has_address = false, has_root = false;
-        int r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
+        int r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now)
+                        ?: arbiter_all_roots(&c->arbiter, &wanted);
 
-        if (r >= 0)
-                r = arbiter_all_roots(&c->arbiter, &wanted);
         for (size_t i = 0; r >= 0 && i < now.n; i++) {
                 if (control_is_address(now.items[i]))
                         has_address = true;
@@ -386,9 +376,7 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
 
         background_settle(t->c->background);
         tracer_forget_hooks(t); /* functions of a module leave every list with it */
-        r = drop_strangers(t->c);
-        if (r >= 0)
-                r = add_missing(t, GRAPH_FUNCTION, &m->roots, &gone, &back);
+        r = drop_strangers(t->c) ?: add_missing(t, GRAPH_FUNCTION, &m->roots, &gone, &back);
         if (r >= 0 && m->n_hooked > 0)
                 r = add_missing(t, TRACEFS_PATH("%sset_ftrace_filter", t->instance.dir), &m->roots,
                                 &gone, &back);
@@ -413,8 +401,7 @@ int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
         /* While a module is loaded what is at an address has no name yet. */
         if (c->has_address)
                 r = drop_strangers(c);
-        if (r >= 0)
-                r = arbiter_all_roots(&c->arbiter, ret);
+        r = r ?: arbiter_all_roots(&c->arbiter, ret);
         for (const Tracer *i = c->tracers; r >= 0 && i; i = i->next)
                 r = strv_extend(ret_gone, &i->gone);
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(others); i++)

@@ -40,10 +40,8 @@ void tracer_know_hooks(Tracer *t, const Plan *p, size_t from) {
 
 int tracer_apply(Tracer *t, Plan *p, const char **ret_file) {
         size_t from = p->n_applied;
-        int r = ledger_commit(p->ledger);
+        int r = ledger_commit(p->ledger) ?: plan_apply(p, ret_file);
 
-        if (r >= 0)
-                r = plan_apply(p, ret_file);
         if (r >= 0)
                 tracer_know_hooks(t, p, from);
         else
@@ -83,9 +81,8 @@ int controller_leave_clock_readers_out(const Controller *c, Hooks *not_hooked, S
                                       ? "; beside another session it may be, and calls be missing"
                                       : "")
                   : -ENOMEM;
-        if (r >= 0)
-                r = strv_extend(&not_hooked->names, &readers);
-        return r < 0 ? r : functions_find_lines(&c->functions, &readers, &not_hooked->lines);
+        return r ?: strv_extend(&not_hooked->names, &readers)
+                       ?: functions_find_lines(&c->functions, &readers, &not_hooked->lines);
 }
 
 LeanQuestion controller_lean_question(const Controller *c, const Spec *spec, const Strv *roots,
@@ -170,6 +167,5 @@ int controller_learn(Controller *c, const Strv *roots, const char *kernel, const
         /* Those of before a module came or went will do: to read them takes the loop's time. */
         int r = c->functions.n > 0 ? 0 : controller_load_functions(c);
 
-        return r < 0 ? r
-                     : lean_learn(c->store_fd, c->fs.root_fd, &c->functions, roots, kernel, new);
+        return r ?: lean_learn(c->store_fd, c->fs.root_fd, &c->functions, roots, kernel, new);
 }

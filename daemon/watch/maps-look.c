@@ -210,7 +210,7 @@ int maps_serve(int fd) {
         _cleanup_close_ int root = dir_open(AT_FDCWD, "/");
         int r = root < 0 ? root : privilege_drop(PRIVILEGE_PTRACE);
 
-        return r < 0 ? r : answer(fd, root);
+        return r ?: answer(fd, root);
 }
 
 static int limit(int resource, uint64_t n) {

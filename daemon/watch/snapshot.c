@@ -54,7 +54,7 @@ static int link_all(const SnapshotConfig *c, SessionDir *to) {
                 else if (errno != ENOENT) /* else a ring has dropped it meanwhile */
                         r = ORIGIN(-errno);
         }
-        return r < 0 ? r : n_links > 0;
+        return r ?: n_links > 0;
 }
 
 static int copy_cuts(const SnapshotConfig *c, const SessionDir *to) {
@@ -103,12 +103,9 @@ int snapshot_copy_meta(SessionMeta **ret, const SessionMeta *origin, const char 
         const char *field;
         int r = o ? session_meta_from_json(&m, o, &field) : -ENOMEM;
 
-        if (r == 0)
-                r = session_meta_renew_id(m);
-        if (r == 0)
-                r = text_replace(&m->name, name);
-        if (r == 0)
-                r = text_replace(&m->origin, origin->name);
+        r = r ?: session_meta_renew_id(m)
+                    ?: text_replace(&m->name, name)
+                    ?: text_replace(&m->origin, origin->name);
         if (r != 0)
                 return r > 0 ? -EINVAL : r;
         json_fields_done(&captures_table, &m->captures);
