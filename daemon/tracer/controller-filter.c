@@ -243,7 +243,7 @@ int tracer_add_roots(Tracer *t, Plan *p) {
 
         if (r >= 0)
                 r = p->is_dry ? plan_change(p, &own, false) : change_roots(c, &own, false);
-        return r < 0 ? r : check_roots(t, p);
+        return r ?: check_roots(t, p);
 }
 
 /* Takes out what was kept and nobody records now. */
@@ -253,11 +253,9 @@ void controller_drop_kept(Controller *c) {
 
         if (c->kept_roots.n == 0 || c->arbiter.n == 0)
                 return;
-        r = arbiter_all_roots(&c->arbiter, &wanted);
-        if (r >= 0)
-                r = strv_pick(&unwanted, &c->kept_roots, &wanted, false);
-        if (r >= 0)
-                r = change_roots(c, &unwanted, true);
+        r = arbiter_all_roots(&c->arbiter, &wanted)
+                    ?: strv_pick(&unwanted, &c->kept_roots, &wanted, false)
+                    ?: change_roots(c, &unwanted, true);
         if (r < 0) {
                 log_debug("control", "roots of sessions that ended stay: %s", origin_text(r));
                 return;
@@ -272,9 +270,8 @@ int tracer_remove_roots(const Tracer *t, Plan *dry) {
         int r = arbiter_own_roots(&c->arbiter, t->claim, &own);
 
         if (dry)
-                return r < 0 ? r : plan_change(dry, &own, true);
-        if (r >= 0)
-                r = change_roots(c, &own, true);
+                return r ?: plan_change(dry, &own, true);
+        r = r ?: change_roots(c, &own, true);
         if (r >= 0)
                 forget(c, &own);
         for (size_t i = 0; r < 0 && i < own.n; i++)

@@ -189,11 +189,8 @@ static int find_not_hooked(const Tracer *t, const SessionMeta *m, Strv *ret) {
 }
 
 int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret) {
-        int r = find_not_hooked(t, m, ret);
-
-        if (r >= 0)
-                r = find_ended(&t->c->fs, &m->spec, ret);
-        if (r >= 0)
-                r = find_nobody(&t->c->fs, &m->spec, ret);
-        return r < 0 ? r : find_offline(&t->c->fs, &m->spec, ret);
+        return find_not_hooked(t, m, ret)
+                       ?: find_ended(&t->c->fs, &m->spec, ret)
+                       ?: find_nobody(&t->c->fs, &m->spec, ret)
+                       ?: find_offline(&t->c->fs, &m->spec, ret);
 }

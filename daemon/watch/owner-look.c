@@ -333,9 +333,8 @@ int owner_copy(SessionDir *dir, const SessionDir *from) {
                 _cleanup_free_ char *text = NULL;
                 size_t n;
 
-                r = session_dir_read_tracing(from, files[i], &text, &n);
-                if (r >= 0)
-                        r = session_dir_write_tracing(dir, files[i], text, n, false);
+                r = session_dir_read_tracing(from, files[i], &text, &n)
+                            ?: session_dir_write_tracing(dir, files[i], text, n, false);
                 if (r == -ENOENT)
                         r = 0;
         }
