@@ -403,12 +403,10 @@ static int daemon_make_sealer(Daemon *d) {
                                            .userdata = &d->sessions,
                                    });
         for (size_t i = 0; r >= 0 && i < d->sessions.n_entries; i++) {
-                const SessionEntry *e = d->sessions.entries[i];
+                const Brief *b = &session_entry_look(d->sessions.entries[i])->brief;
 
-                if (e->session)
-                        r = daemon_seal(d, e->session);
-                else if (e->rest.brief.newer_version == 0 && !e->rest.brief.unreadable)
-                        r = sealer_add_session(d->sealer, e->name);
+                if (b->newer_version == 0 && !b->unreadable)
+                        r = sealer_add_session(d->sealer, d->sessions.entries[i]->name);
         }
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the sealing of segments: %m");

@@ -54,7 +54,7 @@ int allowance_describe(const Limits *l, char **ret);
 typedef struct SessionEntry {
         char *name;
         Session *session; /* NULL: it rests */
-        SessionRest rest; /* as of when it was laid down, while it rests */
+        SessionRest rest; /* as of the last session_entry_look(), or of when it was laid down */
         Strv symbols;     /* of the store's, that it refers to; likewise */
 } SessionEntry;
 
@@ -96,7 +96,8 @@ SessionEntry *sessions_find(const Sessions *s, const char *name); /* NULL: none 
 const char *sessions_nearest(const Sessions *s, const char *name);
 /* All, oldest first; the caller frees the array.  0 or -ENOMEM. */
 int sessions_sort(const Sessions *s, SessionEntry ***ret);
-uint64_t session_entry_disk_bytes(const SessionEntry *e);
+/* What is said of one in short, by now, until the next look at it. */
+const SessionRest *session_entry_look(SessionEntry *e);
 size_t sessions_n_live(const Sessions *s);
 /* For SealerConfig, with the Sessions: whether it is learned from, or synced; session_segment_sealed(). */
 bool sessions_is_held(const char *name, void *userdata);

@@ -88,23 +88,21 @@ static int list_sessions(const Janitor *j, Vacuum *v) {
         int r = sessions_sort(j->sessions, &sorted);
 
         for (size_t i = 0; r == 0 && i < n; i++) {
-                const SessionEntry *e = sorted[i];
-                Session *s = e->session; /* or it rests */
-                bool is_pinned = s ? session_meta(s)->pinned : e->rest.brief.pinned;
-                bool is_known = s ? session_meta_is_known(session_meta(s))
-                                  : e->rest.brief.newer_version == 0 && !e->rest.brief.unreadable;
+                const SessionRest *rest = session_entry_look(sorted[i]);
+                const Brief *b = &rest->brief;
+                Session *s = sorted[i]->session; /* or it rests */
 
                 r = vacuum_add(v, &(RetainItem){
-                                          .name = e->name,
-                                          .n_bytes = session_entry_disk_bytes(e),
-                                          .kept_ns = s ? session_meta_kept_ns(session_meta(s))
-                                                       : e->rest.kept_ns,
+                                          .name = sorted[i]->name,
+                                          .n_bytes = b->disk_bytes,
+                                          .kept_ns = rest->kept_ns,
                                           .growth_bytes = s ? session_growth_bytes(s) : 0,
-                                          .is_live = s && (session_meta(s)->state == SESSION_NEW ||
-                                                           session_is_live(s)),
-                                          .keep = is_pinned   ? KEEP_PINNED
-                                                  : !is_known ? KEEP_UNKNOWN
-                                                              : KEEP_NOT,
+                                          .is_live = s && (b->state == SESSION_NEW ||
+                                                           session_state_is_live(b->state)),
+                                          .keep = b->pinned ? KEEP_PINNED
+                                                  : b->newer_version > 0 || b->unreadable
+                                                          ? KEEP_UNKNOWN
+                                                          : KEEP_NOT,
                                   });
         }
         return r;

@@ -387,14 +387,11 @@ static void check_readable(const Sessions *s, json_t *checks) {
         size_t n = 0;
 
         for (size_t i = 0; i < s->n_entries; i++) {
-                const SessionEntry *e = s->entries[i];
-                const SessionMeta *m = e->session ? session_meta(e->session) : NULL;
+                const Brief *b = &session_entry_look(s->entries[i])->brief;
 
-                if (!(m ? m->unreadable : e->rest.brief.unreadable != NULL))
-                        continue;
-                if (n++ == 0) {
-                        name = e->name;
-                        why = m ? m->reason : e->rest.brief.unreadable;
+                if (b->unreadable && n++ == 0) {
+                        name = b->name;
+                        why = b->unreadable;
                 }
         }
         if (n > 1)
