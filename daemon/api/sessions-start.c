@@ -136,7 +136,9 @@ int sessions_start(Sessions *s, Janitor *j, Session **ret, SessionRequest *q, Re
         int r = sessions_prepare(s, j, q, refusal);
 
         /* All that can be asked before anything is made, and before anybody is told of a neighbour. */
-        r = r ?: controller_admit(s->context.controller, &admission, q->meta, q->force, refusal);
+        r = r
+                    ?: controller_admit(s->context.controller, &admission, q->meta, q->force, false,
+                                        refusal);
         if (r != 0)
                 return r;
         s->is_starting = true;

@@ -124,13 +124,12 @@ static int put_pointers(Probed *p, const Member *m, char why[static MEMBER_WHY_M
         int r = 0;
 
         through.n_offsets = m->n_offsets - 1;
-        if (streq(member_place(&through, NULL, place), p->through))
+        if (streq(member_place(&through, place), p->through))
                 return 0;
         (void) snprintf(p->through, sizeof(p->through), "%s", place);
         for (unsigned i = 0; r == 0 && i < m->n_offsets; i++) {
                 through.n_offsets = i;
-                (void) snprintf(fetch, sizeof(fetch), "%s:x64",
-                                member_place(&through, NULL, place));
+                (void) snprintf(fetch, sizeof(fetch), "%s:x64", member_place(&through, place));
                 (void) snprintf(name, sizeof(name), "%u", p->n_pointers++);
                 r = put(&p->rest, "at_", name, fetch, why);
         }
@@ -164,7 +163,7 @@ static int put_number(Probed *p, const FieldType *t, const char *name, const Mem
 
         if (r != 0)
                 return r;
-        (void) member_place(m, NULL, place);
+        (void) member_place(m, place);
         while (n_bits < m->bit + m->n_bits)
                 n_bits *= 2;
         if (m->n_bits > 0)
@@ -186,7 +185,7 @@ static int put_bytes(Probed *p, const FieldType *t, const char *name, const Memb
         int r = t->as == BYTES && m->n_offsets > 0 ? put_pointers(p, m, why) : 0;
 
         (void) snprintf(fetch, sizeof(fetch), "%s%s%s:%s", is_there ? "" : "+0(",
-                        member_place(m, NULL, place), is_there ? "" : ")", t->form);
+                        member_place(m, place), is_there ? "" : ")", t->form);
         (void) snprintf(prefix, sizeof(prefix), "p%c_", part);
         return r ?: put(&p->rest, part ? prefix : t->prefix, name, fetch, why);
 }

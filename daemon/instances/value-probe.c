@@ -322,7 +322,7 @@ static int find_members(const Prototypes *types, size_t probe, Buf *ret,
 
                 if (r != 0)
                         return r;
-                buf_printf(ret, " a%zu=%s:u%d", i, member_place(&m, NULL, place),
+                buf_printf(ret, " a%zu=%s:u%d", i, member_place(&m, place),
                            m.n_bytes == 8 ? 64 : 32);
         }
         return ret->error;

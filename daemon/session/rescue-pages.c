@@ -15,8 +15,6 @@
 #include "store/page.h"
 #include "store/segment.h"
 
-#define SPARE_PAGES 16 /* more than the buffer's size says: the reader's own page, and rounding */
-
 /* 1: a page, or the part of one that there is; 0: there is none; -errno. */
 static int read_page(int fd, uint8_t *room, size_t page_bytes) {
         size_t n = 0;
@@ -179,13 +177,4 @@ int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *
         }
         *ret_n_pages = n_pages;
         return r ?: k;
-}
-
-int rescue_move_cpu(const BlackBox *b, uint32_t cpu, SessionDir *dir, const SessionMeta *m) {
-        _cleanup_close_ int fd = instance_open_raw(&b->instance, cpu);
-        uint64_t n;
-
-        if (fd < 0)
-                return fd == -ENOENT ? 0 : fd;
-        return rescue_move_pages(fd, cpu, b->cpu_bytes / b->page_bytes + SPARE_PAGES, dir, m, &n);
 }

@@ -24,6 +24,8 @@
 #include "retention/boot-clock.h"
 #include "store/tracing.h"
 
+#define SPARE_PAGES 16 /* more than the buffer's size says: the reader's own page, and rounding */
+
 typedef struct Rescue {
         Store *store;
         BlackBox box;
@@ -328,6 +330,15 @@ static int finish(Rescue *x, const SessionMeta *m) {
         return 1;
 }
 
+static int move_cpu(const BlackBox *b, uint32_t cpu, SessionDir *dir, const SessionMeta *m) {
+        _cleanup_close_ int fd = instance_open_raw(&b->instance, cpu);
+        uint64_t n;
+
+        if (fd < 0)
+                return fd == -ENOENT ? 0 : fd;
+        return rescue_move_pages(fd, cpu, b->cpu_bytes / b->page_bytes + SPARE_PAGES, dir, m, &n);
+}
+
 static int rescue_origin(Rescue *x) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
@@ -350,7 +361,7 @@ static int rescue_origin(Rescue *x) {
         r = is_made ? disk_usage_recover(dir, m) : make_session(x, &dir, &m);
         for (size_t k = 0; r >= 0 && m->page_bytes == x->box.page_bytes && k < i->n_cpus; k++)
                 if (i->cpus[k].n_waiting > 0)
-                        r = rescue_move_cpu(&x->box, i->cpus[k].cpu, dir, m);
+                        r = move_cpu(&x->box, i->cpus[k].cpu, dir, m);
         if (r >= 0)
                 r = end_session(x, dir, m);
         return r < 0 ? r : finish(x, m);

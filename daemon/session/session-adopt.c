@@ -254,7 +254,7 @@ static int session_rebuild(Session *s, const char **why, char text[static WHY_MA
         }
         if (r < 0)
                 return r;
-        session_hear_tracer(s);
+        tracer_set_handler(s->tracer, session_on_quiesced, s);
         *why = read_live(s, &live, text) ?: changed;
         r = session_take_cpus(s, &live);
         if (r >= 0)
@@ -278,7 +278,7 @@ static int session_rebuild(Session *s, const char **why, char text[static WHY_MA
 /* What it waits for is in the kernel still. */
 static int session_go_on_waiting(Session *s) {
         _cleanup_refusal_ Refusal refusal = {};
-        int r = session_make_triggers(s, false, &refusal) ?: session_begin_triggers(s, true);
+        int r = session_make_triggers(s, &refusal) ?: session_begin_triggers(s, true);
 
         if (r != 0)
                 return r > 0 ? -EBADMSG : r;

@@ -93,15 +93,11 @@ int session_make_health(Session *s) {
 /* --- the tracer -------------------------------------------------------------------------------- */
 
 /* One that waits armed loses nothing, and nobody watches its files. */
-static void on_quiesced(uint64_t from_ns, uint64_t to_ns, void *userdata) {
+void session_on_quiesced(uint64_t from_ns, uint64_t to_ns, void *userdata) {
         Session *s = userdata;
 
         if (s->health && s->meta->state == SESSION_RECORDING)
                 health_note_quiesce(s->health, from_ns, to_ns);
-}
-
-void session_hear_tracer(Session *s) {
-        tracer_set_handler(s->tracer, on_quiesced, s);
 }
 
 /* --- what is hooked ---------------------------------------------------------------------------- */

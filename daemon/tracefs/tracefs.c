@@ -342,21 +342,15 @@ static int add_holder(const Tracefs *fs, const char *dir, const char *pid, Strv 
 
 static int find_pipe_holders(const Tracefs *fs, const char *dir, Strv *ret) {
         _cleanup_(closedirp) DIR *d = NULL;
-        struct dirent *e;
-        int r;
+        const char *pid;
+        int r = 0;
 
         if (dir_list(&d, dir_open(fs->root_fd, "proc")) < 0)
                 return 0;
-        while ((e = readdir(d))) {
-                uint64_t pid;
-
-                if (parse_u64(e->d_name, INT32_MAX, &pid) < 0 || (pid_t) pid == getpid())
-                        continue;
-                r = add_holder(fs, dir, e->d_name, ret);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        while (r >= 0 && (pid = dir_next_number(d)))
+                if (atoi(pid) != getpid())
+                        r = add_holder(fs, dir, pid, ret);
+        return r;
 }
 
 /* Any user may have as many descriptors as he likes. */

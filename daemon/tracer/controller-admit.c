@@ -183,8 +183,8 @@ static int ask(Controller *c, const SessionMeta *m, Admission *a, Refusal *refus
                        ?: leave_handlers_out(c, &m->spec, a);
 }
 
-int controller_ask(Controller *c, Admission **ret, const SessionMeta *m, bool force, bool is_dry,
-                   Refusal *refusal) {
+int controller_admit(Controller *c, Admission **ret, const SessionMeta *m, bool force, bool is_dry,
+                     Refusal *refusal) {
         _cleanup_(admission_freep) Admission *a = NEW(Admission, .force = force, .is_dry = is_dry);
         int r;
 
@@ -195,11 +195,6 @@ int controller_ask(Controller *c, Admission **ret, const SessionMeta *m, bool fo
         if (r == 0)
                 *ret = TAKE_PTR(a);
         return r;
-}
-
-int controller_admit(Controller *c, Admission **ret, const SessionMeta *m, bool force,
-                     Refusal *refusal) {
-        return controller_ask(c, ret, m, force, false, refusal);
 }
 
 int admission_renew(Admission *a, Controller *c, const SessionMeta *m, Refusal *refusal) {

@@ -105,7 +105,7 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
         background_settle(c->background);
         r = ledger_new_dry(&dry, &c->fs, NULL);
         if (r >= 0)
-                r = controller_ask(c, &a, m, force, true, refusal);
+                r = controller_admit(c, &a, m, force, true, refusal);
         r = r ?: tracer_prepare(c, &t, m, a, refusal);
         if (r != 0)
                 return r;
