@@ -25,7 +25,6 @@
 #include "daemon/tracer/controller.h"
 #include "daemon/upkeep/upkeep.h"
 #include "daemon/watch/watch.h"
-#include "store/store.h"
 
 #define LEARNING_USEC (5 * USEC_PER_SEC) /* a client waits longer: cli/contact/client.c */
 #define UNDO_AGAIN_USEC (5 * USEC_PER_SEC)

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <getopt.h>
-#include <stdio.h>
 #include <sys/socket.h>
 
 #include "base/log.h"

@@ -5,14 +5,11 @@
  * is finding out what to put into it.
  */
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "base/array.h"
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"

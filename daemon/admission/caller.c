@@ -11,11 +11,8 @@
  * from outside, as `docker exec` does, is his own topmost: others are refused rather than guessed.
  */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/io.h"
 #include "base/name.h"

@@ -6,9 +6,6 @@
  * so that the work is counted, and there is an end to it.
  */
 
-#include <errno.h>
-#include <string.h>
-
 #include "base/name.h"
 #include "daemon/admission/admission.h"
 

@@ -5,10 +5,8 @@
  * name that does not exist is compared with every other by the number of typing errors between them.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/mman.h>
 
 #include "base/buf.h"

@@ -5,8 +5,6 @@
  * set to is either saved with the session's own changes, or of no matter to it.
  */
 
-#include <errno.h>
-
 #include "daemon/admission/admission.h"
 #include "daemon/tracefs/control.h"
 

@@ -7,14 +7,10 @@
  * the kernel with nothing that leads out of /sys/fs/cgroup.
  */
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/openat2.h>
-#include <stdio.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/io.h"
 #include "base/unit.h"

@@ -7,8 +7,6 @@
  * round between two of them: who has to wait until tasks have ended (background_settle()) waits for one.
  */
 
-#include <errno.h>
-
 #include "base/log.h"
 #include "daemon/api/api.h"
 

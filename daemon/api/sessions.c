@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "daemon/api/api.h"
-#include "daemon/session/session.h"
 #include "daemon/watch/watch.h"
 #include "retention/boot-clock.h"
 #include "retention/removed.h"

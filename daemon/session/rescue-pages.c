@@ -5,8 +5,6 @@
  * a read has begun the next one goes on with, page by page.
  */
 
-#include <errno.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/array.h"

@@ -6,9 +6,7 @@
  * before ORIGIN says that it has ended.
  */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "base/array.h"
 #include "base/io.h"
@@ -21,7 +19,6 @@
 #include "daemon/watch/watch.h"
 #include "meta/clock.h"
 #include "pages/page-source.h"
-#include "retention/boot-clock.h"
 #include "store/tracing.h"
 
 #define SPARE_PAGES 16 /* more than the buffer's size says: the reader's own page, and rounding */

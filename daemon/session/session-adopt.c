@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/process/journal.h"
-#include "daemon/record/reader.h"
 #include "daemon/session/session-private.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/upkeep/upkeep.h"

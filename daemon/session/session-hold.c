@@ -7,7 +7,6 @@
  */
 
 #include "base/log.h"
-#include "daemon/record/reader.h"
 #include "daemon/session/session-private.h"
 
 void session_hold_cpu(Session *s, const Reader *reader) {

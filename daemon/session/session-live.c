@@ -5,7 +5,6 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/unit.h"
-#include "daemon/record/reader.h"
 #include "daemon/session/session-private.h"
 
 #define KEEP_NS (10 * NSEC_PER_SEC)

@@ -14,7 +14,6 @@
 #include "base/name.h"
 #include "daemon/session/session-private.h"
 #include "daemon/upkeep/upkeep.h"
-#include "daemon/watch/watch.h"
 #include "retention/boot-clock.h"
 
 /* --- refusals ---------------------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "daemon/session/session-private.h"
-#include "daemon/watch/watch.h"
 #include "meta/brief.h"
 #include "retention/vacuum.h"
 

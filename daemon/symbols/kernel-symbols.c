@@ -12,10 +12,8 @@
  */
 
 #include <fcntl.h>
-#include <stdbool.h>
 
 #include "base/array.h"
-#include "base/buf.h"
 #include "base/io.h"
 #include "daemon/process/background.h"
 #include "daemon/symbols/kernel-symbols.h"

@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
 #include "base/log.h"
 #include "daemon/process/background.h"
 #include "daemon/process/thread.h"

@@ -14,7 +14,6 @@
 
 #include <tracefs.h>
 
-#include "base/array.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"

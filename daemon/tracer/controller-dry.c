@@ -6,7 +6,6 @@
  * of ledger_undo().
  */
 
-#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 /* @file is to say @value again, unless it does. */

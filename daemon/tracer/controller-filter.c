@@ -10,7 +10,6 @@
  */
 
 #include "base/log.h"
-#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 static Tracer *find_tracer(const Controller *c, const char *dir) {

@@ -14,7 +14,6 @@
 
 #include "base/array.h"
 #include "base/io.h"
-#include "daemon/admission/admission.h"
 #include "daemon/tracer/controller-private.h"
 
 static const char *const lists[_HOOK_LIST_N] = { "set_ftrace_filter", "set_ftrace_notrace" };

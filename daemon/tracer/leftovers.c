@@ -6,7 +6,6 @@
  */
 
 #include "base/log.h"
-#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 #define INNER_PREFIX "ftraced." /* of what belongs to a session or to none */

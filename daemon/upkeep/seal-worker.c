@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-#include "base/cleanup.h"
 #include "base/io.h"
 #include "codec/sealed-writer.h"
 #include "daemon/process/sandbox.h"

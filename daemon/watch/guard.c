@@ -5,7 +5,6 @@
  * is finding the sample that is far enough back, and dividing.
  */
 
-#include "base/cleanup.h"
 #include "daemon/watch/watch.h"
 
 #define EVENT_BYTES_MIN 16U /* less than any function_graph record takes, linux 6.1 to 7.x */

@@ -2,8 +2,6 @@
 
 /* What the roots took in all has to be known before anybody's part in it. */
 
-#include <errno.h>
-
 #include "base/log.h"
 #include "daemon/watch/watch.h"
 

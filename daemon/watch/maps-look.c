@@ -19,7 +19,6 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/io.h"
-#include "base/unit.h"
 #include "daemon/process/sandbox.h"
 #include "daemon/process/spawn.h"
 #include "daemon/watch/watch.h"

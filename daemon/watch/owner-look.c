@@ -5,7 +5,6 @@
  * have.  What the file says already is not told again.
  */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <sys/stat.h>
@@ -13,7 +12,6 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/io.h"
-#include "base/unit.h"
 #include "daemon/watch/watch.h"
 #include "owner/owners.h"
 #include "spaces/spaces.h"

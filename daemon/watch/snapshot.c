@@ -5,8 +5,6 @@
  * one is defined.  Where the snapshot begins its first pages say: only their headers are looked at.
  */
 
-#include <stdio.h>
-
 #include "base/array.h"
 #include "base/io.h"
 #include "base/log.h"
@@ -14,7 +12,6 @@
 #include "daemon/upkeep/upkeep.h"
 #include "daemon/watch/watch.h"
 #include "pages/page-source.h"
-#include "store/session-dir.h"
 
 #define NUMBER_MAX 1000000
 #define SUFFIX_MAX 16 /* "-snap-1000000" */

@@ -7,7 +7,6 @@
 #include "base/array.h"
 #include "base/io.h"
 #include "base/unit.h"
-#include "retention/boot-clock.h"
 #include "retention/vacuum.h"
 
 static const char *const verdict_texts[_RETAIN_VERDICT_N] = {

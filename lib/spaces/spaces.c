@@ -11,9 +11,7 @@
 
 #include <inttypes.h>
 
-#include "base/array.h"
 #include "base/bytes.h"
-#include "base/hash.h"
 #include "spaces/spaces-private.h"
 #include "store/tracing.h"
 

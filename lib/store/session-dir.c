@@ -14,7 +14,6 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/name.h"
-#include "meta/meta.h"
 #include "store/entry.h"
 #include "store/session-dir.h"
 #include "store/symbol-file.h"
