@@ -8,8 +8,6 @@
  * directory; afterwards only what session.json says.  States: daemon/session/session-private.h.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <systemd/sd-event.h>
 
 #include "base/cleanup.h"
