@@ -253,7 +253,6 @@ void methods_tell_reading(Methods *m, const ServerCall *call, const SessionMeta 
 
 /* --- methods-background.c --------------------------------------------------------------------- */
 
-int errands_init(Methods *m);
 /* @run is called by a task, as a method is by the server.  0 or -errno. */
 int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run);
 /* That have not begun: all, which are refused, or those whose callers have left. */

@@ -99,7 +99,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata) {
         return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
-int errands_init(Methods *m) {
+int methods_init(Methods *m) {
         int r = sd_event_add_defer(m->event, &m->errand_turn, on_turn, m);
 
         if (r >= 0)

@@ -37,7 +37,7 @@ static void methods_drop_waiter(Methods *m, Waiter **at) {
         for (w = m->waiters; w && !w->is_watch; w = w->next)
                 ;
         if (!w)
-                (void) sd_event_source_set_enabled(m->tick, SD_EVENT_OFF);
+                m->tick = sd_event_source_disable_unref(m->tick);
 }
 
 /* Tells @w of its session; whether that was its last reply. */
@@ -81,6 +81,7 @@ static int methods_on_tick(sd_event_source *source, uint64_t usec, void *userdat
 static int methods_add_waiter(Methods *m, ServerCall *call, Session *session, bool is_watch) {
         Waiter *w = NEW(Waiter, .next = m->waiters, .call = server_call_ref(call),
                         .session = session, .is_watch = is_watch);
+        int r;
 
         if (!w)
                 return -ENOMEM;
@@ -89,9 +90,11 @@ static int methods_add_waiter(Methods *m, ServerCall *call, Session *session, bo
         if (!is_watch)
                 return 0;
         session_set_watched(session, true);
-        if (sd_event_source_get_enabled(m->tick, NULL) == SD_EVENT_OFF)
-                (void) sd_event_source_set_time_relative(m->tick, WATCH_INTERVAL_US);
-        return sd_event_source_set_enabled(m->tick, SD_EVENT_ON);
+        if (m->tick)
+                return 0;
+        r = sd_event_add_time_relative(m->event, &m->tick, CLOCK_MONOTONIC, WATCH_INTERVAL_US, 0,
+                                       methods_on_tick, m);
+        return r < 0 ? r : sd_event_source_set_enabled(m->tick, SD_EVENT_ON);
 }
 
 void methods_on_gone(uint64_t peer, void *userdata) {
@@ -480,15 +483,6 @@ static const ServerMethod table[] = {
 const ServerMethod *methods_table(size_t *ret_n) {
         *ret_n = ELEMENTSOF(table);
         return table;
-}
-
-int methods_init(Methods *m) {
-        int r = sd_event_add_time(m->event, &m->tick, CLOCK_MONOTONIC, UINT64_MAX, 0,
-                                  methods_on_tick, m);
-
-        if (r >= 0)
-                r = sd_event_source_set_enabled(m->tick, SD_EVENT_OFF);
-        return r < 0 ? r : errands_init(m);
 }
 
 void methods_done(Methods *m) {
