@@ -220,15 +220,9 @@ int main(int argc, char *argv[]) {
         if (arg_quiet)
                 log_set_max_priority(LOG_WARNING);
 
-        if (arg_check_config)
-                return settings_check(arg_config.config_root, arg_config.config_file) < 0
-                               ? EXIT_FAILURE
-                               : EXIT_SUCCESS;
-        if (arg_cat_config)
-                return settings_print(arg_config.config_root, arg_config.config_file) < 0
-                               ? EXIT_FAILURE
-                               : EXIT_SUCCESS;
-        if (arg_restore)
-                return restore() < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-        return daemon_run(&arg_config) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+        r = arg_check_config ? settings_check(arg_config.config_root, arg_config.config_file)
+            : arg_cat_config ? settings_print(arg_config.config_root, arg_config.config_file)
+            : arg_restore    ? restore()
+                             : daemon_run(&arg_config);
+        return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
