@@ -128,18 +128,13 @@ static void daemon_notify_status(Daemon *d) {
                           degraded ? session_meta(degraded)->degraded.items[0].reason : "");
 }
 
-static int daemon_seal(Daemon *d, const Session *s) {
-        return !d->sealer || !session_meta_is_known(session_meta(s))
-                       ? 0
-                       : sealer_add_session(d->sealer, session_name(s));
-}
-
 static void daemon_on_session(Session *s, void *userdata) {
         Daemon *d = userdata;
 
         methods_session_changed(&d->methods, s);
         janitor_look(&d->janitor);
-        (void) daemon_seal(d, s);
+        if (d->sealer && session_meta_is_known(session_meta(s)))
+                (void) sealer_add_session(d->sealer, session_name(s));
         daemon_notify_status(d);
 }
 
