@@ -198,15 +198,9 @@ int store_open(Store **ret, const char *path) {
 
 /* What a file system says that takes nothing. */
 static int refuse_to_make(int error) {
-        switch (error) {
-        case EROFS:
-                return STORE_E_READ_ONLY;
-        case ENOSPC:
-        case EDQUOT:
-                return STORE_E_FULL;
-        default:
-                return -error;
-        }
+        return error == EROFS                       ? STORE_E_READ_ONLY
+               : error == ENOSPC || error == EDQUOT ? STORE_E_FULL
+                                                    : -error;
 }
 
 /* The directory itself: made if missing, no link, ours alone to write to. */
