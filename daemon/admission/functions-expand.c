@@ -12,7 +12,7 @@
 #define STEPS_MAX (UINT64_C(64) << 20) /* characters compared: a quarter of a second at most */
 #define GLOBS_KEPT_MAX 16
 #define KEPT_STEPS_MAX (UINT64_C(2) << 20) /* likewise, for globs that may be kept */
-#define SHORTER_BY 4 /* words less are worth it */
+#define SHORTER_BY 4                       /* words less are worth it */
 
 /* --- one glob --------------------------------------------------------------------------------- */
 

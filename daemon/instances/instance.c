@@ -29,10 +29,7 @@ int instance_probe(Ledger *l) {
                         return r;
                 r = 0;
         }
-        if (r >= 0)
-                r = ledger_add(l, PROBE_SESSION, LEDGER_INSTANCE, PROBE_DIR, NULL);
-        if (r >= 0)
-                r = ledger_commit(l);
+        r = r ?: ledger_add(l, PROBE_SESSION, LEDGER_INSTANCE, PROBE_DIR, NULL) ?: ledger_commit(l);
         if (r < 0)
                 return r;
         log_debug("control", "mkdir %s", PROBE_DIR);
@@ -250,12 +247,9 @@ int instance_start(Instance *i, Plan *p, const char **ret_file) {
         *ret_file = "current_tracer";
         if (i->is_kept && !p->is_dry) /* of somebody else's clock, or calls */
                 r = tracefs_empty(i->fs, i->dir);
-        if (r >= 0)
-                r = plan_read(p, path, &now);
-        if (r >= 0)
-                r = plan_step(p, PLAN_SET, path, now, "function_graph", NULL);
-        if (r >= 0)
-                r = plan_apply(p, ret_file);
+        r = r ?: plan_read(p, path, &now)
+                    ?: plan_step(p, PLAN_SET, path, now, "function_graph", NULL)
+                    ?: plan_apply(p, ret_file);
         for (size_t k = 0; r >= 0 && !p->is_dry && k < i->n_cpus; k++) {
                 r = update_counters(i, &i->cpus[k]);
                 memset(i->cpus[k].counters.sum, 0, sizeof(i->cpus[k].counters.sum));

@@ -153,18 +153,13 @@ static int make_session(const Rescue *x, SessionDir **ret, SessionMeta **ret_met
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         int r, k;
 
-        r = make_meta(x, &m);
-        if (r >= 0)
-                r = store_make_session(x->store, x->name, &dir);
+        r = make_meta(x, &m) ?: store_make_session(x->store, x->name, &dir);
         if (r < 0)
                 return r;
-        r = tracing_link(x->origin_dir, dir);
-        if (r >= 0)
-                r = session_dir_write_meta(dir, m, false);
+        r = tracing_link(x->origin_dir, dir) ?: session_dir_write_meta(dir, m, false);
         if (r >= 0 && syncfs(session_dir_fd(dir)) < 0)
                 r = ORIGIN(-errno);
-        if (r >= 0)
-                r = store_settle_session(x->store, x->name);
+        r = r ?: store_settle_session(x->store, x->name);
         if (r < 0) {
                 dir = session_dir_free(dir);
                 k = store_discard_session(x->store, x->name);
@@ -251,9 +246,7 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
                 m->cpus[i].n_bytes = m->cpus[i].n_pages * m->page_bytes;
         set_times(m, dir);
         gaps_close(&m->gaps, _GAP_CAUSE_N, m->stop.trace_ns);
-        r = note_emptied(x->origin, m);
-        if (r >= 0)
-                r = note_snapshot(x, dir, m);
+        r = note_emptied(x->origin, m) ?: note_snapshot(x, dir, m);
         if (r < 0)
                 return r;
         free(TAKE_PTR(m->reason));

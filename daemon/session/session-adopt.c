@@ -208,9 +208,7 @@ static int take_cpu(Session *s, const Live *live, size_t i, uint64_t *n_lost) {
         if (r >= 0 && tracer_was_quiesced(s->tracer))
                 r = add_gap(s, cpu, GAP_ROOTS_CHANGED, 0);
         if (r >= 0)
-                r = resume_counters(s, live, &s->meta->cpus[i]);
-        if (r >= 0)
-                r = reader_resume(reader);
+                r = resume_counters(s, live, &s->meta->cpus[i]) ?: reader_resume(reader);
         if (r < 0)
                 return r;
         recorder_read_account(s->recorder, i,
@@ -255,17 +253,12 @@ static int session_rebuild(Session *s, const char **why, char text[static WHY_MA
                 return r;
         tracer_set_handler(s->tracer, session_on_quiesced, s);
         *why = read_live(s, &live, text) ?: changed;
-        r = session_take_cpus(s, &live);
-        if (r >= 0)
-                r = session_make_health(s);
+        r = session_take_cpus(s, &live) ?: session_make_health(s);
         for (size_t i = 0; r >= 0 && i < s->meta->n_cpus; i++)
                 health_resume(s->health, i, session_stored_ns(s, s->meta->cpus[i].cpu));
-        if (r >= 0)
-                r = tracer_read_clocks(s->tracer, &now);
-        if (r >= 0)
-                r = session_make_rotation(s, &now, 0);
-        if (r >= 0)
-                r = session_hold_all(s);
+        r = r ?: tracer_read_clocks(s->tracer, &now)
+                    ?: session_make_rotation(s, &now, 0)
+                    ?: session_hold_all(s);
         if (r < 0)
                 return r;
         recorder_set_held(s->recorder, s->meta->spec.in_kernel || s->meta->state == SESSION_ARMED);

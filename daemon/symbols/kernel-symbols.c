@@ -128,14 +128,12 @@ static int read_and_store(const KernelSymbols *k, int proc_fd, int symbols_fd, c
         _cleanup_free_ char *text = NULL;
         _cleanup_buf_ Buf list = BUF_INIT;
         size_t n;
-        int r = kernel_modules_read(proc_fd, "modules", ret_modules);
+        int r = kernel_modules_read(proc_fd, "modules", ret_modules)
+                        ?: read_build_id(sys_fd, "kernel/notes", ret->build_id)
+                        ?: add_build_ids(sys_fd, *ret_modules, &list)
+                        ?: file_read(proc_fd, kernel_symbols_path("kallsyms"), &text, &n,
+                                     SYMBOL_FILE_MAX);
 
-        if (r >= 0)
-                r = read_build_id(sys_fd, "kernel/notes", ret->build_id);
-        if (r >= 0)
-                r = add_build_ids(sys_fd, *ret_modules, &list);
-        if (r >= 0)
-                r = file_read(proc_fd, kernel_symbols_path("kallsyms"), &text, &n, SYMBOL_FILE_MAX);
         if (r < 0)
                 return r;
         if (!kernel_symbols_have_addresses(text))
@@ -262,9 +260,8 @@ int kernel_types_read(int root_fd, Buf *b) {
 
         if (r < 0)
                 return r == -ENOENT ? KERNEL_TYPES_E_NONE : r;
-        r = file_read(root_fd, "proc/modules", &modules, NULL, MODULES_MAX);
-        if (r >= 0)
-                r = strv_split(&lines, modules, "\n");
+        r = file_read(root_fd, "proc/modules", &modules, NULL, MODULES_MAX)
+                    ?: strv_split(&lines, modules, "\n");
         if (r < 0 && r != -ENOENT)
                 return r;
         for (size_t i = lines.n; i-- > 0;) {

@@ -76,18 +76,13 @@ static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, Admis
 
         if (r > 0)
                 return r;
-        if (r >= 0)
-                r = tracer_program(t, m, a, p, &file);
-        if (r >= 0)
-                r = tracer_fill_meta(t, m, a);
+        r = r ?: tracer_program(t, m, a, p, &file) ?: tracer_fill_meta(t, m, a);
         if (r >= 0 && !controller_waits_for_start(&m->spec))
                 r = instance_plan_recording(&t->instance, p, true);
-        if (r >= 0)
-                r = tracer_plan_switches(t, p, m);
+        r = r ?: tracer_plan_switches(t, p, m);
         *ret_n_arm = p->n;
         /* What tracer_end() does. */
-        if (r >= 0)
-                r = plan_undo(p, t->claim->session);
+        r = r ?: plan_undo(p, t->claim->session);
         if (r < 0)
                 return r;
         return t->c->arbiter.n > 1 ? tracer_remove_roots(t, p) : plan_undo(p, LEDGER_SHARED);
@@ -102,10 +97,9 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
         int r;
 
         background_settle(c->background);
-        r = ledger_new_dry(&dry, &c->fs, NULL);
-        if (r >= 0)
-                r = controller_admit(c, &a, m, force, true, refusal);
-        r = r ?: tracer_prepare(c, &t, m, a, refusal);
+        r = ledger_new_dry(&dry, &c->fs, NULL)
+                    ?: controller_admit(c, &a, m, force, true, refusal)
+                    ?: tracer_prepare(c, &t, m, a, refusal);
         if (r != 0)
                 return r;
         plan = PLAN_INIT(dry, m->name);

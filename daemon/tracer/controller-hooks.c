@@ -114,9 +114,7 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, LeanScope scope,
         r = instance_plan_hooks(&t->instance, &plan, "set_ftrace_filter", &choice.hooks);
         if (r >= 0 && plan.n > 0)
                 r = tracer_apply(t, &plan, &file);
-        if (r >= 0)
-                r = lean_choice_tell(&choice, m);
-        return r < 0 ? r : plan.n > 0;
+        return r ?: lean_choice_tell(&choice, m) ?: plan.n > 0;
 }
 
 /* --- what others call -------------------------------------------------------------------------- */
@@ -152,8 +150,7 @@ int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, con
         if (r >= 0)
                 r = instance_read_list(&t->instance, "set_ftrace_filter", &hooks.names);
         strv_sort_unique(&hooks.names);
-        if (r >= 0)
-                r = functions_find_lines(&c->functions, &hooks.names, &hooks.lines);
+        r = r ?: functions_find_lines(&c->functions, &hooks.names, &hooks.lines);
         if (r < 0)
                 return r;
         *ret_hook_ns = time_call();

@@ -270,8 +270,7 @@ int leftovers_claim(Ledger *l) {
         for (size_t i = 0; r >= 0 && i < f.instances.n; i++)
                 if (is_our_name(f.instances.items[i]))
                         r = claim_instance(l, f.others, f.instances.items[i], &was_on);
-        if (r >= 0)
-                r = claim_events(l, &f);
+        r = r ?: claim_events(l, &f);
         if (r >= 0 && was_on)
                 r = claim_values(l, f.others);
         return r >= 0 && l->n > n_before ? ledger_commit(l) : MIN(r, 0);

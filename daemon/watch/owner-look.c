@@ -185,11 +185,9 @@ static int tell_task(Walk *w, int tasks_fd, const char *pid, const char *tid) {
         (void) snprintf(path, sizeof(path), "%.11s/status", tid);
         r = file_read(tasks_fd, path, &status, NULL, FILE_MAX);
         (void) snprintf(path, sizeof(path), "%.11s/stat", tid);
-        if (r >= 0)
-                r = file_read(tasks_fd, path, &stat, NULL, FILE_MAX);
+        r = r ?: file_read(tasks_fd, path, &stat, NULL, FILE_MAX);
         (void) snprintf(path, sizeof(path), "%.11s/cgroup", tid);
-        if (r >= 0)
-                r = file_read(tasks_fd, path, &groups, NULL, FILE_MAX);
+        r = r ?: file_read(tasks_fd, path, &groups, NULL, FILE_MAX);
         if (r < 0)
                 return r == -ENOMEM ? r : 0;
         uid = find_uid(status, &is_there);

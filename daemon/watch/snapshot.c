@@ -158,21 +158,16 @@ static int fill(const SnapshotConfig *c, SessionDir *dir, const char *name) {
 
         if (r == 0)
                 return SNAPSHOT_E_EMPTY;
-        if (r >= 0)
-                r = copy_cuts(c, dir);
-        if (r >= 0)
-                r = tracing_copy_begin(dir, c->tracer, c->origin, &path);
-        if (r >= 0)
-                r = tracing_copy_end(dir, c->tracer, false, &path);
-        if (r >= 0)
-                r = owner_copy(dir, c->dir);
-        if (r >= 0)
-                r = snapshot_copy_meta(&m, c->origin, name);
-        if (r >= 0)
-                r = fill_meta(m, c, dir);
-        if (r >= 0)
-                r = session_dir_write_meta(dir, m, false);
-        return r < 0 ? r : store_settle_session(c->store, name);
+        if (r < 0)
+                return r;
+        return copy_cuts(c, dir)
+                       ?: tracing_copy_begin(dir, c->tracer, c->origin, &path)
+                       ?: tracing_copy_end(dir, c->tracer, false, &path)
+                       ?: owner_copy(dir, c->dir)
+                       ?: snapshot_copy_meta(&m, c->origin, name)
+                       ?: fill_meta(m, c, dir)
+                       ?: session_dir_write_meta(dir, m, false)
+                       ?: store_settle_session(c->store, name);
 }
 
 int snapshot_make(char **ret_name, const SnapshotConfig *config) {
