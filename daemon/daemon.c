@@ -25,7 +25,6 @@
 #include "daemon/tracer/controller.h"
 #include "daemon/upkeep/upkeep.h"
 #include "daemon/watch/watch.h"
-#include "store/store.h"
 
 #define LEARNING_USEC (5 * USEC_PER_SEC) /* a client waits longer: cli/contact/client.c */
 #define UNDO_AGAIN_USEC (5 * USEC_PER_SEC)
@@ -129,18 +128,13 @@ static void daemon_notify_status(Daemon *d) {
                           degraded ? session_meta(degraded)->degraded.items[0].reason : "");
 }
 
-static int daemon_seal(Daemon *d, const Session *s) {
-        return !d->sealer || !session_meta_is_known(session_meta(s))
-                       ? 0
-                       : sealer_add_session(d->sealer, session_name(s));
-}
-
 static void daemon_on_session(Session *s, void *userdata) {
         Daemon *d = userdata;
 
         methods_session_changed(&d->methods, s);
         janitor_look(&d->janitor);
-        (void) daemon_seal(d, s);
+        if (d->sealer && session_meta_is_known(session_meta(s)))
+                (void) sealer_add_session(d->sealer, session_name(s));
         daemon_notify_status(d);
 }
 
@@ -403,12 +397,10 @@ static int daemon_make_sealer(Daemon *d) {
                                            .userdata = &d->sessions,
                                    });
         for (size_t i = 0; r >= 0 && i < d->sessions.n_entries; i++) {
-                const SessionEntry *e = d->sessions.entries[i];
+                const Brief *b = &session_entry_look(d->sessions.entries[i])->brief;
 
-                if (e->session)
-                        r = daemon_seal(d, e->session);
-                else if (e->rest.brief.newer_version == 0 && !e->rest.brief.unreadable)
-                        r = sealer_add_session(d->sealer, e->name);
+                if (b->newer_version == 0 && !b->unreadable)
+                        r = sealer_add_session(d->sealer, d->sessions.entries[i]->name);
         }
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the sealing of segments: %m");

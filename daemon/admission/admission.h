@@ -10,9 +10,6 @@
  * filters match the name alone.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/array.h"

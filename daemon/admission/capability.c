@@ -18,9 +18,7 @@
  *                              selects, in 5.9
  */
 
-#include <errno.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "daemon/admission/admission.h"
 #include "meta/trigger.h"

@@ -173,10 +173,8 @@ static int drain(StackCopier *c, CpuRing *ring) {
         if (ring->fd < 0 ||
             (c->is_ring && ring->n_file + n > c->max_bytes / (2 * c->n_rings) && ring->n_file > n))
                 r = begin_file(c, ring);
-        if (r >= 0)
-                r = pwrite_full(ring->fd, data + at, n_first, ring->n_file);
-        if (r >= 0)
-                r = pwrite_full(ring->fd, data, n - n_first, ring->n_file + n_first);
+        r = r ?: pwrite_full(ring->fd, data + at, n_first, ring->n_file)
+                    ?: pwrite_full(ring->fd, data, n - n_first, ring->n_file + n_first);
         if (r < 0) {
                 (void) ftruncate(ring->fd, (off_t) ring->n_file);
                 return r;

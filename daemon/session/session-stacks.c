@@ -87,8 +87,7 @@ int session_open_stacks(Session *s, Refusal *unused) {
                                     &refusal);
         if (r == 0 && n_cpus * MAX(threads.n, (size_t) 1) * events.n > EVENTS_MAX)
                 r = ORIGIN(-E2BIG);
-        if (r == 0)
-                r = stack_copier_new(&copier, s->dir, spec);
+        r = r ?: stack_copier_new(&copier, s->dir, spec);
         if (r == 0) {
                 w.copier = copier;
                 r = BACKGROUND_CALL(open_events(&w, cpus, n_cpus));

@@ -5,7 +5,6 @@
  * have.  What the file says already is not told again.
  */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <sys/stat.h>
@@ -13,7 +12,6 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/io.h"
-#include "base/unit.h"
 #include "daemon/watch/watch.h"
 #include "owner/owners.h"
 #include "spaces/spaces.h"
@@ -187,11 +185,9 @@ static int tell_task(Walk *w, int tasks_fd, const char *pid, const char *tid) {
         (void) snprintf(path, sizeof(path), "%.11s/status", tid);
         r = file_read(tasks_fd, path, &status, NULL, FILE_MAX);
         (void) snprintf(path, sizeof(path), "%.11s/stat", tid);
-        if (r >= 0)
-                r = file_read(tasks_fd, path, &stat, NULL, FILE_MAX);
+        r = r ?: file_read(tasks_fd, path, &stat, NULL, FILE_MAX);
         (void) snprintf(path, sizeof(path), "%.11s/cgroup", tid);
-        if (r >= 0)
-                r = file_read(tasks_fd, path, &groups, NULL, FILE_MAX);
+        r = r ?: file_read(tasks_fd, path, &groups, NULL, FILE_MAX);
         if (r < 0)
                 return r == -ENOMEM ? r : 0;
         uid = find_uid(status, &is_there);
@@ -333,9 +329,8 @@ int owner_copy(SessionDir *dir, const SessionDir *from) {
                 _cleanup_free_ char *text = NULL;
                 size_t n;
 
-                r = session_dir_read_tracing(from, files[i], &text, &n);
-                if (r >= 0)
-                        r = session_dir_write_tracing(dir, files[i], text, n, false);
+                r = session_dir_read_tracing(from, files[i], &text, &n)
+                            ?: session_dir_write_tracing(dir, files[i], text, n, false);
                 if (r == -ENOENT)
                         r = 0;
         }

@@ -14,13 +14,12 @@
 #include <linux/perf_event.h>
 #include <seccomp.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 
 #include "base/io.h"
 #include "daemon/process/sandbox.h"
+#include "daemon/process/spawn.h"
 #include "daemon/watch/watch.h"
 #include "spaces/stack-copies.h"
 
@@ -155,30 +154,10 @@ int stacks_serve(int fd) {
 }
 
 int stacks_opener_start(void) {
-        int pair[2];
-        pid_t pid;
-
         if (STACKS_MACHINE == 0 || prctl(PR_CAPBSET_READ, find_privilege(), 0, 0, 0) != 1)
                 return 0;
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-                return ORIGIN(-errno);
-        pid = fork();
-        if (pid == 0) {
-                (void) prctl(PR_SET_NAME, "ftraced-stacks");
-                (void) setsid(); /* a terminal's ^C is for the daemon */
-                if (dup2(pair[1], STDIN_FILENO) < 0)
-                        _exit(1);
-                (void) syscall(SYS_close_range, STDOUT_FILENO, ~0U, 0);
-                (void) setrlimit(RLIMIT_CORE, &(struct rlimit){});
-                _exit(stacks_serve(STDIN_FILENO) < 0);
-        }
-        (void) close(pair[1]);
-        if (pid < 0) {
-                (void) close(pair[0]);
-                return ORIGIN(-errno);
-        }
-        child_fd = pair[0];
-        return 0;
+        child_fd = spawn_server("ftraced-stacks", stacks_serve);
+        return MIN(child_fd, 0);
 }
 
 /* --- who asks --------------------------------------------------------------------------------------- */
@@ -188,17 +167,9 @@ const char *stacks_opener(void) {
 }
 
 int stacks_connect(void) {
-        static const struct sockaddr_un address = { AF_UNIX, STACKS_SOCKET };
-        _cleanup_close_ int fd = -EBADF;
+        int fd = child_fd >= 0 ? fcntl(child_fd, F_DUPFD_CLOEXEC, 3) : 0;
 
-        if (child_fd >= 0) {
-                fd = fcntl(child_fd, F_DUPFD_CLOEXEC, 3);
-                return fd < 0 ? ORIGIN(-errno) : TAKE_FD(fd);
-        }
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd < 0 || connect(fd, (const struct sockaddr *) &address, sizeof(address)) < 0)
-                return ORIGIN(-errno);
-        return TAKE_FD(fd);
+        return child_fd < 0 ? spawn_connect(STACKS_SOCKET) : fd < 0 ? ORIGIN(-errno) : fd;
 }
 
 /* The answer that came too late would be the next one's. */

@@ -6,8 +6,6 @@
  * bystander-watch.c); what is learned (learning-pass.c) and kept of it meanwhile (live.c, tracing-copy.c, owner-look.c, snapshot.c).
  */
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <systemd/sd-event.h>
 
 #include "base/cleanup.h"
