@@ -545,11 +545,14 @@ static int daemon_add_idle(Daemon *d) {
 }
 
 /* Only for the real thing: a fake tracefs belongs to whoever tests. */
-static int daemon_drop_privileges(Daemon *d) {
+static bool has_privileges(const Daemon *d) {
+        return geteuid() == 0 && controller_is_real(d->controller);
+}
+
+static int daemon_start_children(Daemon *d) {
         int r;
 
-        (void) privilege_raise_descriptors();
-        if (geteuid() != 0 || !controller_is_real(d->controller))
+        if (!has_privileges(d))
                 return 0;
         r = maps_reader_start();
         if (r < 0)
@@ -557,7 +560,14 @@ static int daemon_drop_privileges(Daemon *d) {
         r = stacks_opener_start();
         if (r < 0)
                 log_warning_errno(r, "Nobody will copy the stacks of programs: %m");
-        r = privilege_drop(PRIVILEGE_SYSLOG);
+        return 0;
+}
+
+static int daemon_drop_privileges(Daemon *d) {
+        int r;
+
+        (void) privilege_raise_descriptors();
+        r = has_privileges(d) ? privilege_drop(PRIVILEGE_SYSLOG) : 0;
         return r < 0 ? log_error_errno(r, "Cannot give up privileges: %m") : 0;
 }
 
@@ -596,6 +606,7 @@ static int (*const set_up[])(Daemon *d) = {
         daemon_add_signals,     /* before threads, which inherit the mask */
         daemon_open_store,      /* locks: from here on we are the only one */
         daemon_make_controller, /* keeps what a dead daemon left */
+        daemon_start_children,  /* whom sessions ask that are taken up */
         daemon_make_sessions,   /* goes on with what can be, undoes the rest */
         daemon_make_methods,    /* the janitor looks at the store when the loop runs */
         daemon_make_sealer,     /* whose segments it finishes */

@@ -92,7 +92,7 @@ const char *task_group_below(const char *path) {
         return path + strspn(path, "/");
 }
 
-static int open_group(const Tracefs *fs, const char *path) {
+int task_group_open(const Tracefs *fs, const char *path) {
         _cleanup_close_ int root_fd =
                 openat(fs->root_fd, CGROUP_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
@@ -156,7 +156,7 @@ static int add_group(const Tracefs *fs, int group_fd, unsigned depth, Strv *ret)
 }
 
 int task_find_by_cgroup(const Tracefs *fs, const char *path, Strv *ret) {
-        _cleanup_close_ int fd = open_group(fs, path);
+        _cleanup_close_ int fd = task_group_open(fs, path);
 
         return fd < 0 ? fd : add_group(fs, fd, 0, ret);
 }

@@ -20,6 +20,7 @@
 #define FETCH_CHARS_MAX 63 /* MAX_ARGSTR_LEN, there */
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 #define PATH_PARTS 6
+#define DEEP_PARTS 8 /* where calls are rare; FETCH_CHARS_MAX ends it at 7 for a mapping's */
 #define PARAMS_MAX 6 /* in registers */
 #define FORMAT_MAX ((size_t) 16 << 10)
 #define UNKNOWN_MAX 8 /* that a warning names */
@@ -41,8 +42,9 @@ static const FieldType types[] = {
         { "ustring", "s_", "ustring", TEXT }, { "path", "p", "string", PATH },
         { "family", "fam_", "u16", NUMBER },  { "int", "d_", "s32", NUMBER },
         { "port", "po_", "u16", NUMBER },     { "socket", "st_", "u16", NUMBER },
+        { "deep", "p", "string", PATH },
 };
-#define N_ASKED (ELEMENTSOF(types) - 4) /* that may be asked for */
+#define N_ASKED (ELEMENTSOF(types) - 5) /* that may be asked for */
 
 /* By the type of a parameter.  What a kernel does not have is left out. */
 static const struct {
@@ -199,7 +201,7 @@ static int put_path(Probed *p, const FieldType *t, const char *name, const Membe
         Member dentry = *m;
         int r = to_dentry ? member_walk(&dentry, p->types, to_dentry, why) : 0;
 
-        for (int i = 0; r == 0 && i < PATH_PARTS; i++) {
+        for (int i = 0; r == 0 && i < (streq(t->word, "deep") ? DEEP_PARTS : PATH_PARTS); i++) {
                 Member text = dentry;
 
                 r = member_walk(&text, p->types, "d_name.name", why)

@@ -410,7 +410,7 @@ static const char *const maps_fields[] = {
         "mapped=vma.vm_file:x", /* 0: no file, and what follows of it has not been read */
         "dev=vma.vm_file.f_inode.i_sb.s_dev:dev",
         "ino=vma.vm_file.f_inode.i_ino:u",
-        "file=vma.vm_file.f_path.dentry:path",
+        "file=vma.vm_file.f_path.dentry:deep",
 };
 /* A program's maps are new then, or its parent's. */
 static const char *const maps_events[] = { "sched:sched_process_exec", "sched:sched_process_fork" };

@@ -146,7 +146,8 @@ struct Session {
         Recorder *recorder;
         Rotation *rotation;
         Health *health;
-        StackCopier *stacks; /* NULL: none are copied */
+        StackCopier *stacks;    /* NULL: none are copied */
+        uint64_t stacks_groups; /* which control groups they are of */
         bool are_pipes_held; /* the service manager has copies of its descriptors */
         SessionSync sync;
         Guard guard;
@@ -245,6 +246,7 @@ int session_open_stacks(Session *s, Refusal *unused);
 void session_copy_stacks(Session *s, bool on);
 void session_copy_stacks_again(Session *s);
 void session_end_stacks(Session *s);
+void session_follow_groups(Session *s); /* also when it has others */
 /* Who joins is noticed, if tasks may, until before the tracer is switched off.  0 or -errno. */
 int session_follow_tasks(Session *s);
 void session_unfollow_tasks(Session *s);

@@ -184,7 +184,8 @@ typedef struct ProgramStacksTold {
                 n_full; /* as many as the kernel records, and none of them is what a program begins with */
         uint64_t n_early;   /* fewer, likewise, and the last one is known */
         uint64_t n_unknown; /* likewise, and of no address it is known what was mapped there */
-        uint64_t n_unwound, n_cut; /* by a copy; which was too short, and has no more */
+        uint64_t n_uncopied; /* there is no copy of it */
+        uint64_t n_cut;      /* by a copy, which was too short, and has no more */
         const char
                 *early_file; /* where the first of those that end early ends; NULL: there is none */
 } ProgramStacksTold;
