@@ -250,8 +250,6 @@ int admit_stack_copies(const Spec *spec, Refusal *refusal) {
                 const char *field, *what, *why;
         } others[] = {
                 { spec->comms.n > 0, "comms", "--comm", "cannot follow names; use --pid" },
-                { spec->pids.n > 0 && spec->cgroups.n > 0, "cgroups", "--cgroup with --pid",
-                  "follow either; leave out one" },
                 { spec->in_kernel, "in_kernel", "--in-kernel", "are written to the disk" },
                 { spec->clock && !streq(spec->clock, "mono") && !streq(spec->clock, "boot") &&
                           !streq(spec->clock, "local"),
