@@ -392,7 +392,7 @@ start_ftraced() { # [OPTION...]
                 "$top_builddir/ftraced" --store "$store" --socket "$FTRACED_SOCKET" "$@" \
                 >"$work/ftraced.log" 2>&1 </dev/null &
         ftraced_pid=$!
-        if ! wait_until 20 ftracectl status; then
+        if ! wait_until 60 ftracectl status; then
                 note "the daemon does not answer"
                 show_file "$work/ftraced.log"
                 return 1
