@@ -67,7 +67,9 @@ BALLAST=$(head -c 40000 /dev/zero | tr '\0' x) "$send" 60
 sleep 1
 rm "$disk/filler"
 sleep 1
-"$send" 10
+# What a CPU lost it tells with its next one.
+taskset -c 0 "$send" 5
+taskset -c 1 "$send" 5
 stops 'it stops' full
 is 'nothing is said of copies' "$(session full '[.warnings[]? | select(test("copied"))] | length')" 0
 exits 'it is whole' 0 ftracectl verify --json full
