@@ -226,15 +226,6 @@ static int help_verbs(bool is_all) {
         return stdout_end(&out);
 }
 
-static void add_paragraph(Buf *out, const char *details) {
-        _cleanup_free_ char *text = strdup(details);
-
-        for (char *p = text; p && *p; p++)
-                *p = *p == '\n' && p[1] ? ' ' : *p;
-        buf_adds(out, "\n");
-        buf_add_folded(out, text ?: details, strlen(details), HELP_WIDTH, 0);
-}
-
 static int help_verb(const Verb *v, bool is_all) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO), title = BUF_INIT;
         size_t n = 0;
@@ -242,8 +233,14 @@ static int help_verb(const Verb *v, bool is_all) {
         buf_printf(&title, "ftracectl %s%s%s\n%s.\n", v->name, *v->synopsis ? " " : "", v->synopsis,
                    v->summary);
         buf_add_folded(&out, title.data, title.n_data, HELP_WIDTH, 4);
-        if (v->details)
-                add_paragraph(&out, v->details);
+        if (v->details) { /* a paragraph */
+                _cleanup_free_ char *text = strdup(v->details);
+
+                for (char *p = text; p && *p; p++)
+                        *p = *p == '\n' && p[1] ? ' ' : *p;
+                buf_adds(&out, "\n");
+                buf_add_folded(&out, text ?: v->details, strlen(v->details), HELP_WIDTH, 0);
+        }
         if (v->groups) {
                 buf_adds(&out, "\nOptions:\n");
                 n = options_help(&out, v->name, v->groups, is_all ? NULL : v->often ?: OFTEN);

@@ -25,7 +25,6 @@
 #include "daemon/tracer/controller.h"
 #include "daemon/upkeep/upkeep.h"
 #include "daemon/watch/watch.h"
-#include "store/store.h"
 
 #define LEARNING_USEC (5 * USEC_PER_SEC) /* a client waits longer: cli/contact/client.c */
 #define UNDO_AGAIN_USEC (5 * USEC_PER_SEC)
@@ -129,18 +128,13 @@ static void daemon_notify_status(Daemon *d) {
                           degraded ? session_meta(degraded)->degraded.items[0].reason : "");
 }
 
-static int daemon_seal(Daemon *d, const Session *s) {
-        return !d->sealer || !session_meta_is_known(session_meta(s))
-                       ? 0
-                       : sealer_add_session(d->sealer, session_name(s));
-}
-
 static void daemon_on_session(Session *s, void *userdata) {
         Daemon *d = userdata;
 
         methods_session_changed(&d->methods, s);
         janitor_look(&d->janitor);
-        (void) daemon_seal(d, s);
+        if (d->sealer && session_meta_is_known(session_meta(s)))
+                (void) sealer_add_session(d->sealer, session_name(s));
         daemon_notify_status(d);
 }
 
@@ -403,12 +397,10 @@ static int daemon_make_sealer(Daemon *d) {
                                            .userdata = &d->sessions,
                                    });
         for (size_t i = 0; r >= 0 && i < d->sessions.n_entries; i++) {
-                const SessionEntry *e = d->sessions.entries[i];
+                const Brief *b = &session_entry_look(d->sessions.entries[i])->brief;
 
-                if (e->session)
-                        r = daemon_seal(d, e->session);
-                else if (e->rest.brief.newer_version == 0 && !e->rest.brief.unreadable)
-                        r = sealer_add_session(d->sealer, e->name);
+                if (b->newer_version == 0 && !b->unreadable)
+                        r = sealer_add_session(d->sealer, d->sessions.entries[i]->name);
         }
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the sealing of segments: %m");
@@ -451,9 +443,10 @@ static int daemon_listen(Daemon *d) {
         }
 
         n = daemon_add_sockets(d);
-        d->has_systemd_socket = n > 0;
-        if (n != 0)
+        if (n != 0) { /* asked first: qemu 7.2 can lose a flag in "setg (memory); je" */
+                d->has_systemd_socket = n > 0;
                 return MIN(n, 0);
+        }
 
         fd = address_bind(d->config.socket);
         if (fd == -EADDRINUSE) {
@@ -553,11 +546,14 @@ static int daemon_add_idle(Daemon *d) {
 }
 
 /* Only for the real thing: a fake tracefs belongs to whoever tests. */
-static int daemon_drop_privileges(Daemon *d) {
+static bool has_privileges(const Daemon *d) {
+        return geteuid() == 0 && controller_is_real(d->controller);
+}
+
+static int daemon_start_children(Daemon *d) {
         int r;
 
-        (void) privilege_raise_descriptors();
-        if (geteuid() != 0 || !controller_is_real(d->controller))
+        if (!has_privileges(d))
                 return 0;
         r = maps_reader_start();
         if (r < 0)
@@ -565,7 +561,14 @@ static int daemon_drop_privileges(Daemon *d) {
         r = stacks_opener_start();
         if (r < 0)
                 log_warning_errno(r, "Nobody will copy the stacks of programs: %m");
-        r = privilege_drop(PRIVILEGE_SYSLOG);
+        return 0;
+}
+
+static int daemon_drop_privileges(Daemon *d) {
+        int r;
+
+        (void) privilege_raise_descriptors();
+        r = has_privileges(d) ? privilege_drop(PRIVILEGE_SYSLOG) : 0;
         return r < 0 ? log_error_errno(r, "Cannot give up privileges: %m") : 0;
 }
 
@@ -604,6 +607,7 @@ static int (*const set_up[])(Daemon *d) = {
         daemon_add_signals,     /* before threads, which inherit the mask */
         daemon_open_store,      /* locks: from here on we are the only one */
         daemon_make_controller, /* keeps what a dead daemon left */
+        daemon_start_children,  /* whom sessions ask that are taken up */
         daemon_make_sessions,   /* goes on with what can be, undoes the rest */
         daemon_make_methods,    /* the janitor looks at the store when the loop runs */
         daemon_make_sealer,     /* whose segments it finishes */

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <getopt.h>
-#include <stdio.h>
 #include <sys/socket.h>
 
 #include "base/log.h"
@@ -168,9 +167,7 @@ static int undo_all(int ledger_fd, size_t *ret_n, Strv *left, Strv *values) {
                 return log_error_errno(r, "Cannot set up the control of tracefs: %m");
         controller_settle(c);
         *ret_n = controller_n_restored(c);
-        r = controller_find_left(c, left);
-        if (r >= 0)
-                r = controller_find_values(c, values);
+        r = controller_find_left(c, left) ?: controller_find_values(c, values);
         return r < 0 ? log_error_errno(r, "Cannot look for what is left in the kernel (is tracefs "
                                           "mounted?): %m")
                      : 0;
@@ -223,15 +220,9 @@ int main(int argc, char *argv[]) {
         if (arg_quiet)
                 log_set_max_priority(LOG_WARNING);
 
-        if (arg_check_config)
-                return settings_check(arg_config.config_root, arg_config.config_file) < 0
-                               ? EXIT_FAILURE
-                               : EXIT_SUCCESS;
-        if (arg_cat_config)
-                return settings_print(arg_config.config_root, arg_config.config_file) < 0
-                               ? EXIT_FAILURE
-                               : EXIT_SUCCESS;
-        if (arg_restore)
-                return restore() < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-        return daemon_run(&arg_config) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+        r = arg_check_config ? settings_check(arg_config.config_root, arg_config.config_file)
+            : arg_cat_config ? settings_print(arg_config.config_root, arg_config.config_file)
+            : arg_restore    ? restore()
+                             : daemon_run(&arg_config);
+        return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

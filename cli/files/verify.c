@@ -107,15 +107,6 @@ static int check_account(VerifyResult *v, const CpuAccount *a, const PageCount *
         return r < 0 ? r : damage_add_counts(&v->problems, where, losses, ELEMENTSOF(losses));
 }
 
-static PageCount count_of(const Playback *p, uint32_t cpu) {
-        PageCount c = {};
-
-        for (size_t i = 0; i < stream_n_cpus(p->stream); i++)
-                if (cursor_cpu(stream_cursor(p->stream, i)) == cpu)
-                        cursor_count(stream_cursor(p->stream, i), &c);
-        return c;
-}
-
 static int check_cpus(VerifyResult *v, Playback *p, bool live) {
         const SessionMeta *m = p->meta;
         bool was_emptied = false; /* the kernel's counters began anew in between */
@@ -126,8 +117,11 @@ static int check_cpus(VerifyResult *v, Playback *p, bool live) {
 
         for (size_t k = 0; r >= 0 && k < m->n_cpus; k++) {
                 const CpuAccount *a = &m->cpus[k];
-                PageCount c = count_of(p, a->cpu);
+                PageCount c = {};
 
+                for (size_t i = 0; i < stream_n_cpus(p->stream); i++)
+                        if (cursor_cpu(stream_cursor(p->stream, i)) == a->cpu)
+                                cursor_count(stream_cursor(p->stream, i), &c);
                 r = check_account(v, a, &c,
                                   !live && !was_emptied && a->pages_lost == 0 &&
                                           a->pages_dropped == 0 && !session_meta_is_of_file(m) &&

@@ -58,6 +58,12 @@ int source_programs_describe(const Programs *p, const Playback *playback, Strv *
         if (r >= 0 && playback->meta->spec.stack_bytes > 0 && !playback->copies)
                 r = strv_add(ret, "Copies of stacks are not there, or for root alone: stacks go as "
                                   "far as there are frame pointers.");
+        if (r >= 0 && playback->copies && t->n_uncopied > 0 &&
+            playback->meta->spec.stack_every <= 1)
+                r = strv_addf(ret,
+                              "For %s of %s stacks of programs no copy was found: they go as far "
+                              "as there are frame pointers.",
+                              FORMAT_COUNT(t->n_uncopied), FORMAT_COUNT(t->n));
         if (r >= 0 && playback->copies && stack_copies_n_lost(playback->copies) > 0)
                 r = strv_addf(ret, "%s stacks were not copied: the kernel had no room for them.",
                               FORMAT_COUNT(stack_copies_n_lost(playback->copies)));
@@ -72,7 +78,7 @@ int source_programs_describe(const Programs *p, const Playback *playback, Strv *
                 r = strv_addf(ret, "%s of %s stacks of programs end early%s%s%s.",
                               FORMAT_COUNT(t->n_early), FORMAT_COUNT(t->n),
                               t->early_file ? ", one in " : "", t->early_file ?: "",
-                              !t->early_file ? ""
+                              !t->early_file || (playback->copies && t->n_uncopied > 0) ? ""
                               : playback->meta->spec.stack_bytes > 0
                                       ? " (without unwind tables?)"
                                       : " (built without frame pointers?)");

@@ -244,7 +244,7 @@ int reading_names(Strv *functions, Strv *tasks, Reading *r) {
         return -status;
 }
 
-/* Functions are also what they are without what a compiler put behind the name (calls/name-set.h). */
+/* Functions are also what they are without what a compiler put behind the name (calls/filter.h). */
 static int add_short_names(Strv *functions) {
         for (size_t i = 0, n = functions->n; i < n; i++) {
                 const char *name = functions->items[i], *dot = strchr(name + 1, '.');

@@ -159,8 +159,7 @@ static int read_value(Parser *s, Node *node) {
         node->n_text = strcspn(node->text, is_quoted ? "\"" : " \t()&|\"");
         end = node->text + node->n_text;
         s->p = from;
-        if (is_built_in(node->name) || (!node->op->is_equality) ||
-            (node->n_text == 0 && !is_quoted))
+        if (is_built_in(node->name) || !node->op->is_equality || (node->n_text == 0 && !is_quoted))
                 return wrong(s, "there is no number, nor the name of an error,");
         if (is_quoted && *end != '"')
                 return wrong(s, "there is no second \"");

@@ -46,7 +46,8 @@ static bool may_lack(const WhySides *s, const WhyCause *c) {
         const SessionMeta *m = side ? reading_meta(&side->reading) : NULL;
         _cleanup_free_ char *name = m ? strndup(f->label, f->n_name) : NULL;
 
-        return name && unhooked_may_lack(m, name);
+        return name && !session_meta_is_of_file(m) &&
+               (m->n_hooked > 0 || m->callees_unknown || strv_contains(&m->left_out, name));
 }
 
 int why_sides_explain(Why **ret, const WhySides *s, const CohortsRoot *root,
@@ -105,14 +106,6 @@ static json_t *path_json(const CallNode *node) {
         return path;
 }
 
-static json_t *burst_json(const WhyBurst *b) {
-        if (b->n_calls == 0)
-                return json_null();
-        return json_pack("{s:I, s:I, s:I, s:f, s:f, s:b}", "from_ns", (json_int_t) b->from_ns,
-                         "to_ns", (json_int_t) b->to_ns, "calls", (json_int_t) b->n_calls, "share",
-                         b->share, "chance", b->chance, "usual", (int) b->is_usual);
-}
-
 static void tell_number(Row r, const char *title, const char *key, double n) {
         row_real(r, key, n);
         row_cell(r, title, "%.2f", n);
@@ -158,9 +151,18 @@ static void tell_cause(Row r, const Why *w, const WhyCause *c) {
         tell_number(r, usual, "usual_calls", c->usual_n);
         tell_p(r, p, c->p);
         if (!r.is_text) {
+                const WhyBurst *b = &c->burst;
+
                 row_json(r, "waker", waker_json(c));
                 row_real(r, "queued_share", c->queued_share);
-                row_json(r, "burst", burst_json(&c->burst));
+                row_json(r, "burst",
+                         b->n_calls == 0
+                                 ? json_null()
+                                 : json_pack("{s:I, s:I, s:I, s:f, s:f, s:b}", "from_ns",
+                                             (json_int_t) b->from_ns, "to_ns",
+                                             (json_int_t) b->to_ns, "calls",
+                                             (json_int_t) b->n_calls, "share", b->share, "chance",
+                                             b->chance, "usual", (int) b->is_usual));
                 return;
         }
         why_describe_cause(&text, w, c);
@@ -353,15 +355,11 @@ static json_t *named_json(const Why *w, const WhyCause *cause, const WhyValue *v
         return r.json;
 }
 
-static const char *cohort_name(CohortsBy by) {
-        static const char *const names[] = {
-                [COHORTS_BY_SLOWEST] = "slowest", [COHORTS_BY_HUMP] = "hump",
-                [COHORTS_BY_DURATION] = "slower", [COHORTS_BY_WINDOW] = "window",
-                [COHORTS_BY_FAILURE] = "failed",  [COHORTS_BY_SOURCE] = "source",
-        };
-
-        return names[by];
-}
+static const char *const cohort_names[] = {
+        [COHORTS_BY_SLOWEST] = "slowest", [COHORTS_BY_HUMP] = "hump",
+        [COHORTS_BY_DURATION] = "slower", [COHORTS_BY_WINDOW] = "window",
+        [COHORTS_BY_FAILURE] = "failed",  [COHORTS_BY_SOURCE] = "source",
+};
 
 static json_t *humps_json(const Why *w) {
         bool is_chosen = w->spec.by == COHORTS_BY_HUMP;
@@ -409,7 +407,7 @@ json_t *why_view_json(const Why *w, const WaitsRow *between, const Idle *idle, u
         row_string(r, NULL, "named", named_kind(w));
         row_json(r, "cause", named_json(w, w->cause, NULL));
         row_json(r, "value", named_json(w, NULL, w->value));
-        row_string(r, NULL, "by", cohort_name(w->spec.by));
+        row_string(r, NULL, "by", cohort_names[w->spec.by]);
         row_json(r, "humps", humps_json(w));
         row_json(r, "error", error_json(w));
         row_int(r, "calls", (int64_t) w->n_all);

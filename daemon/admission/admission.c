@@ -5,14 +5,11 @@
  * is finding out what to put into it.
  */
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "base/array.h"
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
@@ -161,9 +158,8 @@ int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret
         if (spec->functions.n == 0)
                 return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "functions",
                                       "no function is named: a session needs at least one root.");
-        r = admit_list(f, &spec->functions, &roots_limit, &roots, refusal);
-        if (r == 0)
-                r = admit_list(f, &spec->notrace, &notrace_limit, ret_notrace, refusal);
+        r = admit_list(f, &spec->functions, &roots_limit, &roots, refusal)
+                    ?: admit_list(f, &spec->notrace, &notrace_limit, ret_notrace, refusal);
         if (r == 0)
                 *ret_roots = TAKE(roots, (Strv){});
         return r;
@@ -254,8 +250,6 @@ int admit_stack_copies(const Spec *spec, Refusal *refusal) {
                 const char *field, *what, *why;
         } others[] = {
                 { spec->comms.n > 0, "comms", "--comm", "cannot follow names; use --pid" },
-                { spec->cgroups.n > 0, "cgroups", "--cgroup",
-                  "cannot follow control groups; use --pid" },
                 { spec->in_kernel, "in_kernel", "--in-kernel", "are written to the disk" },
                 { spec->clock && !streq(spec->clock, "mono") && !streq(spec->clock, "boot") &&
                           !streq(spec->clock, "local"),
@@ -294,10 +288,8 @@ int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
 int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusal *refusal) {
         _cleanup_strv_ Strv threads = {};
         char nobody[TASK_NUMBER_MAX];
-        int r = task_find_nobody(fs, nobody);
+        int r = task_find_nobody(fs, nobody) ?: strv_add(&threads, nobody);
 
-        if (r >= 0)
-                r = strv_add(&threads, nobody);
         if (r >= 0 && spec->comms.n > 0)
                 r = task_find_by_comms(fs, &spec->comms, &threads);
         for (size_t i = 0; r >= 0 && i < spec->cgroups.n; i++) {

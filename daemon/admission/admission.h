@@ -10,9 +10,6 @@
  * filters match the name alone.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/array.h"
@@ -292,6 +289,8 @@ int task_find_by_comms(const Tracefs *fs, const Strv *comms, Strv *ret);
  * Return: 0, -ENOENT (there is no such group, or it is outside), -errno.
  */
 int task_find_by_cgroup(const Tracefs *fs, const char *path, Strv *ret);
+/* Its directory's descriptor, or as task_find_by_cgroup(). */
+int task_group_open(const Tracefs *fs, const char *path);
 /* Returns what of @path is below /sys/fs/cgroup. */
 const char *task_group_below(const char *path);
 

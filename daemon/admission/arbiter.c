@@ -4,9 +4,6 @@
  * A handful of claims; every question is a walk over them.
  */
 
-#include <errno.h>
-
-#include "base/array.h"
 #include "base/io.h"
 #include "daemon/admission/admission.h"
 

@@ -11,11 +11,8 @@
  * from outside, as `docker exec` does, is his own topmost: others are refused rather than guessed.
  */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/io.h"
 #include "base/name.h"
@@ -176,8 +173,7 @@ static int translate_groups(int proc_fd, pid_t caller, Strv *groups, Refusal *re
                                               "\"%s\": too long a path, or outside of what ftraced "
                                               "sees. Ask on the host, with its path there.",
                                               NAME_QUOTED(groups->items[i]), NAME_QUOTED(root));
-                if (r == 0)
-                        r = strv_replace(groups, i, path);
+                r = r ?: strv_replace(groups, i, path);
         }
         return r;
 }

@@ -13,14 +13,13 @@
  *      cgroup          4.9     include/trace/events/cgroup.h: cgroup_attach_task
  *      clock-tai       5.19    kernel/trace/trace.c: trace_clocks[]
  *      on-function     2.6.28  kernel/trace/trace_functions.c; in 2.6.27 the tracer is called ftrace
- *      dynamic_events  5.0     kernel/trace/trace_dynevent.c
+ *      dynamic_events  5.0     kernel/trace/trace_dynevent.c; older ones' userstacktrace is of the top level alone, as
+ *                              function_graph is (5.10 kernel/trace/trace.c, ftrace_trace_userstack())
  *      on-slower       5.0     synthetic events are of HIST_TRIGGERS alone in 4.20 to 5.7, of SYNTH_EVENTS, which it
  *                              selects, in 5.9
  */
 
-#include <errno.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "daemon/admission/admission.h"
 #include "meta/trigger.h"
@@ -67,11 +66,11 @@ static const Capability capabilities[_CAN_N] = {
                           "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS" },
         [CAN_PROGRAMS] = { "user-stack", "--user-stack", "which functions of programs led there",
                            "dynamic_events events/ftrace/user_stack options/userstacktrace", NULL,
-                           "5.11 with CONFIG_USER_STACKTRACE_SUPPORT and CONFIG_KPROBE_EVENTS" },
+                           "5.0 with CONFIG_USER_STACKTRACE_SUPPORT and CONFIG_KPROBE_EVENTS" },
         [CAN_COPIES] = { "stack-copies", "--user-stack=copy", "which, without frame pointers",
                          "dynamic_events events/ftrace/user_stack options/userstacktrace "
                          "events/sched/sched_switch/id", /* it is there for perf */
-                         NULL, "5.11 with CONFIG_USER_STACKTRACE_SUPPORT and CONFIG_PERF_EVENTS" },
+                         NULL, "5.0 with CONFIG_USER_STACKTRACE_SUPPORT and CONFIG_PERF_EVENTS" },
         [CAN_FIELDS] = { "what", "--what", "what the roots work on, and fields of arguments",
                          "dynamic_events kprobe_events", NULL,
                          "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS, and "

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A bit for each function, so that a list of globs that match the same ones costs no more memory than one
+ * A byte for each function, so that a list of globs that match the same ones costs no more memory than one
  * that does not.  A glob is compared with the names that begin as it does.  Whoever asks decides what is compared,
  * so that the work is counted, and there is an end to it.
  */
-
-#include <errno.h>
-#include <string.h>
 
 #include "base/name.h"
 #include "daemon/admission/admission.h"
@@ -15,8 +12,7 @@
 #define STEPS_MAX (UINT64_C(64) << 20) /* characters compared: a quarter of a second at most */
 #define GLOBS_KEPT_MAX 16
 #define KEPT_STEPS_MAX (UINT64_C(2) << 20) /* likewise, for globs that may be kept */
-#define WORD_BITS 64
-#define SHORTER_BY 4 /* words less are worth it */
+#define SHORTER_BY 4                       /* words less are worth it */
 
 /* --- one glob --------------------------------------------------------------------------------- */
 
@@ -85,15 +81,13 @@ bool function_glob_matches(const char *pattern, const char *name, uint64_t *n_st
 
 typedef struct Expansion {
         const Functions *f;
-        size_t n_words;   /* of bits */
-        uint64_t *chosen; /* a bit for each function */
-        size_t n;         /* chosen */
+        bool *chosen; /* for each function */
+        size_t n;     /* chosen */
         uint64_t n_steps;
 } Expansion;
 
 static int expansion_init(Expansion *x, const Functions *f) {
-        *x = (Expansion){ .f = f, .n_words = f->n / WORD_BITS + 1 };
-        x->chosen = calloc(x->n_words, sizeof(*x->chosen));
+        *x = (Expansion){ .f = f, .chosen = calloc(f->n + 1, sizeof(*x->chosen)) };
         return x->chosen ? 0 : -ENOMEM;
 }
 
@@ -101,12 +95,9 @@ static void expansion_done(Expansion *x) {
         free(x->chosen);
 }
 
-static bool has_bit(const uint64_t *row, size_t i) {
-        return row[i / WORD_BITS] >> (i % WORD_BITS) & 1;
-}
-
-static void set_bit(uint64_t *row, size_t i) {
-        row[i / WORD_BITS] |= UINT64_C(1) << (i % WORD_BITS);
+static void choose(Expansion *x, size_t i) {
+        x->n += !x->chosen[i];
+        x->chosen[i] = true;
 }
 
 /* Where names that are not less than the first @n characters of @text begin, or with @after those that
@@ -122,16 +113,11 @@ static bool expand_glob(Expansion *x, const char *glob) {
 
         for (size_t i = find_bound(x->f, glob, n_plain, false); i < to && x->n_steps <= STEPS_MAX;
              i++) {
-                bool is_chosen = has_bit(x->chosen, i);
-
-                if ((is_chosen && matches) ||
+                if ((x->chosen[i] && matches) ||
                     !function_glob_matches(glob, x->f->names[i], &x->n_steps))
                         continue;
                 matches = true;
-                if (!is_chosen) {
-                        set_bit(x->chosen, i);
-                        x->n++;
-                }
+                choose(x, i);
         }
         return matches;
 }
@@ -141,10 +127,7 @@ static bool expand_name(Expansion *x, const char *name) {
 
         if (i == x->f->n || !streq(x->f->names[i], name))
                 return false;
-        if (!has_bit(x->chosen, i)) {
-                set_bit(x->chosen, i);
-                x->n++;
-        }
+        choose(x, i);
         return true;
 }
 
@@ -167,27 +150,15 @@ int functions_expand(const Functions *f, const Strv *patterns, size_t max, Strv 
         }
         *ret_n = x.n;
         for (size_t i = 0; r >= 0 && x.n <= max && i < f->n; i++)
-                if (has_bit(x.chosen, i))
+                if (x.chosen[i])
                         r = strv_add(ret, f->names[i]);
         return r;
 }
 
 /* --- fewer words ------------------------------------------------------------------------------ */
 
-static void clear_bits(uint64_t *row, size_t from, size_t to) {
-        for (size_t i = from; i < to; i++)
-                row[i / WORD_BITS] &= ~(UINT64_C(1) << (i % WORD_BITS));
-}
-
-static bool has_all(const uint64_t *row, size_t from, size_t to) {
-        for (size_t i = from; i < to; i++)
-                if (!has_bit(row, i))
-                        return false;
-        return true;
-}
-
 /* True if @glob stands for some of what is chosen, and nothing else; then they are not @left. */
-static bool take_glob(Expansion *x, const char *glob, uint64_t *left) {
+static bool take_glob(Expansion *x, const char *glob, bool *left) {
         size_t n_plain = strcspn(glob, "*?["), from = find_bound(x->f, glob, n_plain, false),
                to = find_bound(x->f, glob, n_plain, true), n = 0;
 
@@ -195,15 +166,14 @@ static bool take_glob(Expansion *x, const char *glob, uint64_t *left) {
                 return false;
         for (size_t i = from; i < to && x->n_steps <= KEPT_STEPS_MAX; i++)
                 if (function_glob_matches(glob, x->f->names[i], &x->n_steps)) {
-                        if (!has_bit(x->chosen, i))
+                        if (!x->chosen[i])
                                 return false;
-                        n += has_bit(left, i);
+                        n += left[i];
                 }
         if (n < 2 || x->n_steps > KEPT_STEPS_MAX)
                 return false;
         for (size_t i = from; i < to; i++)
-                if (has_bit(left, i) && function_glob_matches(glob, x->f->names[i], &x->n_steps))
-                        clear_bits(left, i, i + 1);
+                left[i] = left[i] && !function_glob_matches(glob, x->f->names[i], &x->n_steps);
         return true;
 }
 
@@ -216,51 +186,49 @@ static size_t find_beginning(const Expansion *x, size_t i, size_t *ret_from, siz
                 *ret_to = find_bound(x->f, name, n, true);
                 if (*ret_to - *ret_from == 1)
                         break;
-                if (has_all(x->chosen, *ret_from, *ret_to))
+                if (!memchr(x->chosen + *ret_from, false, *ret_to - *ret_from))
                         return n;
         }
         return 0;
 }
 
-static int add_words(const Expansion *x, uint64_t *left, Strv *ret) {
+static int add_words(const Expansion *x, bool *left, Strv *ret) {
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < x->f->n; i++) {
                 size_t n, from, to;
 
-                if (!has_bit(left, i))
+                if (!left[i])
                         continue;
                 n = find_beginning(x, i, &from, &to);
                 r = n > 0 ? strv_addf(ret, "%.*s*", (int) n, x->f->names[i])
                           : strv_add(ret, x->f->names[i]);
-                clear_bits(left, n > 0 ? from : i, n > 0 ? to : i + 1);
+                memset(left + (n > 0 ? from : i), false, n > 0 ? to - from : 1);
         }
         return r;
 }
 
 static int shorten(Expansion *x, const Strv *names, const Strv *globs, Strv *ret) {
-        _cleanup_free_ uint64_t *left = calloc(x->n_words, sizeof(*left));
+        _cleanup_free_ bool *left = calloc(x->f->n + 1, sizeof(*left));
         int r = left ? 0 : -ENOMEM;
 
         for (size_t i = 0; r >= 0 && i < names->n; i++)
                 if (!expand_name(x, names->items[i]))
                         r = strv_add(ret, names->items[i]);
         if (r >= 0)
-                memcpy(left, x->chosen, x->n_words * sizeof(*left));
+                memcpy(left, x->chosen, x->f->n * sizeof(*left));
         for (size_t i = 0; globs && r >= 0 && i < MIN(globs->n, (size_t) GLOBS_KEPT_MAX); i++)
                 if (function_pattern_is_glob(globs->items[i]) &&
                     take_glob(x, globs->items[i], left))
                         r = strv_add(ret, globs->items[i]);
-        return r < 0 ? r : add_words(x, left, ret);
+        return r ?: add_words(x, left, ret);
 }
 
 int functions_shorten(const Functions *f, const Strv *names, const Strv *globs, Strv *ret) {
         _cleanup_(expansion_done) Expansion x;
         _cleanup_strv_ Strv words = {};
-        int r = expansion_init(&x, f);
+        int r = expansion_init(&x, f) ?: shorten(&x, names, globs, &words);
 
-        if (r >= 0)
-                r = shorten(&x, names, globs, &words);
         if (r < 0)
                 return r;
         if (words.n + SHORTER_BY > names->n)

@@ -5,10 +5,8 @@
  * name that does not exist is compared with every other by the number of typing errors between them.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/mman.h>
 
 #include "base/buf.h"
@@ -27,9 +25,8 @@ static int compare_names(const void *a, const void *b) {
 
 static int compare_lines(const void *a, const void *b) {
         const FunctionLine *x = a, *y = b;
-        int r = strcmp(x->name, y->name);
 
-        return r != 0 ? r : (x->line > y->line) - (x->line < y->line);
+        return strcmp(x->name, y->name) ?: (x->line > y->line) - (x->line < y->line);
 }
 
 /* A line that names nothing counts as a line all the same. */

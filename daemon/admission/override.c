@@ -5,8 +5,6 @@
  * set to is either saved with the session's own changes, or of no matter to it.
  */
 
-#include <errno.h>
-
 #include "daemon/admission/admission.h"
 #include "daemon/tracefs/control.h"
 
@@ -45,18 +43,14 @@ int override_find(const Tracefs *fs, bool instances, const Strv *ours, Strv *dir
 
                 if (strv_contains(ours, dir))
                         continue;
-                r = read_tracer(fs, dir, &tracer);
-                if (r >= 0)
-                        r = tracefs_find_pipe_holders(fs, dir, &holders);
+                r = read_tracer(fs, dir, &tracer) ?: tracefs_find_pipe_holders(fs, dir, &holders);
                 if (r < 0)
                         return r;
                 if (holders.n > 0)
                         return refuse_held_pipe(fs, dir, refusal);
                 if (streq(tracer, "nop"))
                         continue;
-                r = strv_add(dirs, dir);
-                if (r >= 0)
-                        r = warn(fs, dir, tracer, warnings);
+                r = strv_add(dirs, dir) ?: warn(fs, dir, tracer, warnings);
                 if (r < 0)
                         return r;
         }
@@ -71,11 +65,9 @@ int override_plan(Plan *p, const Strv *dirs) {
 
                 if (r >= 0 && streq(tracer, "nop"))
                         continue;
-                if (r >= 0)
-                        r = ledger_claim(p->ledger, LEDGER_SHARED, LEDGER_TRACER, path, tracer,
-                                         *dir ? "nop" : "nop\nfunction_graph");
-                if (r >= 0)
-                        r = plan_step(p, PLAN_SET, path, tracer, "nop", NULL);
+                r = r ?: ledger_claim(p->ledger, LEDGER_SHARED, LEDGER_TRACER, path, tracer,
+                                      *dir ? "nop" : "nop\nfunction_graph")
+                            ?: plan_step(p, PLAN_SET, path, tracer, "nop", NULL);
                 if (r < 0)
                         return r;
         }

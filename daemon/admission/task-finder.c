@@ -7,14 +7,10 @@
  * the kernel with nothing that leads out of /sys/fs/cgroup.
  */
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/openat2.h>
-#include <stdio.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/io.h"
 #include "base/unit.h"
@@ -47,7 +43,7 @@ int task_find_nobody(const Tracefs *fs, char ret[static TASK_NUMBER_MAX]) {
                 if (faccessat(fs->root_fd, path, F_OK, 0) < 0)
                         return 0;
         }
-        return r < 0 ? r : -ENOENT;
+        return r ?: -ENOENT;
 }
 
 static bool has_comm(int dir_fd, const char *id, const Strv *comms) {
@@ -96,7 +92,7 @@ const char *task_group_below(const char *path) {
         return path + strspn(path, "/");
 }
 
-static int open_group(const Tracefs *fs, const char *path) {
+int task_group_open(const Tracefs *fs, const char *path) {
         _cleanup_close_ int root_fd =
                 openat(fs->root_fd, CGROUP_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
@@ -129,8 +125,7 @@ static int add_processes(const Tracefs *fs, int group_fd, Strv *ret) {
                 are_threads = true;
                 r = file_read(group_fd, "cgroup.threads", &text, NULL, PROCS_MAX_BYTES);
         }
-        if (r >= 0)
-                r = strv_split(&ids, text, "\n");
+        r = r ?: strv_split(&ids, text, "\n");
         /* 0 is a process that our namespace does not see. */
         for (size_t i = 0; r >= 0 && i < ids.n; i++)
                 if (!streq(ids.items[i], "0"))
@@ -147,8 +142,7 @@ static int add_group(const Tracefs *fs, int group_fd, unsigned depth, Strv *ret)
 
         if (r == -ENODEV || r == -ENOENT)
                 return 0;
-        if (r >= 0)
-                r = dir_list(&d, dir_open(group_fd, "."));
+        r = r ?: dir_list(&d, dir_open(group_fd, "."));
         while (r >= 0 && depth < CGROUP_DEPTH_MAX && (e = readdir(d))) {
                 _cleanup_close_ int fd = -EBADF;
 
@@ -162,7 +156,7 @@ static int add_group(const Tracefs *fs, int group_fd, unsigned depth, Strv *ret)
 }
 
 int task_find_by_cgroup(const Tracefs *fs, const char *path, Strv *ret) {
-        _cleanup_close_ int fd = open_group(fs, path);
+        _cleanup_close_ int fd = task_group_open(fs, path);
 
         return fd < 0 ? fd : add_group(fs, fd, 0, ret);
 }

@@ -8,7 +8,6 @@
  */
 
 #include <fnmatch.h>
-#include <stdio.h>
 
 #include "base/array.h"
 #include "base/name.h"

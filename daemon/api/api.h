@@ -54,7 +54,7 @@ int allowance_describe(const Limits *l, char **ret);
 typedef struct SessionEntry {
         char *name;
         Session *session; /* NULL: it rests */
-        SessionRest rest; /* as of when it was laid down, while it rests */
+        SessionRest rest; /* as of the last session_entry_look(), or of when it was laid down */
         Strv symbols;     /* of the store's, that it refers to; likewise */
 } SessionEntry;
 
@@ -96,7 +96,8 @@ SessionEntry *sessions_find(const Sessions *s, const char *name); /* NULL: none 
 const char *sessions_nearest(const Sessions *s, const char *name);
 /* All, oldest first; the caller frees the array.  0 or -ENOMEM. */
 int sessions_sort(const Sessions *s, SessionEntry ***ret);
-uint64_t session_entry_disk_bytes(const SessionEntry *e);
+/* What is said of one in short, by now, until the next look at it. */
+const SessionRest *session_entry_look(SessionEntry *e);
 size_t sessions_n_live(const Sessions *s);
 /* For SealerConfig, with the Sessions: whether it is learned from, or synced; session_segment_sealed(). */
 bool sessions_is_held(const char *name, void *userdata);
@@ -252,7 +253,6 @@ void methods_tell_reading(Methods *m, const ServerCall *call, const SessionMeta 
 
 /* --- methods-background.c --------------------------------------------------------------------- */
 
-int errands_init(Methods *m);
 /* @run is called by a task, as a method is by the server.  0 or -errno. */
 int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run);
 /* That have not begun: all, which are refused, or those whose callers have left. */

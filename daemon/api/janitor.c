@@ -88,23 +88,21 @@ static int list_sessions(const Janitor *j, Vacuum *v) {
         int r = sessions_sort(j->sessions, &sorted);
 
         for (size_t i = 0; r == 0 && i < n; i++) {
-                const SessionEntry *e = sorted[i];
-                Session *s = e->session; /* or it rests */
-                bool is_pinned = s ? session_meta(s)->pinned : e->rest.brief.pinned;
-                bool is_known = s ? session_meta_is_known(session_meta(s))
-                                  : e->rest.brief.newer_version == 0 && !e->rest.brief.unreadable;
+                const SessionRest *rest = session_entry_look(sorted[i]);
+                const Brief *b = &rest->brief;
+                Session *s = sorted[i]->session; /* or it rests */
 
                 r = vacuum_add(v, &(RetainItem){
-                                          .name = e->name,
-                                          .n_bytes = session_entry_disk_bytes(e),
-                                          .kept_ns = s ? session_meta_kept_ns(session_meta(s))
-                                                       : e->rest.kept_ns,
+                                          .name = sorted[i]->name,
+                                          .n_bytes = b->disk_bytes,
+                                          .kept_ns = rest->kept_ns,
                                           .growth_bytes = s ? session_growth_bytes(s) : 0,
-                                          .is_live = s && (session_meta(s)->state == SESSION_NEW ||
-                                                           session_is_live(s)),
-                                          .keep = is_pinned   ? KEEP_PINNED
-                                                  : !is_known ? KEEP_UNKNOWN
-                                                              : KEEP_NOT,
+                                          .is_live = s && (b->state == SESSION_NEW ||
+                                                           session_state_is_live(b->state)),
+                                          .keep = b->pinned ? KEEP_PINNED
+                                                  : b->newer_version > 0 || b->unreadable
+                                                          ? KEEP_UNKNOWN
+                                                          : KEEP_NOT,
                                   });
         }
         return r;
@@ -249,8 +247,7 @@ static void carry_out(Janitor *j, JanitorJob *job) {
 
         while (r == 0 && removal_go_on(j->sessions->removal, NULL))
                 ; /* what was removed before */
-        if (r == 0)
-                r = choose(j, job);
+        r = r ?: choose(j, job);
         if (r >= 0)
                 remove_chosen(j, job);
         if (job->call)
@@ -316,9 +313,8 @@ int janitor_vacuum(Janitor *j, ServerCall *call, const RetainLimits *limits, boo
 static int foresee(const Janitor *j, Outlook *ret) {
         RetainLimits limits = vacuum_limits(j->sessions->context.limits);
         _cleanup_vacuum_ Vacuum v = {};
-        int r = list_sessions(j, &v);
 
-        return r < 0 ? r : vacuum_foresee(ret, &v, store_of(j), &limits);
+        return list_sessions(j, &v) ?: vacuum_foresee(ret, &v, store_of(j), &limits);
 }
 
 json_t *janitor_foresee(const Janitor *j) {
@@ -351,13 +347,11 @@ int janitor_has_room(Janitor *j, Refusal *refusal) {
                 janitor_look(j); /* else what goes for it is told with its begin */
         if (!o.is_full)
                 return 0;
-        r = outlook_describe(&text, &o);
-        if (r >= 0)
-                r = outlook_advise(&fix, &o);
-        return r < 0 ? r
-                     : refusal_set_errno(refusal, ENOSPC, "cannot record in %s: %s: %s; %s",
-                                         store_path(store_of(j)), strerror(ENOSPC), text,
-                                         fix ?: "make room there");
+        return outlook_describe(&text, &o)
+                       ?: outlook_advise(&fix, &o)
+                       ?: refusal_set_errno(refusal, ENOSPC, "cannot record in %s: %s: %s; %s",
+                                            store_path(store_of(j)), strerror(ENOSPC), text,
+                                            fix ?: "make room there");
 }
 
 int janitor_init(Janitor *j, Sessions *sessions, Background *sweeper, bool is_asked_only) {

@@ -63,25 +63,18 @@ static void add_json(Buf *b, const json_t *value) {
 
 /* --- what of one ------------------------------------------------------------------------------ */
 
-static json_t *brief_of_live(Session *s) {
-        _cleanup_brief_ Brief b = {};
-
-        session_refresh(s);
-        return brief_of_meta(&b, session_meta(s), session_disk_bytes(s)) < 0 ? NULL
-                                                                             : brief_to_json(&b);
-}
-
 /* Whether it is there still; -errno: that is not known.  *@ret: NULL without memory. */
 static int describe(Sessions *sessions, const char *name, ListingKind kind, json_t **ret) {
         Session *s;
         int r;
 
         if (kind == LISTING_BRIEFS) {
-                const SessionEntry *e = sessions_find(sessions, name);
+                SessionEntry *e = sessions_find(sessions, name);
 
+                if (e && e->session)
+                        session_refresh(e->session);
                 if (e)
-                        *ret = e->session ? brief_of_live(e->session)
-                                          : brief_to_json(&e->rest.brief);
+                        *ret = brief_to_json(&session_entry_look(e)->brief);
                 return e != NULL;
         }
         r = sessions_open(sessions, &s, name);
@@ -90,14 +83,12 @@ static int describe(Sessions *sessions, const char *name, ListingKind kind, json
         return r == SESSIONS_E_NONE ? 0 : r < 0 ? r : 1;
 }
 
-static bool is_recent(const SessionEntry *e) {
-        const SessionMeta *m = e->session ? session_meta(e->session) : NULL;
-        SessionLimit limit = m ? m->limit : e->rest.brief.limit;
-        uint64_t stop_ns = m ? m->stop.realtime_ns : e->rest.brief.stop_ns;
+static bool is_recent(SessionEntry *e) {
+        const Brief *b = &session_entry_look(e)->brief;
 
-        return (e->session && session_is_live(e->session)) ||
-               (limit != SESSION_LIMIT_NONE &&
-                (uint64_t) time(NULL) < stop_ns / NSEC_PER_SEC + RECENT_S);
+        return session_state_is_live(b->state) ||
+               (b->limit != SESSION_LIMIT_NONE &&
+                (uint64_t) time(NULL) < b->stop_ns / NSEC_PER_SEC + RECENT_S);
 }
 
 /* --- the answer ------------------------------------------------------------------------------- */
@@ -251,14 +242,14 @@ static int add_counts(json_t *o, const Sessions *s) {
         int r = 0;
 
         for (size_t i = 0; i < s->n_entries; i++) {
-                const SessionEntry *e = s->entries[i];
-                const SessionMeta *m = e->session ? session_meta(e->session) : NULL;
+                const Brief *b;
 
-                if (m)
-                        session_refresh(e->session);
-                states[m ? m->state : e->rest.brief.state]++;
-                n_lost += m ? session_meta_events_lost(m) : e->rest.brief.events_lost;
-                n_bytes += session_entry_disk_bytes(e);
+                if (s->entries[i]->session)
+                        session_refresh(s->entries[i]->session);
+                b = &session_entry_look(s->entries[i])->brief;
+                states[b->state]++;
+                n_lost += b->events_lost;
+                n_bytes += b->disk_bytes;
         }
         for (size_t i = 0; i < ELEMENTSOF(states); i++)
                 if (states[i] > 0)

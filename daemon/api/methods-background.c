@@ -7,8 +7,6 @@
  * round between two of them: who has to wait until tasks have ended (background_settle()) waits for one.
  */
 
-#include <errno.h>
-
 #include "base/log.h"
 #include "daemon/api/api.h"
 
@@ -101,7 +99,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata) {
         return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
-int errands_init(Methods *m) {
+int methods_init(Methods *m) {
         int r = sd_event_add_defer(m->event, &m->errand_turn, on_turn, m);
 
         if (r >= 0)

@@ -87,9 +87,9 @@ int method_list_profiles(ServerCall *call, json_t *parameters, Refusal *refusal,
 int method_get_profile(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
         const char *name = json_string_value(json_object_get(parameters, "profile"));
-        int r = load_profile(userdata, &p, name, refusal);
 
-        return r != 0 ? r : parameter_reply(call, "profile", profile_to_json(&p));
+        return load_profile(userdata, &p, name, refusal)
+                       ?: parameter_reply(call, "profile", profile_to_json(&p));
 }
 
 /* --- what is asked for ------------------------------------------------------------------------ */
@@ -169,15 +169,13 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
                                    "only root may switch off a tracer of somebody else (--force)");
         if (r == 0 && profile)
                 r = take_profile(m, &p, profile, refusal);
-        if (r == 0)
-                r = merge_spec(&p, given, &spec, refusal);
+        r = r ?: merge_spec(&p, given, &spec, refusal);
         if (r != 0)
                 return r;
         r = spec_from_json(&meta->spec, spec, &field);
         if (r > 0)
                 return refuse_spec(spec, field, refusal);
-        if (r == 0)
-                r = text_replace(&meta->name, name) ?: text_replace(&meta->profile, p.name);
+        r = r ?: text_replace(&meta->name, name) ?: text_replace(&meta->profile, p.name);
         if (r == 0 && is_member)
                 r = allowance_ask(&asked, given, p.name, refusal);
         if (r == 0) /* of a profile, they are root's words */
@@ -278,15 +276,12 @@ static int dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void 
         Methods *m = userdata;
         size_t n_arm;
         char *text;
-        int r = read_request(m, call, parameters, &request, refusal);
+        int r = read_request(m, call, parameters, &request, refusal)
+                        ?: sessions_prepare(m->sessions, m->janitor, &request, refusal)
+                        ?: session_admit_triggers(&request.meta->spec, true, refusal)
+                        ?: controller_rehearse(m->controller, &plan, &n_arm, request.meta,
+                                               request.force, refusal);
 
-        if (r == 0)
-                r = sessions_prepare(m->sessions, m->janitor, &request, refusal);
-        if (r == 0)
-                r = session_admit_triggers(&request.meta->spec, true, refusal);
-        if (r == 0)
-                r = controller_rehearse(m->controller, &plan, &n_arm, request.meta, request.force,
-                                        refusal);
         if (r != 0)
                 return r;
         text = BACKGROUND_CALL(

@@ -37,7 +37,7 @@ static void methods_drop_waiter(Methods *m, Waiter **at) {
         for (w = m->waiters; w && !w->is_watch; w = w->next)
                 ;
         if (!w)
-                (void) sd_event_source_set_enabled(m->tick, SD_EVENT_OFF);
+                m->tick = sd_event_source_disable_unref(m->tick);
 }
 
 /* Tells @w of its session; whether that was its last reply. */
@@ -81,6 +81,7 @@ static int methods_on_tick(sd_event_source *source, uint64_t usec, void *userdat
 static int methods_add_waiter(Methods *m, ServerCall *call, Session *session, bool is_watch) {
         Waiter *w = NEW(Waiter, .next = m->waiters, .call = server_call_ref(call),
                         .session = session, .is_watch = is_watch);
+        int r;
 
         if (!w)
                 return -ENOMEM;
@@ -89,9 +90,11 @@ static int methods_add_waiter(Methods *m, ServerCall *call, Session *session, bo
         if (!is_watch)
                 return 0;
         session_set_watched(session, true);
-        if (sd_event_source_get_enabled(m->tick, NULL) == SD_EVENT_OFF)
-                (void) sd_event_source_set_time_relative(m->tick, WATCH_INTERVAL_US);
-        return sd_event_source_set_enabled(m->tick, SD_EVENT_ON);
+        if (m->tick)
+                return 0;
+        r = sd_event_add_time_relative(m->event, &m->tick, CLOCK_MONOTONIC, WATCH_INTERVAL_US, 0,
+                                       methods_on_tick, m);
+        return r < 0 ? r : sd_event_source_set_enabled(m->tick, SD_EVENT_ON);
 }
 
 void methods_on_gone(uint64_t peer, void *userdata) {
@@ -235,10 +238,10 @@ static int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusa
 
 static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Session *session;
-        int r = methods_get_session(userdata, call, parameters, METHODS_READ_NEWER, &session,
-                                    refusal);
 
-        return r != 0 ? r : parameter_reply(call, "session", session_explain(session));
+        return methods_get_session(userdata, call, parameters, METHODS_READ_NEWER, &session,
+                                   refusal)
+                       ?: parameter_reply(call, "session", session_explain(session));
 }
 
 static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -387,14 +390,11 @@ static void check_readable(const Sessions *s, json_t *checks) {
         size_t n = 0;
 
         for (size_t i = 0; i < s->n_entries; i++) {
-                const SessionEntry *e = s->entries[i];
-                const SessionMeta *m = e->session ? session_meta(e->session) : NULL;
+                const Brief *b = &session_entry_look(s->entries[i])->brief;
 
-                if (!(m ? m->unreadable : e->rest.brief.unreadable != NULL))
-                        continue;
-                if (n++ == 0) {
-                        name = e->name;
-                        why = m ? m->reason : e->rest.brief.unreadable;
+                if (b->unreadable && n++ == 0) {
+                        name = b->name;
+                        why = b->unreadable;
                 }
         }
         if (n > 1)
@@ -483,15 +483,6 @@ static const ServerMethod table[] = {
 const ServerMethod *methods_table(size_t *ret_n) {
         *ret_n = ELEMENTSOF(table);
         return table;
-}
-
-int methods_init(Methods *m) {
-        int r = sd_event_add_time(m->event, &m->tick, CLOCK_MONOTONIC, UINT64_MAX, 0,
-                                  methods_on_tick, m);
-
-        if (r >= 0)
-                r = sd_event_source_set_enabled(m->tick, SD_EVENT_OFF);
-        return r < 0 ? r : errands_init(m);
 }
 
 void methods_done(Methods *m) {

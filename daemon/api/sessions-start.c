@@ -111,13 +111,11 @@ int sessions_prepare(Sessions *s, Janitor *j, const SessionRequest *q, Refusal *
                 r = make_name(s, m->profile ?: m->spec.functions.items[0], &m->name);
         if (r == 0 && q->is_member) {
                 use = sessions_use_of(s, m->owner_uid);
-                r = allowance_check(l, &m->spec, q->asked, refusal);
-                if (r == 0)
-                        r = allowance_admit(&l->member, &use, refusal);
-                if (r == 0)
-                        r = allowance_narrow(&l->member, &use, &m->spec, &m->warnings);
+                r = allowance_check(l, &m->spec, q->asked, refusal)
+                            ?: allowance_admit(&l->member, &use, refusal)
+                            ?: allowance_narrow(&l->member, &use, &m->spec, &m->warnings);
         }
-        return r == 0 ? apply_limits(l, m) : r;
+        return r ?: apply_limits(l, m);
 }
 
 /* First, so that whoever draws them live is ready for what the new roots bring.  @told: those
@@ -138,8 +136,9 @@ int sessions_start(Sessions *s, Janitor *j, Session **ret, SessionRequest *q, Re
         int r = sessions_prepare(s, j, q, refusal);
 
         /* All that can be asked before anything is made, and before anybody is told of a neighbour. */
-        if (r == 0)
-                r = controller_admit(s->context.controller, &admission, q->meta, q->force, refusal);
+        r = r
+                    ?: controller_admit(s->context.controller, &admission, q->meta, q->force, false,
+                                        refusal);
         if (r != 0)
                 return r;
         s->is_starting = true;

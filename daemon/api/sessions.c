@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "daemon/api/api.h"
-#include "daemon/session/session.h"
 #include "daemon/watch/watch.h"
 #include "retention/boot-clock.h"
 #include "retention/removed.h"
@@ -28,6 +27,23 @@ static void entry_free(SessionEntry *e) {
         strv_done(&e->symbols);
         free(e->name);
         free(e);
+}
+
+/* 0 or -ENOMEM: it says what it said before. */
+static int renew_rest(SessionEntry *e) {
+        SessionRest rest;
+        int r = e->session ? session_rest(e->session, &rest) : 0;
+
+        if (r < 0 || !e->session)
+                return r;
+        session_rest_done(&e->rest);
+        e->rest = rest;
+        return 0;
+}
+
+const SessionRest *session_entry_look(SessionEntry *e) {
+        (void) renew_rest(e);
+        return &e->rest;
 }
 
 /* Where it is, or would be. */
@@ -69,7 +85,7 @@ static SessionEntry *find_id(const Sessions *s, const char *id) {
         for (size_t i = 0; i < s->n_entries && !streq(id, SESSION_ID_UNKNOWN); i++) {
                 SessionEntry *e = s->entries[i];
 
-                if (streq(e->session ? session_meta(e->session)->id : e->rest.brief.id, id))
+                if (streq_ptr(session_entry_look(e)->brief.id, id))
                         return e;
         }
         return NULL;
@@ -85,15 +101,11 @@ const char *sessions_nearest(const Sessions *s, const char *name) {
         return like;
 }
 
-static uint64_t start_ns(const SessionEntry *e) {
-        return e->session ? session_meta(e->session)->start.realtime_ns : e->rest.brief.start_ns;
-}
-
 static int by_start(const void *a, const void *b) {
-        const SessionEntry *x = *(SessionEntry *const *) a, *y = *(SessionEntry *const *) b;
-        uint64_t x_ns = start_ns(x), y_ns = start_ns(y);
+        SessionEntry *x = *(SessionEntry *const *) a, *y = *(SessionEntry *const *) b;
 
-        return x_ns != y_ns ? (x_ns < y_ns ? -1 : 1) : strcmp(x->name, y->name);
+        return CMP(session_entry_look(x)->brief.start_ns, session_entry_look(y)->brief.start_ns)
+                       ?: strcmp(x->name, y->name);
 }
 
 int sessions_sort(const Sessions *s, SessionEntry ***ret) {
@@ -106,10 +118,6 @@ int sessions_sort(const Sessions *s, SessionEntry ***ret) {
         qsort(sorted, s->n_entries, sizeof(*sorted), by_start);
         *ret = sorted;
         return 0;
-}
-
-uint64_t session_entry_disk_bytes(const SessionEntry *e) {
-        return e->session ? session_disk_bytes(e->session) : e->rest.footprint.n_bytes;
 }
 
 /* --- awake and laid down ---------------------------------------------------------------------- */
@@ -165,14 +173,10 @@ static int wake(Sessions *s, SessionEntry *e, Session **ret) {
 static void lay_down(Sessions *s, Session *session) {
         SessionEntry *e = sessions_find(s, session_name(session));
         _cleanup_strv_ Strv symbols = {};
-        SessionRest rest;
 
-        if (store_add_symbols_in_use(&symbols, session_meta(session)) != 0 ||
-            session_rest(session, &rest) < 0)
+        if (store_add_symbols_in_use(&symbols, session_meta(session)) != 0 || renew_rest(e) < 0)
                 return; /* without memory it stays awake */
-        session_rest_done(&e->rest);
         strv_done(&e->symbols);
-        e->rest = rest;
         e->symbols = TAKE(symbols, (Strv){});
         e->session = NULL;
         drop_awake(s, session);
@@ -188,12 +192,8 @@ void sessions_tidy(Sessions *s) {
 /* One that could not be read: it may have been mended since, or taken away.  0, SESSIONS_E_NONE, -errno. */
 static int read_again(Sessions *s, SessionEntry *e) {
         Session *old = e->session, *new = NULL;
-        SessionRest rest = {};
-        int r = session_rest(old, &rest);
+        int r = renew_rest(e) ?: session_wake(&new, &s->context, &e->rest);
 
-        if (r >= 0)
-                r = session_wake(&new, &s->context, &rest);
-        session_rest_done(&rest);
         if (r != 0 && r != -ENOENT)
                 return 0; /* it stays what it was */
         e->session = NULL;
@@ -342,8 +342,7 @@ static int on_found(const char *name, Session **ret, void *userdata) {
         Sessions *s = userdata;
         int r = session_load(ret, &s->context, name); /* others may come and go meanwhile */
 
-        if (r == 0)
-                r = sessions_add(s, *ret);
+        r = r ?: sessions_add(s, *ret);
         if (r != 0)
                 return r > 0 ? -EBADMSG : r;
         on_change(*ret, s);
@@ -426,14 +425,12 @@ AllowanceUse sessions_use_of(const Sessions *s, uid_t uid) {
         AllowanceUse use = { .uid = uid };
 
         for (size_t i = 0; i < s->n_entries; i++) {
-                const SessionEntry *e = s->entries[i];
+                const Brief *b = &session_entry_look(s->entries[i])->brief;
 
-                if ((e->session ? session_meta(e->session)->owner_uid : e->rest.brief.owner_uid) !=
-                    uid)
+                if (b->owner_uid != uid)
                         continue;
-                use.n_sessions += e->session && session_is_live(e->session);
-                use.stored_bytes +=
-                        MAX(session_entry_disk_bytes(e), (uint64_t) ALLOWANCE_SESSION_BYTES);
+                use.n_sessions += session_state_is_live(b->state);
+                use.stored_bytes += MAX(b->disk_bytes, (uint64_t) ALLOWANCE_SESSION_BYTES);
         }
         return use;
 }

@@ -47,9 +47,7 @@ int black_box_find(const Tracefs *fs, BlackBox *ret) {
         }
         if (!name)
                 return BLACK_BOX_E_NONE;
-        r = instance_init(&b.instance, fs, name, true);
-        if (r >= 0)
-                r = fill(&b);
+        r = instance_init(&b.instance, fs, name, true) ?: fill(&b);
         if (r < 0)
                 instance_done(&b.instance);
         else

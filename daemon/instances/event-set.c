@@ -110,9 +110,8 @@ int event_set_plan(const Spec *spec, const Strv *threads, const Instance *i, Pla
 
         if (r < 0 || !event_set_is_used(spec))
                 return r;
-        r = instance_plan_file(i, p, "set_event_pid", pids, NULL);
-        if (r >= 0)
-                r = instance_plan_file(i, p, "set_event_notrace_pid", "", NULL);
+        r = instance_plan_file(i, p, "set_event_pid", pids, NULL)
+                    ?: instance_plan_file(i, p, "set_event_notrace_pid", "", NULL);
         if (r >= 0 && threads->n > 0 &&
             !i->name) /* who leaves those that are followed comes into it later */
                 r = instance_keep_old(p, "set_event_notrace_pid"); /* since linux 5.8 */

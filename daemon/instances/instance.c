@@ -29,10 +29,7 @@ int instance_probe(Ledger *l) {
                         return r;
                 r = 0;
         }
-        if (r >= 0)
-                r = ledger_add(l, PROBE_SESSION, LEDGER_INSTANCE, PROBE_DIR, NULL);
-        if (r >= 0)
-                r = ledger_commit(l);
+        r = r ?: ledger_add(l, PROBE_SESSION, LEDGER_INSTANCE, PROBE_DIR, NULL) ?: ledger_commit(l);
         if (r < 0)
                 return r;
         log_debug("control", "mkdir %s", PROBE_DIR);
@@ -58,13 +55,11 @@ void instance_done(Instance *i) {
 int instance_init(Instance *ret, const Tracefs *fs, const char *name, bool is_kept) {
         _cleanup_(instance_done) Instance i = { .fs = fs, .is_kept = is_kept };
         _cleanup_free_ uint32_t *cpus = NULL;
-        int r = text_replace(&i.name, name);
+        int r = text_replace(&i.name, name)
+                        ?: text_format(&i.dir, "%s%s%s", name ? "instances/" : "", name ?: "",
+                                       name ? "/" : "")
+                        ?: tracefs_get_cpus(fs, &cpus, &i.n_cpus);
 
-        if (r >= 0)
-                r = text_format(&i.dir, "%s%s%s", name ? "instances/" : "", name ?: "",
-                                name ? "/" : "");
-        if (r >= 0)
-                r = tracefs_get_cpus(fs, &cpus, &i.n_cpus);
         if (r < 0)
                 return r;
         i.cpus = calloc(i.n_cpus, sizeof(*i.cpus));
@@ -144,7 +139,7 @@ int instance_keep_old(Plan *p, const char *file) {
 
         if (r == -ENOENT)
                 return 0;
-        return r < 0 ? r : ledger_add(p->ledger, p->session, LEDGER_FILE, file, now);
+        return r ?: ledger_add(p->ledger, p->session, LEDGER_FILE, file, now);
 }
 
 int instance_plan(const Instance *i, Plan *p, const InstanceSettings *s) {
@@ -252,12 +247,9 @@ int instance_start(Instance *i, Plan *p, const char **ret_file) {
         *ret_file = "current_tracer";
         if (i->is_kept && !p->is_dry) /* of somebody else's clock, or calls */
                 r = tracefs_empty(i->fs, i->dir);
-        if (r >= 0)
-                r = plan_read(p, path, &now);
-        if (r >= 0)
-                r = plan_step(p, PLAN_SET, path, now, "function_graph", NULL);
-        if (r >= 0)
-                r = plan_apply(p, ret_file);
+        r = r ?: plan_read(p, path, &now)
+                    ?: plan_step(p, PLAN_SET, path, now, "function_graph", NULL)
+                    ?: plan_apply(p, ret_file);
         for (size_t k = 0; r >= 0 && !p->is_dry && k < i->n_cpus; k++) {
                 r = update_counters(i, &i->cpus[k]);
                 memset(i->cpus[k].counters.sum, 0, sizeof(i->cpus[k].counters.sum));
@@ -291,9 +283,8 @@ int instance_plan_recording(const Instance *i, Plan *p, bool on) {
 int instance_set_recording(const Instance *i, bool on) {
         _cleanup_plan_ Plan plan = { .fs = i->fs };
         const char *file;
-        int r = instance_plan_recording(i, &plan, on);
 
-        return r < 0 ? r : plan_apply_at_once(&plan, &file);
+        return instance_plan_recording(i, &plan, on) ?: plan_apply_at_once(&plan, &file);
 }
 
 int instance_read_account(Instance *i, CpuAccount *ret) {
@@ -329,7 +320,7 @@ static int add_kernel_clock(const Instance *i, bool is_ns, ClockTuple *t) {
                 int r = tracefs_read_stats(i->fs, i->dir, i->cpus[0].cpu, stats);
 
                 if (r < 0 || stats[STAT_NOW] == 0)
-                        return r < 0 ? r : -EBADMSG;
+                        return r ?: -EBADMSG;
                 after = now_ns(CLOCK_MONOTONIC);
                 if (after - before >= best)
                         continue;

@@ -43,11 +43,9 @@ static int make_event(const char *session, size_t number, const Trigger *t, cons
 
         memcpy(event.does, t->does, sizeof(event.does));
         memcpy(event.delay_ns, t->delay_ns, sizeof(event.delay_ns));
-        r = text_format(&event.name, EVENT_FORMAT "%s", value_probe_hash(session), number, suffix);
-        if (r >= 0)
-                r = text_replace(&event.system, system);
-        if (r >= 0)
-                r = text_replace(&event.filter, filter);
+        r = text_format(&event.name, EVENT_FORMAT "%s", value_probe_hash(session), number, suffix)
+                    ?: text_replace(&event.system, system)
+                    ?: text_replace(&event.filter, filter);
         if (r >= 0)
                 *ret = TAKE(event, (Trigger){});
         return r;
@@ -94,7 +92,7 @@ static int add_functions(Plan *p, const char *dir, const Functions *f, const Str
                 r = add(p, dir, "set_ftrace_pid", pids, NULL);
         if (r >= 0 && threads->n > 0)
                 r = add(p, dir, "options/function-fork", "1", NULL);
-        return r < 0 ? r : add(p, dir, "current_tracer", "function", NULL);
+        return r ?: add(p, dir, "current_tracer", "function", NULL);
 }
 
 /* It is in the ledger although its instance goes: an event of our own cannot go while it is on.  In a
@@ -106,12 +104,9 @@ static int add_event(Plan *p, const char *dir, const Trigger *t) {
 
         if (t->filter)
                 r = plan_step(p, PLAN_LINE, filter, NULL, t->filter, NULL);
-        if (r >= 0)
-                r = ledger_add(p->ledger, p->session, LEDGER_FILE, enable, "0");
-        if (r >= 0)
-                r = ledger_commit(p->ledger);
-        if (r >= 0)
-                r = plan_step(p, PLAN_SET, enable, "0", "1", NULL);
+        r = r ?: ledger_add(p->ledger, p->session, LEDGER_FILE, enable, "0")
+                    ?: ledger_commit(p->ledger)
+                    ?: plan_step(p, PLAN_SET, enable, "0", "1", NULL);
         if (r >= 0)
                 p->steps[p->n - 1].is_new = true;
         return r;
@@ -210,25 +205,21 @@ static int attach(Plan *p, size_t number, const Trigger *t, const Functions *fun
                   const Strv *roots, const Strv *threads, Refusal *refusal) {
         const char *dir = TRACEFS_PATH(DIR_FORMAT, p->session, number), *file = "";
         _cleanup_strv_ Strv names = {}, nobody = {};
-        int r = plan_make_dir(p, dir, &file);
+        int r = plan_make_dir(p, dir, &file)
+                        ?: add(p, dir, "buffer_size_kb", BUFFER_KB, NULL)
+                        ?: add(p, dir, "buffer_percent", "0", NULL)
+                        ?: add(p, dir, "options/overwrite", "1", NULL);
 
-        if (r >= 0)
-                r = add(p, dir, "buffer_size_kb", BUFFER_KB, NULL);
-        if (r >= 0)
-                r = add(p, dir, "buffer_percent", "0", NULL);
-        if (r >= 0)
-                r = add(p, dir, "options/overwrite", "1", NULL);
         if (r >= 0 && t->kind == TRIGGER_EVENT)
                 r = add_event(p, dir, t);
         else if (r >= 0) {
                 r = t->kind == TRIGGER_FUNCTION ? strv_add(&names, t->name)
                                                 : strv_copy(&names, roots);
-                if (r >= 0)
-                        r = add_functions(p, dir, functions, &names,
-                                          t->kind == TRIGGER_COUNT ? threads : &nobody);
+                r = r
+                            ?: add_functions(p, dir, functions, &names,
+                                             t->kind == TRIGGER_COUNT ? threads : &nobody);
         }
-        if (r >= 0)
-                r = plan_apply(p, &file);
+        r = r ?: plan_apply(p, &file);
         if (r == -EINVAL && strstr(file, "/filter"))
                 return refuse_event_filter(p->fs, file, "triggers", refusal);
         if (r < 0)
@@ -251,8 +242,7 @@ int notifier_attach(Plan *p, size_t number, const Trigger *t, const Functions *f
                 r = t->kind == TRIGGER_SLOWER
                             ? make_stopwatch(p, number, roots, refusal)
                             : value_probe_make_event(p, t->name, event.name, refusal);
-        if (r == 0)
-                r = attach(p, number, &event, functions, &nobody, &nobody, refusal);
+        r = r ?: attach(p, number, &event, functions, &nobody, &nobody, refusal);
         return r == 0 && t->kind == TRIGGER_SLOWER ? begin_stopwatch(p, number, roots, refusal) : r;
 }
 
@@ -344,7 +334,6 @@ int switch_take(const Tracefs *fs, const char *dir, const Trigger *t, bool on) {
         _cleanup_strv_ Strv lines = {};
         int r = line ? strv_take(&lines, line) : -ENOMEM;
 
-        if (r >= 0)
-                r = control_remove(fs->fd, file, &lines);
+        r = r ?: control_remove(fs->fd, file, &lines);
         return r == -ENODEV ? 0 : r; /* what set_ftrace_filter says if there is none */
 }

@@ -56,12 +56,9 @@ static int choose_all(Quiesce *h, const Strv *dirs) {
                         r = 0;
                         continue;
                 }
-                if (r >= 0)
-                        r = strv_add(&h->files, file);
-                if (r >= 0)
-                        r = strv_add(&h->olds, old);
-                if (r >= 0)
-                        r = ledger_add(h->ledger, LEDGER_QUIESCE, LEDGER_FILE, file, old);
+                r = r ?: strv_add(&h->files, file)
+                            ?: strv_add(&h->olds, old)
+                            ?: ledger_add(h->ledger, LEDGER_QUIESCE, LEDGER_FILE, file, old);
         }
         return r;
 }
@@ -80,11 +77,10 @@ static int append_words(const Tracefs *fs, const char *file, const Strv *words) 
 static int find_tasks(const Tracefs *fs, const char *file, Strv *ret) {
         const char *pids = TRACEFS_PATH("%.*s" PIDS, (int) (strlen(file) - strlen(NOT_PIDS)), file);
         _cleanup_strv_ Strv tasks = {}, left_out = {};
-        int r = control_read_tasks(fs->fd, file, &left_out);
 
-        if (r >= 0)
-                r = control_read_tasks(fs->fd, pids, &tasks);
-        return r < 0 ? r : strv_pick(ret, &tasks, &left_out, false);
+        return control_read_tasks(fs->fd, file, &left_out)
+                       ?: control_read_tasks(fs->fd, pids, &tasks)
+                       ?: strv_pick(ret, &tasks, &left_out, false);
 }
 
 static int leave_all_out(const Tracefs *fs, const char *file) {
@@ -107,12 +103,10 @@ static int add_self(Strv *ret) {
 
 static int name_nobody(const Tracefs *fs, const char *file) {
         _cleanup_strv_ Strv self = {};
-        int r;
 
         if (is_not_pids(file))
                 return leave_all_out(fs, file);
-        r = add_self(&self);
-        return r < 0 ? r : append_words(fs, file, &self);
+        return add_self(&self) ?: append_words(fs, file, &self);
 }
 
 /* A list that is not empty is written once more: the kernel frees the one before when no CPU can be
@@ -126,7 +120,7 @@ static int wait_for_cpus(const Tracefs *fs, const Strv *files) {
                         r = strv_add(&one, tasks.items[0]);
                 if (r == -ENOENT || r == -ENODEV || (r >= 0 && tasks.n == 0))
                         continue;
-                return r < 0 ? r : append_words(fs, files->items[i], &one);
+                return r ?: append_words(fs, files->items[i], &one);
         }
         return 0; /* all are lists that everybody has left: nobody looks anything up */
 }
@@ -150,7 +144,7 @@ int quiesce_begin(Quiesce *h, const Strv *dirs) {
                 if (r == -ENOENT || r == -ENODEV)
                         r = 0;
         }
-        return r < 0 ? r : wait_for_cpus(h->ledger->fs, &h->files);
+        return r ?: wait_for_cpus(h->ledger->fs, &h->files);
 }
 
 /* --- and back --------------------------------------------------------------------------------- */
@@ -199,10 +193,9 @@ int quiesce_recover(Ledger *l, Strv *ret_dirs) {
                 has_any = true;
                 r = control_read(l->fs->fd, e->file, &now);
                 if (r >= 0 && !control_equal(e->file, now, e->old)) {
-                        r = put_back(l->fs, e->file, e->old);
-                        if (r >= 0)
-                                r = strv_addn(ret_dirs, e->file,
-                                              (size_t) (basename(e->file) - e->file));
+                        r = put_back(l->fs, e->file, e->old)
+                                    ?: strv_addn(ret_dirs, e->file,
+                                                 (size_t) (basename(e->file) - e->file));
                 }
                 if (r >= 0 || r == -ENOENT || r == -ENODEV)
                         ledger_drop(l, LEDGER_QUIESCE, e->file, NULL);
@@ -218,16 +211,13 @@ int quiesce_recover(Ledger *l, Strv *ret_dirs) {
 static int plan_name_nobody(Plan *p, const char *file) {
         _cleanup_strv_ Strv tasks = {};
         _cleanup_free_ char *now = NULL;
-        int r;
 
         if (is_not_pids(file)) {
-                r = find_tasks(p->fs, file, &tasks);
-                return r < 0 ? r : plan_append(p, file, &tasks);
+                return find_tasks(p->fs, file, &tasks) ?: plan_append(p, file, &tasks);
         }
-        r = plan_read(p, file, &now);
-        if (r >= 0)
-                r = add_self(&tasks);
-        return r < 0 ? r : plan_step(p, PLAN_SELF, file, now, tasks.items[0], NULL);
+        return plan_read(p, file, &now)
+                       ?: add_self(&tasks)
+                       ?: plan_step(p, PLAN_SELF, file, now, tasks.items[0], NULL);
 }
 
 static int plan_wait(Plan *p, const char *file) {

@@ -46,8 +46,7 @@ int task_filter_plan(Plan *p, const Spec *spec) {
                 { spec->cgroups.n > 0, ATTACH "/enable", "1" },
         };
 
-        if (r >= 0)
-                r = plan_make_dir(p, dir, &file);
+        r = r ?: plan_make_dir(p, dir, &file);
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(settings); i++)
                 if (settings[i].is_wanted)
                         r = plan_add(p, NULL, TRACEFS_PATH("%s/%s", dir, settings[i].file),
@@ -63,19 +62,15 @@ int task_filter_open(const Tracefs *fs, const char *session) {
 static int leave_out(const Tracefs *fs, const char *path, const Strv *gone, const Strv *wanted) {
         _cleanup_strv_ Strv left_out = {}, again = {}, still = {}, more = {};
         _cleanup_free_ char *text = NULL;
-        int r = control_read_tasks(fs->fd, path, &left_out);
+        int r = control_read_tasks(fs->fd, path, &left_out)
+                        ?: strv_pick(&again, &left_out, wanted, true)
+                        ?: strv_pick(&more, gone, &left_out, false);
 
-        if (r >= 0)
-                r = strv_pick(&again, &left_out, wanted, true);
-        if (r >= 0)
-                r = strv_pick(&more, gone, &left_out, false);
         if (r < 0 || again.n + more.n == 0)
                 return r;
         if (again.n == 0)
                 return control_append(fs->fd, path, &more);
-        r = strv_pick(&still, &left_out, wanted, false);
-        if (r >= 0)
-                r = strv_extend(&still, &more);
+        r = strv_pick(&still, &left_out, wanted, false) ?: strv_extend(&still, &more);
         if (r < 0)
                 return r;
         text = strv_join(&still, "\n");
@@ -86,16 +81,13 @@ static int leave_out(const Tracefs *fs, const char *path, const Strv *gone, cons
 static int set_kind(const Tracefs *fs, const char *dir, const char *kind, const Strv *wanted) {
         const char *path = TRACEFS_PATH("%sset_%s_pid", dir, kind);
         _cleanup_strv_ Strv now = {}, new = {}, gone = {};
-        int r = control_read_tasks(fs->fd, path, &now);
+        int r = control_read_tasks(fs->fd, path, &now)
+                        ?: strv_pick(&new, wanted, &now, false)
+                        ?: strv_pick(&gone, &now, wanted, false);
 
-        if (r >= 0)
-                r = strv_pick(&new, wanted, &now, false);
-        if (r >= 0)
-                r = strv_pick(&gone, &now, wanted, false);
         if (r >= 0 && new.n > 0)
                 r = control_append(fs->fd, path, &new);
-        if (r >= 0)
-                r = leave_out(fs, TRACEFS_PATH("%sset_%s_notrace_pid", dir, kind), &gone, wanted);
+        r = r ?: leave_out(fs, TRACEFS_PATH("%sset_%s_notrace_pid", dir, kind), &gone, wanted);
         if (r < 0)
                 return r;
         if (new.n + gone.n > 0)

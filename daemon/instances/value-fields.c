@@ -20,6 +20,7 @@
 #define FETCH_CHARS_MAX 63 /* MAX_ARGSTR_LEN, there */
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 #define PATH_PARTS 6
+#define DEEP_PARTS 8 /* where calls are rare; FETCH_CHARS_MAX ends it at 7 for a mapping's */
 #define PARAMS_MAX 6 /* in registers */
 #define FORMAT_MAX ((size_t) 16 << 10)
 #define UNKNOWN_MAX 8 /* that a warning names */
@@ -41,8 +42,9 @@ static const FieldType types[] = {
         { "ustring", "s_", "ustring", TEXT }, { "path", "p", "string", PATH },
         { "family", "fam_", "u16", NUMBER },  { "int", "d_", "s32", NUMBER },
         { "port", "po_", "u16", NUMBER },     { "socket", "st_", "u16", NUMBER },
+        { "deep", "p", "string", PATH },
 };
-#define N_ASKED (ELEMENTSOF(types) - 4) /* that may be asked for */
+#define N_ASKED (ELEMENTSOF(types) - 5) /* that may be asked for */
 
 /* By the type of a parameter.  What a kernel does not have is left out. */
 static const struct {
@@ -124,13 +126,12 @@ static int put_pointers(Probed *p, const Member *m, char why[static MEMBER_WHY_M
         int r = 0;
 
         through.n_offsets = m->n_offsets - 1;
-        if (streq(member_place(&through, NULL, place), p->through))
+        if (streq(member_place(&through, place), p->through))
                 return 0;
         (void) snprintf(p->through, sizeof(p->through), "%s", place);
         for (unsigned i = 0; r == 0 && i < m->n_offsets; i++) {
                 through.n_offsets = i;
-                (void) snprintf(fetch, sizeof(fetch), "%s:x64",
-                                member_place(&through, NULL, place));
+                (void) snprintf(fetch, sizeof(fetch), "%s:x64", member_place(&through, place));
                 (void) snprintf(name, sizeof(name), "%u", p->n_pointers++);
                 r = put(&p->rest, "at_", name, fetch, why);
         }
@@ -164,7 +165,7 @@ static int put_number(Probed *p, const FieldType *t, const char *name, const Mem
 
         if (r != 0)
                 return r;
-        (void) member_place(m, NULL, place);
+        (void) member_place(m, place);
         while (n_bits < m->bit + m->n_bits)
                 n_bits *= 2;
         if (m->n_bits > 0)
@@ -186,9 +187,9 @@ static int put_bytes(Probed *p, const FieldType *t, const char *name, const Memb
         int r = t->as == BYTES && m->n_offsets > 0 ? put_pointers(p, m, why) : 0;
 
         (void) snprintf(fetch, sizeof(fetch), "%s%s%s:%s", is_there ? "" : "+0(",
-                        member_place(m, NULL, place), is_there ? "" : ")", t->form);
+                        member_place(m, place), is_there ? "" : ")", t->form);
         (void) snprintf(prefix, sizeof(prefix), "p%c_", part);
-        return r != 0 ? r : put(&p->rest, part ? prefix : t->prefix, name, fetch, why);
+        return r ?: put(&p->rest, part ? prefix : t->prefix, name, fetch, why);
 }
 
 /* The names of a dentry and of those above it, as many as a probe can reach. */
@@ -200,16 +201,14 @@ static int put_path(Probed *p, const FieldType *t, const char *name, const Membe
         Member dentry = *m;
         int r = to_dentry ? member_walk(&dentry, p->types, to_dentry, why) : 0;
 
-        for (int i = 0; r == 0 && i < PATH_PARTS; i++) {
+        for (int i = 0; r == 0 && i < (streq(t->word, "deep") ? DEEP_PARTS : PATH_PARTS); i++) {
                 Member text = dentry;
 
-                r = member_walk(&text, p->types, "d_name.name", why);
-                if (r == 0)
-                        r = put_bytes(p, t, name, &text, (char) ('0' + i), why);
+                r = member_walk(&text, p->types, "d_name.name", why)
+                            ?: put_bytes(p, t, name, &text, (char) ('0' + i), why);
                 if (r == MEMBER_E_REFUSED && i > 0)
                         return 0;
-                if (r == 0)
-                        r = member_walk(&dentry, p->types, "d_parent", why);
+                r = r ?: member_walk(&dentry, p->types, "d_parent", why);
         }
         return r;
 }
@@ -483,7 +482,7 @@ int value_types_read(int root_fd, Prototypes **ret) {
         int r = kernel_types_read(root_fd, &b);
         size_t n = b.n_data;
 
-        return r == 0 ? prototypes_new(ret, TAKE(b.data, NULL), n) : r;
+        return r ?: prototypes_new(ret, TAKE(b.data, NULL), n);
 }
 
 static int read_types(const Functions *f, Prototypes **ret, Refusal *refusal) {
@@ -509,8 +508,7 @@ int value_fields_choose(const Functions *f, const Tracefs *fs, const Spec *spec,
         r = spec_asks_for_fields(spec) ? find_functions(f, spec, roots, &functions, refusal)
                                                  ?: read_types(f, &types_of, refusal)
                                        : 0;
-        if (r == 0)
-                r = strv_extend(&functions, given);
+        r = r ?: strv_extend(&functions, given);
         strv_sort_unique(&functions);
         if (r == 0 && functions.n > VALUE_PROBES_MAX)
                 return refuse_number(functions.n, refusal);

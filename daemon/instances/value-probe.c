@@ -149,14 +149,12 @@ static int choose_functions(ValueKind kind, const Functions *f, const Tracefs *f
 int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, const Spec *spec,
                        const Strv *roots, Strv *ret, Strv *warnings, Refusal *refusal) {
         _cleanup_strv_ Strv given = {};
-        int r;
 
         if (kind != VALUE_ARGUMENTS)
                 return choose_functions(kind, f, fs, spec, roots, ret, refusal);
-        r = choose_functions(kind, f, fs, spec, roots, &given, refusal);
-        return r == 0 ? value_fields_choose(f, fs, spec, roots, &given, GIVEN, ret, warnings,
-                                            refusal)
-                      : r;
+        return choose_functions(kind, f, fs, spec, roots, &given, refusal)
+                       ?: value_fields_choose(f, fs, spec, roots, &given, GIVEN, ret, warnings,
+                                              refusal);
 }
 
 uint64_t value_probe_hash(const char *session) {
@@ -249,10 +247,9 @@ int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Strv *fu
                 const char *function = functions->items[i];
                 int n_name = (int) strcspn(function, " ");
                 char name[EVENT_WORD_MAX + 1], why[WHY_MAX];
-                int r = try_forms(p, kinds[kind].forms, n_forms, &form, function, i, name);
+                int r = try_forms(p, kinds[kind].forms, n_forms, &form, function, i, name)
+                                ?: strv_addf(ret_events, SYSTEM ":%s:%.*s", name, n_name, function);
 
-                if (r >= 0)
-                        r = strv_addf(ret_events, SYSTEM ":%s:%.*s", name, n_name, function);
                 if (r >= 0 && kind == VALUE_ARGUMENTS && strstr(function, " a0="))
                         r = warn_of_module(f, function, n_name, warnings);
                 if (r == -ENOMEM || p->ledger->error < 0)
@@ -325,7 +322,7 @@ static int find_members(const Prototypes *types, size_t probe, Buf *ret,
 
                 if (r != 0)
                         return r;
-                buf_printf(ret, " a%zu=%s:u%d", i, member_place(&m, NULL, place),
+                buf_printf(ret, " a%zu=%s:u%d", i, member_place(&m, place),
                            m.n_bytes == 8 ? 64 : 32);
         }
         return ret->error;
@@ -351,12 +348,11 @@ static int make_owner_probe(Plan *p, const Prototypes *types, size_t probe, Strv
                             char why[static MEMBER_WHY_MAX]) {
         _cleanup_buf_ Buf members = BUF_INIT;
         _cleanup_free_ char *rest = NULL;
-        int r = find_members(types, probe, &members, why);
 
-        if (r == 0)
-                r = buf_take_string(&members, &rest);
-        return r ?: make_own_probe(p, owner_probes[probe].function, owner_probes[probe].letter,
-                                   rest, ret_events, why);
+        return find_members(types, probe, &members, why)
+                       ?: buf_take_string(&members, &rest)
+                       ?: make_own_probe(p, owner_probes[probe].function,
+                                         owner_probes[probe].letter, rest, ret_events, why);
 }
 
 /* One of the kernel's events, if it is there and the spec does not ask for it. */
@@ -414,7 +410,7 @@ static const char *const maps_fields[] = {
         "mapped=vma.vm_file:x", /* 0: no file, and what follows of it has not been read */
         "dev=vma.vm_file.f_inode.i_sb.s_dev:dev",
         "ino=vma.vm_file.f_inode.i_ino:u",
-        "file=vma.vm_file.f_path.dentry:path",
+        "file=vma.vm_file.f_path.dentry:deep",
 };
 /* A program's maps are new then, or its parent's. */
 static const char *const maps_events[] = { "sched:sched_process_exec", "sched:sched_process_fork" };
@@ -422,10 +418,10 @@ static const char *const maps_events[] = { "sched:sched_process_exec", "sched:sc
 static int make_maps_probe(Plan *p, const Prototypes *types, Strv *ret_events,
                            char why[static MEMBER_WHY_MAX]) {
         _cleanup_free_ char *fields = NULL;
-        int r = value_fields_of(types, MAPS_FUNCTION, maps_fields, ELEMENTSOF(maps_fields), &fields,
-                                why);
 
-        return r ?: make_own_probe(p, MAPS_FUNCTION, MAPS_LETTER, fields, ret_events, why);
+        return value_fields_of(types, MAPS_FUNCTION, maps_fields, ELEMENTSOF(maps_fields), &fields,
+                               why)
+                       ?: make_own_probe(p, MAPS_FUNCTION, MAPS_LETTER, fields, ret_events, why);
 }
 
 int value_probe_make_maps(Plan *p, const Functions *f, const Spec *spec, Strv *ret_events,
@@ -463,9 +459,8 @@ int value_probe_plan(Plan *p, const Instance *i, const Spec *spec, const Strv *e
                         return r;
                 event_choice_path(path, &e, "enable");
                 file = TRACEFS_PATH("%s%s", i->dir, path);
-                r = ledger_add(p->ledger, p->session, LEDGER_FILE, file, "0");
-                if (r >= 0)
-                        r = plan_step(p, PLAN_SET, file, "0", "1", NULL);
+                r = ledger_add(p->ledger, p->session, LEDGER_FILE, file, "0")
+                            ?: plan_step(p, PLAN_SET, file, "0", "1", NULL);
                 if (r >= 0)
                         p->steps[p->n - 1].is_new = i->name != NULL;
                 if (r < 0 || !spec->kernel_stack || !streq(e.system, SYSTEM) ||

@@ -40,16 +40,12 @@ static int program(Plan *p, const Hooks *hooks) {
                 return r;
         (void) snprintf(size, sizeof(size), "%zu",
                         MIN((size_t) CALL_SAMPLE_KB, BYTES_MAX / 1024 / n));
-        r = plan_add(p, NULL, DIR_PATH "tracing_on", "0");
-        if (r >= 0)
-                r = plan_add(p, NULL, DIR_PATH "trace_clock", SPEC_DEFAULT_CLOCK);
-        if (r >= 0)
-                r = plan_add_text(p, NULL, DIR_PATH "set_ftrace_filter", names, lines);
-        if (r >= 0)
-                r = plan_add(p, NULL, DIR_PATH "buffer_size_kb", size);
-        if (r >= 0)
-                r = plan_add(p, NULL, DIR_PATH "current_tracer", "function");
-        return r < 0 ? r : plan_apply(p, &file);
+        return plan_add(p, NULL, DIR_PATH "tracing_on", "0")
+                       ?: plan_add(p, NULL, DIR_PATH "trace_clock", SPEC_DEFAULT_CLOCK)
+                       ?: plan_add_text(p, NULL, DIR_PATH "set_ftrace_filter", names, lines)
+                       ?: plan_add(p, NULL, DIR_PATH "buffer_size_kb", size)
+                       ?: plan_add(p, NULL, DIR_PATH "current_tracer", "function")
+                       ?: plan_apply(p, &file);
 }
 
 /* --- pages ------------------------------------------------------------------------------------ */
@@ -101,10 +97,9 @@ static int record(CallSample *s, const Tracefs *fs, const char *own_dir) {
         _cleanup_free_ uint32_t *cpus = NULL;
         size_t n_cpus, n_buffers = 0, n_bytes = 0;
         uint64_t n_before;
-        int r = tracefs_get_cpus(fs, &cpus, &n_cpus);
+        int r = tracefs_get_cpus(fs, &cpus, &n_cpus)
+                        ?: control_write(fs->fd, DIR_PATH "tracing_on", "1");
 
-        if (r >= 0)
-                r = control_write(fs->fd, DIR_PATH "tracing_on", "1");
         if (r < 0)
                 return r;
         s->from_ns = now_ns(CLOCK_MONOTONIC);
@@ -127,10 +122,9 @@ static int take_in_instance(CallSample *s, Plan *p, const Hooks *hooks, const ch
 
         if (r <= 0)
                 return r < 0 ? r : -EOPNOTSUPP;
-        r = tracefs_read_page_bytes(p->fs, DIR_PATH, &s->page_bytes);
-        if (r >= 0)
-                r = program(p, hooks);
-        return r < 0 ? r : BACKGROUND_CALL(record(s, p->fs, own_dir));
+        return tracefs_read_page_bytes(p->fs, DIR_PATH, &s->page_bytes)
+                       ?: program(p, hooks)
+                       ?: BACKGROUND_CALL(record(s, p->fs, own_dir));
 }
 
 int call_sample_take(CallSample *ret, Ledger *l, const Hooks *hooks, const char *own_dir) {

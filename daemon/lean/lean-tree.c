@@ -221,11 +221,7 @@ int lean_tree_ship(LeanTree *t, const char *root) {
                 (void) read_name(s.lines[i], name);
                 s.is_in[i] = streq(name, root);
         }
-        if (r >= 0)
-                r = walk_tree(numbers, &s, NULL);
-        if (r >= 0)
-                r = walk_tree(numbers, &s, t);
-        return r < 0 ? r : 1;
+        return r ?: walk_tree(numbers, &s, NULL) ?: walk_tree(numbers, &s, t) ?: 1;
 }
 
 /* --- what was learned -------------------------------------------------------------------------- */

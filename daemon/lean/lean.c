@@ -41,21 +41,17 @@ static int tell_missing(const LeanChoice *c, SessionMeta *m) {
                                 r = strv_replace(&m->left_out_why, at, c->left_out_why.items[i]);
                         continue;
                 }
-                r = strv_add(&m->left_out, c->left_out.items[i]);
-                if (r >= 0)
-                        r = strv_add(&m->left_out_in, c->left_out_in.items[i]);
-                if (r >= 0)
-                        r = strv_add(&m->left_out_why, c->left_out_why.items[i]);
+                r = strv_add(&m->left_out, c->left_out.items[i])
+                            ?: strv_add(&m->left_out_in, c->left_out_in.items[i])
+                            ?: strv_add(&m->left_out_why, c->left_out_why.items[i]);
         }
         return r;
 }
 
 int lean_choice_tell(const LeanChoice *c, SessionMeta *m) {
         _cleanup_strv_ Strv unknown = {};
-        int r = strv_copy(&unknown, &c->callees_unknown_of);
+        int r = strv_copy(&unknown, &c->callees_unknown_of) ?: tell_missing(c, m);
 
-        if (r >= 0)
-                r = tell_missing(c, m);
         if (r < 0)
                 return r;
         SWAP(m->callees_unknown_of, unknown);
@@ -167,10 +163,9 @@ static int find_known(Known *ret, const LeanQuestion *q, Strv *warnings) {
 
 /* What is left out must be hooked, or the kernel does not know that what follows is below it. */
 static int finish(LeanChoice *ret, const LeanQuestion *q) {
-        int r = strv_extend(&ret->hooks.names, q->roots);
+        int r = strv_extend(&ret->hooks.names, q->roots)
+                        ?: strv_extend(&ret->hooks.names, q->notrace);
 
-        if (r >= 0)
-                r = strv_extend(&ret->hooks.names, q->notrace);
         if (r < 0)
                 return r;
         strv_sort_unique(&ret->hooks.names);
@@ -191,17 +186,13 @@ static int leave_out(LeanChoice *ret, const LeanTree *tree, const char *name, co
                 return r;
         text = strv_join(&callers, " ");
         r = text ? strv_take(&ret->left_out_in, text) : -ENOMEM;
-        if (r >= 0)
-                r = strv_add(&ret->left_out, name);
-        return r < 0 ? r : strv_add(&ret->left_out_why, why);
+        return r ?: strv_add(&ret->left_out, name) ?: strv_add(&ret->left_out_why, why);
 }
 
 static int choose_list(LeanChoice *ret, const LeanQuestion *q, const Known *known,
                        Refusal *refusal) {
-        int r = admit_hooked(q->functions, q->spec, &ret->hooks.names, refusal);
+        int r = admit_hooked(q->functions, q->spec, &ret->hooks.names, refusal) ?: finish(ret, q);
 
-        if (r == 0)
-                r = finish(ret, q);
         ret->tree_from = TREE_FILE;
         ret->callees_unknown = known->from == TREE_UNKNOWN;
         for (size_t i = 0; r == 0 && !ret->callees_unknown && i < known->tree.n; i++) {
@@ -242,13 +233,11 @@ static int choose_tree(LeanChoice *ret, const LeanQuestion *q, const Known *know
         for (size_t i = 0; r >= 0 && i < known->tree.n; i++)
                 r = strv_add(&all, known->tree.functions[i].name);
         strv_sort_unique(&all);
-        if (r >= 0)
-                r = thinning_rank(&ranks, &known->tree, &all, q->roots);
+        r = r ?: thinning_rank(&ranks, &known->tree, &all, q->roots);
         if (r >= 0 && usual_loads_count(q))
                 r = usual_loads_thin(&ranks, q->roots, q->spec->budget_ppm * USUAL_PERCENT / 100,
                                      &usual);
-        if (r >= 0)
-                r = strv_copy(&dear, &usual);
+        r = r ?: strv_copy(&dear, &usual);
         if (r >= 0 && q->load && lean_thins(q->spec))
                 r = strv_extend(&dear, &q->load->out);
         strv_sort_unique(&dear);
@@ -270,8 +259,7 @@ static int choose_tree(LeanChoice *ret, const LeanQuestion *q, const Known *know
                 else
                         r = strv_add(&ret->hooks.names, name);
         }
-        if (r >= 0)
-                r = finish(ret, q);
+        r = r ?: finish(ret, q);
         ret->tree_from = known->from;
         ret->n_known = (uint32_t) known->tree.n;
         ret->learned_ns = known->learned_ns;
@@ -315,16 +303,18 @@ static int choose_unknown(LeanChoice *ret, const LeanQuestion *q, const Known *k
         }
         r = choose_tree(ret, q, known);
         ret->learns = can_learn;
-        return r < 0 ? r
-                     : strv_addf(warnings,
-                                 "what %s %s is not known%s: below %s only functions where tasks "
-                                 "wait are recorded; \"ftracectl run %s -- COMMAND\" or --lean=off "
-                                 "records all, and learns",
-                                 who, call,
-                                 q->spec->in_kernel
-                                         ? ", and is not learned from the kernel's buffer"
-                                         : " (Lesson=no)",
-                                 q->roots->n == 1 ? "it" : "them", q->roots->items[0]);
+        return r
+                       ?: strv_addf(
+                                  warnings,
+                                  "what %s %s is not known%s: below %s only functions where tasks "
+                                  "wait are recorded; \"ftracectl run %s -- COMMAND\" or "
+                                  "--lean=off "
+                                  "records all, and learns",
+                                  who, call,
+                                  q->spec->in_kernel
+                                          ? ", and is not learned from the kernel's buffer"
+                                          : " (Lesson=no)",
+                                  q->roots->n == 1 ? "it" : "them", q->roots->items[0]);
 }
 
 int lean_choose(LeanChoice *ret, const LeanQuestion *q, Strv *warnings, Refusal *refusal) {

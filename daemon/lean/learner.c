@@ -77,11 +77,9 @@ static int write_job(const LearnerJob *job) {
         if (strlen(job->field) >= sizeof(j.field))
                 return ORIGIN(-EINVAL);
         memcpy(j.field, job->field, strlen(job->field));
-        r = write_full(fd, &j, sizeof(j));
-        if (r >= 0)
-                r = write_full(fd, job->format, j.n_format);
-        if (r >= 0)
-                r = write_full(fd, exit_format, strlen(exit_format));
+        r = write_full(fd, &j, sizeof(j))
+                    ?: write_full(fd, job->format, j.n_format)
+                    ?: write_full(fd, exit_format, strlen(exit_format));
         if (r < 0)
                 return r;
         return lseek(fd, 0, SEEK_SET) < 0 ? ORIGIN(-errno) : TAKE_FD(fd);

@@ -58,10 +58,9 @@ double load_cost_ppm(const Load *l, double n) {
 }
 
 int load_keep(Load *now, const Load *before) {
-        int r = strv_pick(&now->out, &before->counted, &now->counted, false);
+        int r = strv_pick(&now->out, &before->counted, &now->counted, false)
+                        ?: strv_extend(&now->out, &before->out);
 
-        if (r >= 0)
-                r = strv_extend(&now->out, &before->out);
         strv_sort_unique(&now->out);
         return MIN(r, 0);
 }

@@ -11,7 +11,6 @@
  * before it left may have changed when it returns.  Tasks run one after the other, in the order of coming.
  */
 
-#include <stdbool.h>
 #include <systemd/sd-event.h>
 
 #include "base/cleanup.h"

@@ -13,9 +13,6 @@
  * Source: sd_notify(3), "FDSTORE=1"; systemd 252 src/core/service.c, service_add_fd_store().
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 
 typedef struct FdStore FdStore;

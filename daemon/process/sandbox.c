@@ -171,11 +171,8 @@ static int limit_resources(uint64_t n_memory_bytes, uint64_t n_file_bytes) {
 }
 
 int sandbox(SandboxPriority priority, uint64_t n_memory_bytes, uint64_t n_file_bytes) {
-        int r;
-
         step_back(priority);
-        r = limit_resources(n_memory_bytes, n_file_bytes);
-        if (r >= 0)
-                r = privilege_drop(PRIVILEGE_NONE);
-        return r < 0 ? r : sandbox_calls(NULL, 0);
+        return limit_resources(n_memory_bytes, n_file_bytes)
+                       ?: privilege_drop(PRIVILEGE_NONE)
+                       ?: sandbox_calls(NULL, 0);
 }

@@ -10,6 +10,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 
 #include "base/cleanup.h"
 #include "daemon/process/spawn.h"
@@ -66,14 +71,44 @@ int spawn_worker(pid_t *ret, const char *const *words, const int *fds, size_t n)
                 }
                 r = -posix_spawn_file_actions_adddup2(&actions, moved[n_moved], (int) n_moved);
         }
-        if (r == 0)
-                r = -posix_spawn_file_actions_addclosefrom_np(&actions, (int) n);
-        if (r == 0)
-                r = spawn(ret, (char *const *) words, &actions);
+        r = r ?: -posix_spawn_file_actions_addclosefrom_np(&actions, (int) n)
+                    ?: spawn(ret, (char *const *) words, &actions);
         (void) posix_spawn_file_actions_destroy(&actions);
         for (size_t i = 0; i < n_moved; i++)
                 (void) safe_close(moved[i]);
         return r;
+}
+
+int spawn_server(const char *name, int (*serve)(int fd)) {
+        _cleanup_close_ int ours = -EBADF, theirs = -EBADF;
+        int pair[2];
+        pid_t pid;
+
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+                return ORIGIN(-errno);
+        ours = pair[0];
+        theirs = pair[1];
+        pid = fork();
+        if (pid == 0) {
+                (void) prctl(PR_SET_NAME, name);
+                (void) setsid(); /* a terminal's ^C is for the daemon */
+                (void) setrlimit(RLIMIT_CORE, &(struct rlimit){});
+                if (dup2(theirs, STDIN_FILENO) < 0)
+                        _exit(1);
+                (void) syscall(SYS_close_range, STDOUT_FILENO, ~0U, 0);
+                _exit(serve(STDIN_FILENO) < 0);
+        }
+        return pid < 0 ? ORIGIN(-errno) : TAKE_FD(ours);
+}
+
+int spawn_connect(const char *path) {
+        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        struct sockaddr_un address = { AF_UNIX };
+
+        (void) snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+        if (fd < 0 || connect(fd, (const struct sockaddr *) &address, sizeof(address)) < 0)
+                return ORIGIN(-errno);
+        return TAKE_FD(fd);
 }
 
 int spawn_close(int fd) {

@@ -281,9 +281,7 @@ static void reader_commit_tail(Reader *r) {
 
 /* Room for a page at the end of the segment. */
 static int reader_begin_tail(Reader *r, void **ret) {
-        int k = reader_open_segment(r);
-
-        return k < 0 ? k : segment_tail(r->segment, ret);
+        return reader_open_segment(r) ?: segment_tail(r->segment, ret);
 }
 
 /* Reads one page, full or not, into the end of the segment.  1: done, 0: there is none, -errno. */

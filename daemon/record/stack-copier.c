@@ -103,6 +103,25 @@ static int map_ring(CpuRing *ring, int event_fd) {
         return 0;
 }
 
+/* What an earlier copier of the session left counts, and its files are older. */
+static int count_files(StackCopier *c, CpuRing *ring) {
+        _cleanup_(closedirp) DIR *d = NULL;
+        struct dirent *e;
+        int r = dir_list(&d, dir_open(c->dir_fd, "."));
+
+        while (r >= 0 && (e = dir_next(d, &r))) {
+                unsigned cpu, k;
+                struct stat st;
+
+                if (sscanf(e->d_name, "cpu%u-%u", &cpu, &k) != 2 || cpu != ring->cpu ||
+                    k > FILES_MAX || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                        continue;
+                c->n_bytes += (uint64_t) st.st_size;
+                ring->k = MAX(ring->k, k + 1);
+        }
+        return MIN(r, 0);
+}
+
 int stack_copier_add(StackCopier *c, uint32_t cpu, int event_fd) {
         _cleanup_close_ int fd = event_fd;
         CpuRing ring = { .cpu = cpu, .event = event_fd, .fd = -EBADF };
@@ -118,7 +137,9 @@ int stack_copier_add(StackCopier *c, uint32_t cpu, int event_fd) {
                                        : 0;
         if (!ARRAY_GROW(c->rings, c->n_rings))
                 return -ENOMEM;
-        r = map_ring(&ring, event_fd);
+        r = count_files(c, &ring);
+        if (r >= 0)
+                r = map_ring(&ring, event_fd);
         if (r < 0)
                 return r;
         c->rings[c->n_rings++] = ring;
@@ -132,28 +153,34 @@ static void switch_all(const StackCopier *c, unsigned long how) {
                 (void) ioctl(c->events[i], how, 0);
 }
 
-/* The next file of the CPU that is not there yet; in a ring the last but one goes. */
+/* The next file of the CPU; in a ring the last but one goes. */
 static int begin_file(StackCopier *c, CpuRing *ring) {
         StacksHeader h = c->header;
         char name[STACKS_NAME_MAX];
+        int r;
 
         h.cpu = ring->cpu;
         ring->fd = safe_close(ring->fd);
-        do {
-                if (ring->k >= FILES_MAX)
-                        return ORIGIN(-ENFILE);
-                (void) snprintf(name, sizeof(name), "cpu%u-%u", ring->cpu, ring->k++);
-                ring->fd = openat(c->dir_fd, name,
-                                  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        } while (ring->fd < 0 && errno == EEXIST);
+        if (ring->k >= FILES_MAX)
+                return ORIGIN(-ENFILE);
+        (void) snprintf(name, sizeof(name), "cpu%u-%u", ring->cpu, ring->k);
+        ring->fd =
+                openat(c->dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (ring->fd < 0)
                 return ORIGIN(-errno);
+        r = pwrite_full(ring->fd, &h, sizeof(h), 0);
+        if (r < 0) {
+                (void) unlinkat(c->dir_fd, name, 0);
+                ring->fd = safe_close(ring->fd);
+                return r;
+        }
+        ring->n_file = sizeof(h);
+        ring->k++;
         if (c->is_ring && ring->k > 2) {
                 (void) snprintf(name, sizeof(name), "cpu%u-%u", ring->cpu, ring->k - 3);
                 (void) unlinkat(c->dir_fd, name, 0);
         }
-        ring->n_file = sizeof(h);
-        return pwrite_full(ring->fd, &h, sizeof(h), 0);
+        return 0;
 }
 
 static int drain(StackCopier *c, CpuRing *ring) {
@@ -173,10 +200,8 @@ static int drain(StackCopier *c, CpuRing *ring) {
         if (ring->fd < 0 ||
             (c->is_ring && ring->n_file + n > c->max_bytes / (2 * c->n_rings) && ring->n_file > n))
                 r = begin_file(c, ring);
-        if (r >= 0)
-                r = pwrite_full(ring->fd, data + at, n_first, ring->n_file);
-        if (r >= 0)
-                r = pwrite_full(ring->fd, data, n - n_first, ring->n_file + n_first);
+        r = r ?: pwrite_full(ring->fd, data + at, n_first, ring->n_file)
+                    ?: pwrite_full(ring->fd, data, n - n_first, ring->n_file + n_first);
         if (r < 0) {
                 (void) ftruncate(ring->fd, (off_t) ring->n_file);
                 return r;
@@ -203,8 +228,13 @@ static void *run(void *userdata) {
                         ;
                 is_ending = c->is_ending;
                 (void) pthread_mutex_unlock(&c->lock);
-                for (size_t i = 0; i < c->n_rings && c->error == 0; i++)
-                        c->error = -drain(c, &c->rings[i]);
+                for (size_t i = 0; i < c->n_rings && c->error == 0; i++) {
+                        int r = drain(c, &c->rings[i]);
+
+                        /* On a full disk the rings wait for room, as the recording does. */
+                        if (r < 0 && (is_ending || (r != -ENOSPC && r != -EDQUOT)))
+                                c->error = -r;
+                }
         }
         __atomic_store_n(&c->is_over, true, __ATOMIC_RELEASE);
         switch_all(c, PERF_EVENT_IOC_DISABLE);

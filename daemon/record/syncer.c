@@ -166,7 +166,7 @@ static int sync_below(int dir_fd) {
                 r = r < 0 ? r : k;
         }
         k = fsync(dirfd(dir)) < 0 ? ORIGIN(-errno) : 0;
-        return r < 0 ? r : k;
+        return r ?: k;
 }
 
 /* With the session's own directory's name. */

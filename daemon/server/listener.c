@@ -63,10 +63,7 @@ int address_bind(const char *path) {
         copy = strdup(path);
         if (!copy)
                 return -ENOMEM;
-        r = dir_make(AT_FDCWD, dirname(copy), 0755);
-        if (r < 0)
-                return r;
-        r = remove_stale(&address);
+        r = dir_make(AT_FDCWD, dirname(copy), 0755) ?: remove_stale(&address);
         if (r < 0)
                 return r;
 

@@ -8,8 +8,6 @@
  * ServerCall.  Knows nothing of tracing.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 

@@ -5,8 +5,6 @@
  * a read has begun the next one goes on with, page by page.
  */
 
-#include <errno.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/array.h"
@@ -14,8 +12,6 @@
 #include "pages/page-source.h"
 #include "store/page.h"
 #include "store/segment.h"
-
-#define SPARE_PAGES 16 /* more than the buffer's size says: the reader's own page, and rounding */
 
 /* 1: a page, or the part of one that there is; 0: there is none; -errno. */
 static int read_page(int fd, uint8_t *room, size_t page_bytes) {
@@ -178,14 +174,5 @@ int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *
                 (void) unlinkat(cpu_dir_fd, file, 0);
         }
         *ret_n_pages = n_pages;
-        return r < 0 ? r : k;
-}
-
-int rescue_move_cpu(const BlackBox *b, uint32_t cpu, SessionDir *dir, const SessionMeta *m) {
-        _cleanup_close_ int fd = instance_open_raw(&b->instance, cpu);
-        uint64_t n;
-
-        if (fd < 0)
-                return fd == -ENOENT ? 0 : fd;
-        return rescue_move_pages(fd, cpu, b->cpu_bytes / b->page_bytes + SPARE_PAGES, dir, m, &n);
+        return r ?: k;
 }

@@ -6,9 +6,7 @@
  * before ORIGIN says that it has ended.
  */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "base/array.h"
 #include "base/io.h"
@@ -21,8 +19,9 @@
 #include "daemon/watch/watch.h"
 #include "meta/clock.h"
 #include "pages/page-source.h"
-#include "retention/boot-clock.h"
 #include "store/tracing.h"
+
+#define SPARE_PAGES 16 /* more than the buffer's size says: the reader's own page, and rounding */
 
 typedef struct Rescue {
         Store *store;
@@ -154,18 +153,13 @@ static int make_session(const Rescue *x, SessionDir **ret, SessionMeta **ret_met
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         int r, k;
 
-        r = make_meta(x, &m);
-        if (r >= 0)
-                r = store_make_session(x->store, x->name, &dir);
+        r = make_meta(x, &m) ?: store_make_session(x->store, x->name, &dir);
         if (r < 0)
                 return r;
-        r = tracing_link(x->origin_dir, dir);
-        if (r >= 0)
-                r = session_dir_write_meta(dir, m, false);
+        r = tracing_link(x->origin_dir, dir) ?: session_dir_write_meta(dir, m, false);
         if (r >= 0 && syncfs(session_dir_fd(dir)) < 0)
                 r = ORIGIN(-errno);
-        if (r >= 0)
-                r = store_settle_session(x->store, x->name);
+        r = r ?: store_settle_session(x->store, x->name);
         if (r < 0) {
                 dir = session_dir_free(dir);
                 k = store_discard_session(x->store, x->name);
@@ -252,9 +246,7 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
                 m->cpus[i].n_bytes = m->cpus[i].n_pages * m->page_bytes;
         set_times(m, dir);
         gaps_close(&m->gaps, _GAP_CAUSE_N, m->stop.trace_ns);
-        r = note_emptied(x->origin, m);
-        if (r >= 0)
-                r = note_snapshot(x, dir, m);
+        r = note_emptied(x->origin, m) ?: note_snapshot(x, dir, m);
         if (r < 0)
                 return r;
         free(TAKE_PTR(m->reason));
@@ -328,6 +320,15 @@ static int finish(Rescue *x, const SessionMeta *m) {
         return 1;
 }
 
+static int move_cpu(const BlackBox *b, uint32_t cpu, SessionDir *dir, const SessionMeta *m) {
+        _cleanup_close_ int fd = instance_open_raw(&b->instance, cpu);
+        uint64_t n;
+
+        if (fd < 0)
+                return fd == -ENOENT ? 0 : fd;
+        return rescue_move_pages(fd, cpu, b->cpu_bytes / b->page_bytes + SPARE_PAGES, dir, m, &n);
+}
+
 static int rescue_origin(Rescue *x) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
@@ -350,7 +351,7 @@ static int rescue_origin(Rescue *x) {
         r = is_made ? disk_usage_recover(dir, m) : make_session(x, &dir, &m);
         for (size_t k = 0; r >= 0 && m->page_bytes == x->box.page_bytes && k < i->n_cpus; k++)
                 if (i->cpus[k].n_waiting > 0)
-                        r = rescue_move_cpu(&x->box, i->cpus[k].cpu, dir, m);
+                        r = move_cpu(&x->box, i->cpus[k].cpu, dir, m);
         if (r >= 0)
                 r = end_session(x, dir, m);
         return r < 0 ? r : finish(x, m);

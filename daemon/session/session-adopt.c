@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/process/journal.h"
-#include "daemon/record/reader.h"
 #include "daemon/session/session-private.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/upkeep/upkeep.h"
@@ -209,9 +208,7 @@ static int take_cpu(Session *s, const Live *live, size_t i, uint64_t *n_lost) {
         if (r >= 0 && tracer_was_quiesced(s->tracer))
                 r = add_gap(s, cpu, GAP_ROOTS_CHANGED, 0);
         if (r >= 0)
-                r = resume_counters(s, live, &s->meta->cpus[i]);
-        if (r >= 0)
-                r = reader_resume(reader);
+                r = resume_counters(s, live, &s->meta->cpus[i]) ?: reader_resume(reader);
         if (r < 0)
                 return r;
         recorder_read_account(s->recorder, i,
@@ -254,19 +251,14 @@ static int session_rebuild(Session *s, const char **why, char text[static WHY_MA
         }
         if (r < 0)
                 return r;
-        session_hear_tracer(s);
+        tracer_set_handler(s->tracer, session_on_quiesced, s);
         *why = read_live(s, &live, text) ?: changed;
-        r = session_take_cpus(s, &live);
-        if (r >= 0)
-                r = session_make_health(s);
+        r = session_take_cpus(s, &live) ?: session_make_health(s);
         for (size_t i = 0; r >= 0 && i < s->meta->n_cpus; i++)
                 health_resume(s->health, i, session_stored_ns(s, s->meta->cpus[i].cpu));
-        if (r >= 0)
-                r = tracer_read_clocks(s->tracer, &now);
-        if (r >= 0)
-                r = session_make_rotation(s, &now, 0);
-        if (r >= 0)
-                r = session_hold_all(s);
+        r = r ?: tracer_read_clocks(s->tracer, &now)
+                    ?: session_make_rotation(s, &now, 0)
+                    ?: session_hold_all(s);
         if (r < 0)
                 return r;
         recorder_set_held(s->recorder, s->meta->spec.in_kernel || s->meta->state == SESSION_ARMED);
@@ -278,10 +270,8 @@ static int session_rebuild(Session *s, const char **why, char text[static WHY_MA
 /* What it waits for is in the kernel still. */
 static int session_go_on_waiting(Session *s) {
         _cleanup_refusal_ Refusal refusal = {};
-        int r = session_make_triggers(s, false, &refusal);
+        int r = session_make_triggers(s, &refusal) ?: session_begin_triggers(s, true);
 
-        if (r == 0)
-                r = session_begin_triggers(s, true);
         if (r != 0)
                 return r > 0 ? -EBADMSG : r;
         /* A daemon that died between the two halves of a snapshot left it off. */

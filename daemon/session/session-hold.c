@@ -7,7 +7,6 @@
  */
 
 #include "base/log.h"
-#include "daemon/record/reader.h"
 #include "daemon/session/session-private.h"
 
 void session_hold_cpu(Session *s, const Reader *reader) {
@@ -94,8 +93,7 @@ void session_hold_let_go(Session *s) {
                 return;
         for (size_t i = 0; i < m->n_cpus && r >= 0; i++)
                 r = fdstore_remove(s->context->fdstore, m->id, m->cpus[i].cpu);
-        if (r >= 0)
-                r = fdstore_barrier(s->context->fdstore);
+        r = r ?: fdstore_barrier(s->context->fdstore);
         if (r < 0)
                 log_warning_errno(r,
                                   "The service manager does not let go of the descriptors of "

@@ -114,12 +114,12 @@ int session_admit_triggers(const Spec *spec, bool is_new, Refusal *refusal) {
 
 /* --- from the beginning to the end -------------------------------------------------------------- */
 
-int session_make_triggers(Session *s, bool is_new, Refusal *refusal) {
+int session_make_triggers(Session *s, Refusal *refusal) {
         const Spec *spec = &s->meta->spec;
         SessionTriggers *t = &s->triggers;
         Captures *c = &s->meta->captures;
         bool stops = false;
-        int r = session_admit_triggers(spec, is_new, refusal);
+        int r = session_admit_triggers(spec, s->meta->state == SESSION_NEW, refusal);
 
         for (; r == 0 && t->n < spec->triggers.n; t->n++) {
                 Rule *rule = &t->rules[t->n];

@@ -5,7 +5,6 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/unit.h"
-#include "daemon/record/reader.h"
 #include "daemon/session/session-private.h"
 
 #define KEEP_NS (10 * NSEC_PER_SEC)
@@ -93,15 +92,11 @@ int session_make_health(Session *s) {
 /* --- the tracer -------------------------------------------------------------------------------- */
 
 /* One that waits armed loses nothing, and nobody watches its files. */
-static void on_quiesced(uint64_t from_ns, uint64_t to_ns, void *userdata) {
+void session_on_quiesced(uint64_t from_ns, uint64_t to_ns, void *userdata) {
         Session *s = userdata;
 
         if (s->health && s->meta->state == SESSION_RECORDING)
                 health_note_quiesce(s->health, from_ns, to_ns);
-}
-
-void session_hear_tracer(Session *s) {
-        tracer_set_handler(s->tracer, on_quiesced, s);
 }
 
 /* --- what is hooked ---------------------------------------------------------------------------- */

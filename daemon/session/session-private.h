@@ -146,7 +146,8 @@ struct Session {
         Recorder *recorder;
         Rotation *rotation;
         Health *health;
-        StackCopier *stacks; /* NULL: none are copied */
+        StackCopier *stacks;    /* NULL: none are copied */
+        uint64_t stacks_groups; /* which control groups they are of */
         bool are_pipes_held; /* the service manager has copies of its descriptors */
         SessionSync sync;
         Guard guard;
@@ -245,6 +246,7 @@ int session_open_stacks(Session *s, Refusal *unused);
 void session_copy_stacks(Session *s, bool on);
 void session_copy_stacks_again(Session *s);
 void session_end_stacks(Session *s);
+void session_follow_groups(Session *s); /* also when it has others */
 /* Who joins is noticed, if tasks may, until before the tracer is switched off.  0 or -errno. */
 int session_follow_tasks(Session *s);
 void session_unfollow_tasks(Session *s);
@@ -302,7 +304,7 @@ void rule_end_listening(Rule *r);
 /* Its end was asked for while hooks changed: one that stayed may have switched recording on again. */
 void session_take_left_switches(Session *s);
 /* Before anything is programmed.  0, REFUSED, -errno. */
-int session_make_triggers(Session *s, bool is_new, Refusal *refusal);
+int session_make_triggers(Session *s, Refusal *refusal);
 /* Before recording is switched off for good: listens no more.  Not freed: a rule may be what ends the session. */
 void session_end_triggers(Session *s);
 /* Before the tracer is disarmed, which notifiers in use would hinder; never from within a trigger. */
@@ -351,8 +353,8 @@ int session_make_health(Session *s);
 int session_make_rotation(Session *s, const ClockTuple *now, uint64_t symbols_ns);
 /* When it may have been full before there was a daemon. */
 void session_on_recorder(void *userdata);
-/* Has the tracer say what concerns the session. */
-void session_hear_tracer(Session *s);
+/* A TracerQuiesced. */
+void session_on_quiesced(uint64_t from_ns, uint64_t to_ns, void *userdata);
 
 /* --- session-adopt.c --------------------------------------------------------------------------- */
 

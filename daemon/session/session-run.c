@@ -12,7 +12,6 @@
 #include "base/unit.h"
 #include "daemon/session/session-private.h"
 #include "daemon/upkeep/upkeep.h"
-#include "daemon/watch/watch.h"
 
 /* --- recording -------------------------------------------------------------------------------- */
 

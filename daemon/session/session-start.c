@@ -14,7 +14,6 @@
 #include "base/name.h"
 #include "daemon/session/session-private.h"
 #include "daemon/upkeep/upkeep.h"
-#include "daemon/watch/watch.h"
 #include "retention/boot-clock.h"
 
 /* --- refusals ---------------------------------------------------------------------------------- */
@@ -122,7 +121,7 @@ static int session_arm(Session *s, Refusal *refusal) {
         if (r > 0)
                 return r;
         s->meta->arm_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
-        session_hear_tracer(s);
+        tracer_set_handler(s->tracer, session_on_quiesced, s);
         session_enter(s, SESSION_ARMED, NULL);
         return 0;
 }
@@ -230,15 +229,10 @@ static int session_begin(Session *s, Refusal *refusal) {
         return session_admit_triggers(&s->meta->spec, true, refusal);
 }
 
-static int session_wait_for(Session *s, Refusal *refusal) {
-        return session_make_triggers(s, true, refusal);
-}
-
 static int (*const start_steps[])(Session *s, Refusal *refusal) = {
-        session_wait_for,  session_store_types,   session_store_symbols,
-        session_arm,       session_make_dir,      session_copy_tracing,
-        session_open_cpus, session_open_stacks,   session_store_symbols,
-        session_begin,
+        session_make_triggers, session_store_types,  session_store_symbols, session_arm,
+        session_make_dir,      session_copy_tracing, session_open_cpus,     session_open_stacks,
+        session_store_symbols, session_begin,
 };
 
 static void undo(Session *s) {

@@ -205,6 +205,7 @@ static void look_at_tasks(Session *s) {
                              "since are missing, and it is tried again",
                              origin_text(r));
         s->following.has_failed = r < 0;
+        session_follow_groups(s);
         after = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
         s->following.next_us = after + MAX(LOOK_GAP_MIN_US, LOOK_GAP_FACTOR * (after - before));
 }

@@ -5,7 +5,6 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "daemon/session/session-private.h"
-#include "daemon/watch/watch.h"
 #include "meta/brief.h"
 #include "retention/vacuum.h"
 
@@ -72,9 +71,8 @@ void session_look_at_silence(Session *s) {
         if (!s->tracer || tracer_is_held_up(s->tracer) || !silence_is_total(s->meta) ||
             instance_n_waiting(tracer_instance(s->tracer)) > 0)
                 return;
-        r = tracer_find_silence(s->tracer, s->meta, &found);
-        if (r >= 0)
-                r = silence_explain(&s->meta->silence, s->meta, &found);
+        r = tracer_find_silence(s->tracer, s->meta, &found)
+                    ?: silence_explain(&s->meta->silence, s->meta, &found);
         if (r < 0)
                 log_debug("session", "%s: why it is silent is not known: %s", s->meta->name,
                           origin_text(r));
@@ -180,7 +178,7 @@ int session_look_keep(Session *s, char **ret_foreign) {
 
         if (r == -ENOENT)
                 return KEEP_NOT; /* gone already */
-        return r < 0 ? r : keep_look(dir, s->meta, ret_foreign);
+        return r ?: keep_look(dir, s->meta, ret_foreign);
 }
 
 bool session_is_held(const Session *s) {

@@ -8,8 +8,6 @@
  * directory; afterwards only what session.json says.  States: daemon/session/session-private.h.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <systemd/sd-event.h>
 
 #include "base/cleanup.h"
@@ -216,15 +214,14 @@ int rescue_run(Controller *c, Store *store);
 /* --- the pages of one CPU, from the black box into segments of a session (rescue-pages.c) ------------ */
 
 /*
- * rescue_move_cpu() - read what @b has of a CPU
- * @m: whose id and page size the segment has
+ * rescue_move_pages() - read what a CPU has, @max_pages at most
+ * @raw_fd: gives pages as trace_pipe_raw does; borrowed
+ * @m:      whose id and page size the segment has
  *
  * One segment more than there is in @dir, closed and synced, of the pages that no other has.  As many are read as the
  * buffer can hold, and a few; of a page that is damaged all bytes that came are kept, for readers to say so.
  * Return: 0 or -errno.
  */
-int rescue_move_cpu(const BlackBox *b, uint32_t cpu, SessionDir *dir, const SessionMeta *m);
-/* The same from any descriptor that gives pages as trace_pipe_raw does (borrowed): for tests. */
 int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *dir,
                       const SessionMeta *m, uint64_t *ret_n_pages);
 

@@ -12,10 +12,8 @@
  */
 
 #include <fcntl.h>
-#include <stdbool.h>
 
 #include "base/array.h"
-#include "base/buf.h"
 #include "base/io.h"
 #include "daemon/process/background.h"
 #include "daemon/symbols/kernel-symbols.h"
@@ -80,15 +78,12 @@ static bool is_stored(int symbols_fd, const char *hash) {
 /* Whether the store has what it should, for the modules of now. */
 static int is_current(const KernelSymbols *k, int proc_fd, int symbols_fd) {
         _cleanup_free_ char *modules = NULL;
-        int r;
 
         if (!k->modules)
                 return 0;
-        r = kernel_modules_read(proc_fd, "modules", &modules);
-        if (r < 0)
-                return r;
-        return streq(k->modules, modules) && is_stored(symbols_fd, k->names.symbols) &&
-               is_stored(symbols_fd, k->names.modules);
+        return kernel_modules_read(proc_fd, "modules", &modules)
+                       ?: streq(k->modules, modules) && is_stored(symbols_fd, k->names.symbols) &&
+                                  is_stored(symbols_fd, k->names.modules);
 }
 
 bool kernel_symbols_are_current(const KernelSymbols *k, int symbols_fd) {
@@ -133,14 +128,12 @@ static int read_and_store(const KernelSymbols *k, int proc_fd, int symbols_fd, c
         _cleanup_free_ char *text = NULL;
         _cleanup_buf_ Buf list = BUF_INIT;
         size_t n;
-        int r = kernel_modules_read(proc_fd, "modules", ret_modules);
+        int r = kernel_modules_read(proc_fd, "modules", ret_modules)
+                        ?: read_build_id(sys_fd, "kernel/notes", ret->build_id)
+                        ?: add_build_ids(sys_fd, *ret_modules, &list)
+                        ?: file_read(proc_fd, kernel_symbols_path("kallsyms"), &text, &n,
+                                     SYMBOL_FILE_MAX);
 
-        if (r >= 0)
-                r = read_build_id(sys_fd, "kernel/notes", ret->build_id);
-        if (r >= 0)
-                r = add_build_ids(sys_fd, *ret_modules, &list);
-        if (r >= 0)
-                r = file_read(proc_fd, kernel_symbols_path("kallsyms"), &text, &n, SYMBOL_FILE_MAX);
         if (r < 0)
                 return r;
         if (!kernel_symbols_have_addresses(text))
@@ -267,9 +260,8 @@ int kernel_types_read(int root_fd, Buf *b) {
 
         if (r < 0)
                 return r == -ENOENT ? KERNEL_TYPES_E_NONE : r;
-        r = file_read(root_fd, "proc/modules", &modules, NULL, MODULES_MAX);
-        if (r >= 0)
-                r = strv_split(&lines, modules, "\n");
+        r = file_read(root_fd, "proc/modules", &modules, NULL, MODULES_MAX)
+                    ?: strv_split(&lines, modules, "\n");
         if (r < 0 && r != -ENOENT)
                 return r;
         for (size_t i = lines.n; i-- > 0;) {
@@ -284,7 +276,7 @@ int kernel_types_read(int root_fd, Buf *b) {
 
 int kernel_types_store(int root_fd, int symbols_fd, char ret_hash[static SYMBOL_HASH_CHARS + 1]) {
         _cleanup_buf_ Buf b = BUF_INIT;
-        int r = kernel_types_read(root_fd, &b);
 
-        return r == 0 ? symbol_file_store(symbols_fd, b.data, b.n_data, ret_hash) : r;
+        return kernel_types_read(root_fd, &b)
+                       ?: symbol_file_store(symbols_fd, b.data, b.n_data, ret_hash);
 }

@@ -55,27 +55,23 @@ static const ControlName names[] = {
         { "set_event_notrace_pid", CONTROL_EVENT_PIDS, "" },
         { "enable", CONTROL_SWITCH, "" },
         { "filter", CONTROL_EVENT_FILTER, "" },
+        { NULL, CONTROL_VALUE, "" }, /* any other */
 };
 
 static const ControlName *find_name(const char *path) {
-        const char *name = basename(path);
+        const ControlName *n = names;
 
-        for (size_t i = 0; i < ELEMENTSOF(names); i++)
-                if (streq(names[i].name, name))
-                        return &names[i];
-        return NULL;
+        while (n->name && !streq(n->name, basename(path)))
+                n++;
+        return n;
 }
 
 static ControlKind kind_of(const char *path) {
-        const ControlName *n = find_name(path);
-
-        return n ? n->kind : CONTROL_VALUE;
+        return find_name(path)->kind;
 }
 
 const char *control_shown_empty(const char *path) {
-        const ControlName *n = find_name(path);
-
-        return n ? n->empty : "";
+        return find_name(path)->empty;
 }
 
 static bool kind_is_list(ControlKind kind) {
@@ -199,9 +195,8 @@ int control_read(int tracefs_fd, const char *path, char **ret) {
 
 int control_read_list(int tracefs_fd, const char *path, Strv *ret) {
         _cleanup_free_ char *text = NULL;
-        int r = control_read(tracefs_fd, path, &text);
 
-        return r < 0 ? r : strv_split(ret, text, "\n");
+        return control_read(tracefs_fd, path, &text) ?: strv_split(ret, text, "\n");
 }
 
 int control_read_tasks(int tracefs_fd, const char *path, Strv *ret) {
@@ -266,24 +261,14 @@ static bool list_equal(const char *a, const char *b) {
 }
 
 bool control_equal(const char *path, const char *a, const char *b) {
-        switch (kind_of(path)) {
-        case CONTROL_SIZE:
+        ControlKind kind = kind_of(path);
+
+        if (kind == CONTROL_SIZE)
                 return strtoul(size_skip(a), NULL, 10) == strtoul(size_skip(b), NULL, 10) &&
                        (*a == 'X') == (*b == 'X');
-        case CONTROL_MASK:
+        if (kind == CONTROL_MASK)
                 return mask_equal(a, b);
-        case CONTROL_LIST:
-        case CONTROL_PIDS:
-        case CONTROL_EVENT_PIDS:
-        case CONTROL_FILTER:
-                return list_equal(a, b);
-        case CONTROL_VALUE:
-        case CONTROL_CHOICE:
-        case CONTROL_SWITCH:
-        case CONTROL_EVENT_FILTER:
-                break;
-        }
-        return streq(a, b);
+        return kind_is_list(kind) ? list_equal(a, b) : streq(a, b);
 }
 
 /* One word, one newline, one write(). */
@@ -363,7 +348,7 @@ static int write_all(int tracefs_fd, const char *path, const char *value, Strv *
         r = kind_is_list(kind) ? write_each(fd, path, value, skipped, pace)
                                : write_word(fd, path, value, n_value(kind, value));
         k = spawn_close(fd);
-        return r != 0 ? r : k;
+        return r ?: k;
 }
 
 int control_restore(int tracefs_fd, const char *path, const char *value, Strv *skipped) {
@@ -389,7 +374,7 @@ int control_write_paced(int tracefs_fd, const char *path, const char *value, Con
 static int change_list(int tracefs_fd, const char *path, const Strv *words, bool removes) {
         int fd, r = control_prepare(tracefs_fd, path, words, removes, &fd), k = control_install(fd);
 
-        return r < 0 ? r : k;
+        return r ?: k;
 }
 
 int control_append(int tracefs_fd, const char *path, const Strv *words) {

@@ -72,9 +72,7 @@ static int open_own(int dir_fd, const char *name) {
 }
 
 static int make_own(const char *path) {
-        int r = dir_make(AT_FDCWD, path, DIR_MODE);
-
-        return r < 0 ? r : open_own(AT_FDCWD, path);
+        return dir_make(AT_FDCWD, path, DIR_MODE) ?: open_own(AT_FDCWD, path);
 }
 
 const char *ledger_dir_root(void) {
@@ -117,8 +115,7 @@ static int open_dirs(LedgerDir *d, const char *store) {
         if (fd < 0)
                 return fd;
         safe_close(fd);
-        r = text_format(&d->path, "%s/%s", ledger_dir_root(), name);
-        return r < 0 ? r : make_own(d->path);
+        return text_format(&d->path, "%s/%s", ledger_dir_root(), name) ?: make_own(d->path);
 }
 
 static void close_all(LedgerDir *d) {
@@ -181,12 +178,10 @@ static int list_others(int fd, Strv *ret) {
 static int open_other(int fd, const char *store) {
         _cleanup_close_ int ledgers_fd = dir_open(fd, "..");
         _cleanup_free_ char *name = NULL;
-        int r;
 
         if (ledgers_fd < 0)
                 return ledgers_fd;
-        r = name_of(store, &name);
-        return r < 0 ? r : open_own(ledgers_fd, name);
+        return name_of(store, &name) ?: open_own(ledgers_fd, name);
 }
 
 /* --- its content ------------------------------------------------------------------------------ */
@@ -286,8 +281,7 @@ static int parse(Ledger *l, const char *text, const char *owner) {
                 return 0;
         }
         json_array_foreach (json_object_get(root, "records"), i, record)
-                if (r >= 0)
-                        r = parse_record(l, record, owner);
+                r = r ?: parse_record(l, record, owner);
         return r;
 }
 

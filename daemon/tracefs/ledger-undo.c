@@ -39,11 +39,10 @@ static int stop_tracer(const Tracefs *fs, const char *dir) {
 
         if (r == -ENOENT || (r >= 0 && !streq(tracer, "function_graph")))
                 return 0;
-        if (r >= 0)
-                r = control_read(fs->fd, on_path, &on);
+        r = r ?: control_read(fs->fd, on_path, &on);
         if (r >= 0 && !streq(on, "0"))
                 r = control_write(fs->fd, on_path, "0");
-        return r < 0 ? r : ledger_switch_off(fs, tracer_path);
+        return r ?: ledger_switch_off(fs, tracer_path);
 }
 
 /*
@@ -114,8 +113,7 @@ static int undo_line(const Ledger *l, const LedgerRecord *e, Strv *warnings, siz
         char *line = ledger_line_out(e);
         int r = line ? strv_take(&lines, line) : -ENOMEM;
 
-        if (r >= 0)
-                r = BACKGROUND_CALL(UNTIL_NOT_BUSY(21, control_append(l->fs->fd, e->file, &lines)));
+        r = r ?: BACKGROUND_CALL(UNTIL_NOT_BUSY(21, control_append(l->fs->fd, e->file, &lines)));
         *n += r >= 0;
         return r == -ENOENT || r == -ENODEV || r == -EINVAL || r == -ESRCH ? 0 : r;
 }

@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
 #include "base/log.h"
 #include "daemon/process/background.h"
 #include "daemon/process/thread.h"
@@ -111,14 +110,11 @@ static int read_new(const Tracefs *fs, const char *name, char **ret) {
 /* What @s leaves of a list that says @now. */
 static int change_list(const PlanStep *s, const char *now, char **ret) {
         _cleanup_strv_ Strv words = {}, change = {}, sorted = {}, rest = {};
-        int r = strv_split(&words, now, "\n");
+        int r = strv_split(&words, now, "\n")
+                        ?: strv_split(&change, s->value, "\n")
+                        ?: strv_copy_sorted(&sorted, &change)
+                        ?: strv_pick(&rest, &words, &sorted, false);
 
-        if (r >= 0)
-                r = strv_split(&change, s->value, "\n");
-        if (r >= 0)
-                r = strv_copy_sorted(&sorted, &change);
-        if (r >= 0)
-                r = strv_pick(&rest, &words, &sorted, false);
         if (r >= 0 && s->kind != PLAN_REMOVE)
                 r = strv_extend(&rest, &change);
         if (r < 0)
@@ -176,9 +172,8 @@ static int save_sizes_by_cpu(const Plan *p, const char *owner) {
                 const char *file = TRACEFS_PATH("per_cpu/cpu%u/buffer_size_kb", cpus[i]);
                 _cleanup_free_ char *value = NULL;
 
-                r = control_read(p->fs->fd, file, &value);
-                if (r >= 0)
-                        r = ledger_add(p->ledger, owner, LEDGER_FILE, file, value);
+                r = control_read(p->fs->fd, file, &value)
+                            ?: ledger_add(p->ledger, owner, LEDGER_FILE, file, value);
         }
         return r;
 }
@@ -228,8 +223,7 @@ int plan_add_text(Plan *p, const char *owner, const char *file, const char *valu
                         r = ledger_claim(p->ledger, owner, LEDGER_FILE, file, now,
                                          tells_whose(file) ? value : NULL);
         }
-        if (r >= 0)
-                r = plan_step(p, PLAN_SET, file, now, value, text);
+        r = r ?: plan_step(p, PLAN_SET, file, now, value, text);
         if (r >= 0)
                 p->steps[p->n - 1].is_new = find_in_new(p, resolve(p, file)) != NULL;
         return r;
@@ -240,13 +234,10 @@ int plan_make_dir(Plan *p, const char *dir, const char **ret_file) {
         int r;
 
         *ret_file = "the ledger";
-        r = ledger_add(p->ledger, p->session, LEDGER_INSTANCE, dir, NULL);
-        if (r >= 0)
-                r = plan_step(p, PLAN_MKDIR, dir, NULL, NULL, NULL);
-        if (r >= 0)
-                r = ledger_commit(p->ledger);
-        if (r >= 0)
-                r = plan_apply(p, ret_file);
+        r = ledger_add(p->ledger, p->session, LEDGER_INSTANCE, dir, NULL)
+                    ?: plan_step(p, PLAN_MKDIR, dir, NULL, NULL, NULL)
+                    ?: ledger_commit(p->ledger)
+                    ?: plan_apply(p, ret_file);
         if (r == -EEXIST && is_new && streq(*ret_file, dir)) { /* somebody else's */
                 ledger_drop(p->ledger, p->session, dir, NULL);
                 ledger_shorten(p->ledger);
@@ -256,14 +247,12 @@ int plan_make_dir(Plan *p, const char *dir, const char **ret_file) {
 
 int plan_append(Plan *p, const char *file, const Strv *words) {
         _cleanup_free_ char *text = strv_join(words, "\n"), *now = NULL;
-        int r;
 
         if (!text)
                 return -ENOMEM;
         if (words->n == 0)
                 return 0;
-        r = plan_read(p, file, &now);
-        return r < 0 ? r : plan_step(p, PLAN_APPEND, file, now, text, NULL);
+        return plan_read(p, file, &now) ?: plan_step(p, PLAN_APPEND, file, now, text, NULL);
 }
 
 /* --- applying --------------------------------------------------------------------------------- */
@@ -302,10 +291,8 @@ static int write_and_look(const PlanStep *s, const Plan *p, const char *text) {
 /* What a list lacks, unless not all of it is shown, and has too much. */
 static int compare(const PlanStep *s, const Tracefs *fs, Strv *ret_lacks, Strv *ret_has) {
         _cleanup_strv_ Strv now = {}, wanted = {};
-        int r = control_read_list(fs->fd, s->file, &now);
+        int r = control_read_list(fs->fd, s->file, &now) ?: strv_split(&wanted, s->value, "\n");
 
-        if (r >= 0)
-                r = strv_split(&wanted, s->value, "\n");
         strv_sort_unique(&now);
         strv_sort_unique(&wanted);
         if (r >= 0 && control_n_unshown(&now) == 0)
@@ -325,7 +312,7 @@ static int mend(const PlanStep *s, const Tracefs *fs) {
                 r = control_append(fs->fd, s->file, &lacks);
         if (r >= 0 && has.n > 0)
                 r = control_remove(fs->fd, s->file, &has);
-        return r < 0 ? r : look(s, fs);
+        return r ?: look(s, fs);
 }
 
 int plan_explain(const Plan *p, const char *file, char **ret) {
@@ -445,10 +432,9 @@ int plan_put_line(Plan *p, const char *file, const char *line) {
         _cleanup_plan_ Plan own = PLAN_INIT(p->ledger, p->session);
         bool is_new = !ledger_record_of(p->ledger, p->session, LEDGER_LINE, file, line);
         const char *failed;
-        int r = ledger_add(p->ledger, p->session, LEDGER_LINE, file, line);
+        int r = ledger_add(p->ledger, p->session, LEDGER_LINE, file, line)
+                        ?: plan_step(p->is_dry ? p : &own, PLAN_LINE, file, NULL, line, NULL);
 
-        if (r >= 0)
-                r = plan_step(p->is_dry ? p : &own, PLAN_LINE, file, NULL, line, NULL);
         if (r < 0 || p->is_dry)
                 return r;
         r = ledger_commit(p->ledger);

@@ -87,21 +87,15 @@ static int list_value(const Ledger *l, const LedgerRecord *e, const char *now, u
         _cleanup_strv_ Strv words = {}, sorted = {}, set = {}, roots = {}, ours = {}, old = {},
                             back = {}, added = {};
         bool is_ours = true, has_ours = false, has_new = false, is_written;
-        int r = strv_split(&words, now, "\n");
+        int r = strv_split(&words, now, "\n")
+                        ?: strv_copy_sorted(&sorted, &words)
+                        ?: split_sorted(&set, e->set)
+                        ?: find_roots(l, e->file, &roots)
+                        ?: strv_copy(&ours, &set)
+                        ?: strv_extend(&ours, &roots);
 
-        if (r >= 0)
-                r = strv_copy_sorted(&sorted, &words);
-        if (r >= 0)
-                r = split_sorted(&set, e->set);
-        if (r >= 0)
-                r = find_roots(l, e->file, &roots);
-        if (r >= 0)
-                r = strv_copy(&ours, &set);
-        if (r >= 0)
-                r = strv_extend(&ours, &roots);
         strv_sort_unique(&ours);
-        if (r >= 0)
-                r = split_sorted(&old, e->old);
+        r = r ?: split_sorted(&old, e->old);
         for (size_t i = 0; r >= 0 && i < words.n; i++) {
                 const char *word = words.items[i];
 
@@ -128,9 +122,7 @@ static int list_value(const Ledger *l, const LedgerRecord *e, const char *now, u
                         return say(ret, e->old, 0);
         if (added.n == 0)
                 return say(ret, e->old, 0);
-        r = strv_split(&back, e->old, "\n");
-        if (r >= 0)
-                r = strv_pick(&back, &added, &old, false);
+        r = strv_split(&back, e->old, "\n") ?: strv_pick(&back, &added, &old, false);
         if (r < 0)
                 return r;
         *ret = strv_join(&back, "\n");

@@ -14,7 +14,6 @@
 
 #include <tracefs.h>
 
-#include "base/array.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
@@ -234,16 +233,16 @@ int tracefs_empty(const Tracefs *fs, const char *dir) {
 
 int tracefs_read_words(const Tracefs *fs, const char *path, const char *separators, Strv *ret) {
         _cleanup_free_ char *text = NULL;
-        int r = file_read(fs->fd, path, &text, NULL, CONTROL_MAX_BYTES);
 
-        return r < 0 ? r : strv_split(ret, text, separators);
+        return file_read(fs->fd, path, &text, NULL, CONTROL_MAX_BYTES)
+                       ?: strv_split(ret, text, separators);
 }
 
 int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer) {
         _cleanup_strv_ Strv words = {};
-        int r = tracefs_read_words(fs, TRACEFS_PATH("%savailable_tracers", dir), " \n", &words);
 
-        return r < 0 ? r : strv_contains(&words, tracer);
+        return tracefs_read_words(fs, TRACEFS_PATH("%savailable_tracers", dir), " \n", &words)
+                       ?: strv_contains(&words, tracer);
 }
 
 int tracefs_read_header_page(const Tracefs *fs, const char *dir, char **ret, size_t *ret_n) {
@@ -342,21 +341,15 @@ static int add_holder(const Tracefs *fs, const char *dir, const char *pid, Strv 
 
 static int find_pipe_holders(const Tracefs *fs, const char *dir, Strv *ret) {
         _cleanup_(closedirp) DIR *d = NULL;
-        struct dirent *e;
-        int r;
+        const char *pid;
+        int r = 0;
 
         if (dir_list(&d, dir_open(fs->root_fd, "proc")) < 0)
                 return 0;
-        while ((e = readdir(d))) {
-                uint64_t pid;
-
-                if (parse_u64(e->d_name, INT32_MAX, &pid) < 0 || (pid_t) pid == getpid())
-                        continue;
-                r = add_holder(fs, dir, e->d_name, ret);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        while (r >= 0 && (pid = dir_next_number(d)))
+                if (atoi(pid) != getpid())
+                        r = add_holder(fs, dir, pid, ret);
+        return r;
 }
 
 /* Any user may have as many descriptors as he likes. */

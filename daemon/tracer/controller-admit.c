@@ -58,32 +58,24 @@ static int admit_triggers(const Controller *c, const Spec *spec, Refusal *refusa
 static int admit_spec(const Controller *c, const SessionMeta *m, const MemoryUse *use, Admission *a,
                       Refusal *refusal) {
         const Spec *spec = &m->spec;
-        int r = admit_names(&c->functions, spec, &a->roots, &a->notrace, refusal);
+        int r = admit_names(&c->functions, spec, &a->roots, &a->notrace, refusal)
+                        ?: admit_together(spec, &a->roots, &a->notrace, refusal)
+                        ?: admit_capabilities(&c->fs, spec, refusal);
 
-        if (r == 0)
-                r = admit_together(spec, &a->roots, &a->notrace, refusal);
-        if (r == 0)
-                r = admit_capabilities(&c->fs, spec, refusal);
         for (ValueKind k = 0; r == 0 && k < _VALUE_KIND_N; k++)
                 r = value_probe_choose(k, &c->functions, &c->fs, spec, &a->roots, &a->values[k],
                                        &a->warnings, refusal);
-        if (r == 0)
-                r = admit_triggers(c, spec, refusal);
-        if (r == 0)
-                r = admit_cpus(&c->fs, spec, refusal);
-        if (r == 0)
-                r = admit_clock(&c->fs, spec, refusal);
-        if (r == 0)
-                r = admit_stack_copies(spec, refusal);
+        r = r ?: admit_triggers(c, spec, refusal)
+                    ?: admit_cpus(&c->fs, spec, refusal)
+                    ?: admit_clock(&c->fs, spec, refusal)
+                    ?: admit_stack_copies(spec, refusal);
         if (r == 0 && a->is_dry && spec->stack_bytes > 0)
                 r = strv_add(&a->warnings,
                              "stacks are copied by perf events on the probes of roots: no files of "
                              "tracefs, and they end with ftraced");
-        if (r == 0)
-                r = admit_events(&c->fs, spec, refusal);
-        if (r == 0)
-                r = admit_processes(&c->fs, spec, &a->threads, &a->warnings, refusal);
-        return r == 0 ? memory_admit(&c->fs, spec, use, refusal) : r;
+        return r ?: admit_events(&c->fs, spec, refusal)
+                       ?: admit_processes(&c->fs, spec, &a->threads, &a->warnings, refusal)
+                       ?: memory_admit(&c->fs, spec, use, refusal);
 }
 
 /* Who or what is in the way.  Short questions, in which nobody leaves. */
@@ -103,14 +95,11 @@ static int admit_now(Controller *c, const SessionMeta *m, Admission *a, Refusal 
         if (!a->has_instances && c->arbiter.n > 0)
                 return refuse_held(c->arbiter.claims[0], NULL, m->spec.depth, refusal);
         if (c->has_instances < 0 && !a->is_dry) {
-                r = controller_refuse_ledger(c, c->has_instances, refusal);
-                return r ?: c->has_instances;
+                return controller_refuse_ledger(c, c->has_instances, refusal) ?: c->has_instances;
         }
-        r = admit_markers(&c->fs, &m->spec, m->name, a->has_instances, refusal);
-        if (r == 0)
-                r = controller_admit_filter(c, refusal);
-        if (r == 0)
-                r = controller_own_dirs(c, &ours);
+        r = admit_markers(&c->fs, &m->spec, m->name, a->has_instances, refusal)
+                    ?: controller_admit_filter(c, refusal)
+                    ?: controller_own_dirs(c, &ours);
         if (r == 0 && m->spec.black_box)
                 r = black_box_admit(&c->fs, &ours, a->force, refusal);
         if (r != 0)
@@ -126,11 +115,9 @@ static int admit_now(Controller *c, const SessionMeta *m, Admission *a, Refusal 
 
 /* How the lists of functions are written.  With what is the task's alone, and the functions, as admit_spec(). */
 static int shorten(const Controller *c, const Spec *spec, Admission *a) {
-        int r = functions_shorten(&c->functions, &a->roots, &spec->functions, &a->root_words);
-
-        return r < 0 ? r
-                     : functions_shorten(&c->functions, &a->notrace, &spec->notrace,
-                                         &a->notrace_words);
+        return functions_shorten(&c->functions, &a->roots, &spec->functions, &a->root_words)
+                       ?: functions_shorten(&c->functions, &a->notrace, &spec->notrace,
+                                            &a->notrace_words);
 }
 
 /* The kernel compares all its functions with each word: these take it seconds. */
@@ -169,7 +156,7 @@ static int leave_handlers_out(const Controller *c, const Spec *spec, Admission *
         strv_sort_unique(&a->notrace);
         strv_done(&a->root_words);
         strv_done(&a->notrace_words);
-        return r < 0 ? r : BACKGROUND_CALL(shorten(c, spec, a));
+        return r ?: BACKGROUND_CALL(shorten(c, spec, a));
 }
 
 static int ask(Controller *c, const SessionMeta *m, Admission *a, Refusal *refusal) {
@@ -190,17 +177,14 @@ static int ask(Controller *c, const SessionMeta *m, Admission *a, Refusal *refus
         a->asked_ns = now_ns(CLOCK_MONOTONIC);
         r = BACKGROUND_CALL(admit_spec(c, m, &use, a, refusal));
         strv_sort_unique(&a->notrace);
-        if (r == 0)
-                r = BACKGROUND_CALL(shorten(c, &m->spec, a));
-        if (r == 0)
-                r = admit_words(m, a, refusal);
-        if (r == 0)
-                r = admit_now(c, m, a, refusal);
-        return r == 0 ? leave_handlers_out(c, &m->spec, a) : r;
+        return r ?: BACKGROUND_CALL(shorten(c, &m->spec, a))
+                       ?: admit_words(m, a, refusal)
+                       ?: admit_now(c, m, a, refusal)
+                       ?: leave_handlers_out(c, &m->spec, a);
 }
 
-int controller_ask(Controller *c, Admission **ret, const SessionMeta *m, bool force, bool is_dry,
-                   Refusal *refusal) {
+int controller_admit(Controller *c, Admission **ret, const SessionMeta *m, bool force, bool is_dry,
+                     Refusal *refusal) {
         _cleanup_(admission_freep) Admission *a = NEW(Admission, .force = force, .is_dry = is_dry);
         int r;
 
@@ -211,11 +195,6 @@ int controller_ask(Controller *c, Admission **ret, const SessionMeta *m, bool fo
         if (r == 0)
                 *ret = TAKE_PTR(a);
         return r;
-}
-
-int controller_admit(Controller *c, Admission **ret, const SessionMeta *m, bool force,
-                     Refusal *refusal) {
-        return controller_ask(c, ret, m, force, false, refusal);
 }
 
 int admission_renew(Admission *a, Controller *c, const SessionMeta *m, Refusal *refusal) {

@@ -6,7 +6,6 @@
  * it ends": the ledger knows the way back whatever became of the session.
  */
 
-#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 /* True if the ledger holds what arming @m put there first and disarming takes out last. */

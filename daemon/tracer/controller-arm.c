@@ -35,19 +35,14 @@ static int plan_shared(const Tracer *t, Plan *p, const SessionMeta *m, const Adm
         (void) snprintf(depth, sizeof(depth), "%llu", (unsigned long long) m->spec.depth);
         (void) snprintf(thresh, sizeof(thresh), "%llu",
                         (unsigned long long) t->claim->values.thresh_us);
-        r = plan_add(p, LEDGER_SHARED, "tracing_thresh", thresh);
-        if (r >= 0)
-                r = plan_add(p, LEDGER_SHARED, "max_graph_depth", depth);
-        if (r >= 0)
-                r = plan_names(p, GRAPH_NOTRACE, &t->claim->notrace, &a->notrace_words);
-        if (r >= 0)
-                r = plan_names(p, GRAPH_FUNCTION, &t->claim->roots, &a->root_words);
+        r = plan_add(p, LEDGER_SHARED, "tracing_thresh", thresh)
+                    ?: plan_add(p, LEDGER_SHARED, "max_graph_depth", depth)
+                    ?: plan_names(p, GRAPH_NOTRACE, &t->claim->notrace, &a->notrace_words)
+                    ?: plan_names(p, GRAPH_FUNCTION, &t->claim->roots, &a->root_words);
         /* Kept even if it is the same by chance: the next session will add to it. */
-        if (r >= 0)
-                r = control_read(p->fs->fd, GRAPH_FUNCTION, &now);
-        if (r >= 0)
-                r = ledger_claim(p->ledger, LEDGER_SHARED, LEDGER_FILE, GRAPH_FUNCTION, now, roots);
-        return r;
+        return r ?: control_read(p->fs->fd, GRAPH_FUNCTION, &now)
+                       ?: ledger_claim(p->ledger, LEDGER_SHARED, LEDGER_FILE, GRAPH_FUNCTION, now,
+                                       roots);
 }
 
 int tracer_make_values(Tracer *t, Plan *p, const SessionMeta *m, Admission *a, Refusal *refusal) {
@@ -57,13 +52,10 @@ int tracer_make_values(Tracer *t, Plan *p, const SessionMeta *m, Admission *a, R
         for (ValueKind k = 0; r == 0 && k < _VALUE_KIND_N; k++)
                 r = value_probe_make(k, p, &t->c->functions, &a->values[k], &m->spec,
                                      &a->value_events, &a->warnings, refusal);
-        if (r == 0)
-                r = value_probe_make_owners(p, &t->c->functions, &m->spec, &a->value_events,
-                                            &a->warnings);
-        if (r == 0)
-                r = value_probe_make_maps(p, &t->c->functions, &m->spec, &a->value_events,
-                                          &a->warnings);
-        return r;
+        return r ?: value_probe_make_owners(p, &t->c->functions, &m->spec, &a->value_events,
+                                            &a->warnings)
+                       ?: value_probe_make_maps(p, &t->c->functions, &m->spec, &a->value_events,
+                                                &a->warnings);
 }
 
 int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
@@ -102,29 +94,24 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                         .not_hooked = &a->not_hooked,
                         .hooks = t->waits ? &a->waiting : &a->lean.hooks,
                         .args = spec_asks_for_args(&m->spec) });
-        if (r >= 0)
-                r = event_set_plan(&m->spec, &a->threads, &t->instance, p);
-        if (r >= 0)
-                r = value_probe_plan(p, &t->instance, &m->spec, &a->value_events);
+        r = r ?: event_set_plan(&m->spec, &a->threads, &t->instance, p)
+                    ?: value_probe_plan(p, &t->instance, &m->spec, &a->value_events);
         if (r >= 0 && c->arbiter.n == 1)
                 r = plan_shared(t, p, m, a);
         if (r < 0)
                 return r;
 
         *ret_file = "the ledger";
-        r = controller_note_roots(p->ledger, &t->claim->roots);
-        if (r >= 0)
-                r = ledger_commit(p->ledger);
-        if (r >= 0)
-                r = plan_apply(p, ret_file);
+        r = controller_note_roots(p->ledger, &t->claim->roots)
+                    ?: ledger_commit(p->ledger)
+                    ?: plan_apply(p, ret_file);
         if (r >= 0)
                 tracer_know_hooks(t, p, 0);
         if (r >= 0 && c->arbiter.n > 1) {
                 *ret_file = GRAPH_FUNCTION;
                 r = tracer_add_roots(t, p);
         }
-        if (r >= 0)
-                r = instance_start(&t->instance, p, ret_file);
+        r = r ?: instance_start(&t->instance, p, ret_file);
         ledger_mark(p->ledger);
         ledger_shorten(p->ledger);
         return r;
@@ -213,24 +200,16 @@ int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
         int r;
 
         r = clock ? text_replace(&name, t->instance.name) : -ENOMEM;
-        if (r >= 0)
-                r = tracefs_read_page_bytes(&t->c->fs, t->instance.dir, &page_bytes);
+        r = r ?: tracefs_read_page_bytes(&t->c->fs, t->instance.dir, &page_bytes);
         if (r >= 0 && (page_bytes < PAGE_BYTES_MIN || page_bytes > PAGE_BYTES_MAX))
                 r = -EBADMSG;
-        if (r >= 0)
-                r = tracefs_get_cpus(&t->c->fs, &cpus, &n);
-        if (r >= 0)
-                r = arbiter_neighbours(&t->c->arbiter, t->claim, &neighbours);
-        if (r >= 0)
-                r = strv_copy(&new_roots, &a->roots);
-        if (r >= 0)
-                r = strv_copy(&new_notrace, &a->notrace);
-        if (r >= 0)
-                r = strv_copy(&values, &a->value_events);
-        if (r >= 0)
-                r = lean_choice_tell(&a->lean, m);
-        if (r >= 0)
-                r = strv_extend(&m->warnings, &a->warnings);
+        r = r ?: tracefs_get_cpus(&t->c->fs, &cpus, &n)
+                    ?: arbiter_neighbours(&t->c->arbiter, t->claim, &neighbours)
+                    ?: strv_copy(&new_roots, &a->roots)
+                    ?: strv_copy(&new_notrace, &a->notrace)
+                    ?: strv_copy(&values, &a->value_events)
+                    ?: lean_choice_tell(&a->lean, m)
+                    ?: strv_extend(&m->warnings, &a->warnings);
         if (r < 0)
                 return r;
 
@@ -334,12 +313,10 @@ static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, Admissi
 
         if (!t)
                 return -ENOMEM;
-        r = tracer_init(t, m, a, refusal);
-        if (r == 0)
-                r = warn_of_size(t, m, &a->warnings);
-        if (r == 0)
-                r = hooks_for_waiting(&c->functions, m, &a->roots, &a->lean.hooks, &a->waiting,
-                                      &t->waits);
+        r = tracer_init(t, m, a, refusal)
+                    ?: warn_of_size(t, m, &a->warnings)
+                    ?: hooks_for_waiting(&c->functions, m, &a->roots, &a->lean.hooks, &a->waiting,
+                                         &t->waits);
         if (r != 0) {
                 tracer_free(t);
                 return r;
@@ -353,15 +330,12 @@ static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, Admissi
 int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission *a,
                    Refusal *refusal) {
         LeanQuestion q = controller_lean_question(c, &m->spec, &a->roots, &a->notrace);
-        int r = BACKGROUND_CALL(lean_choose(&a->lean, &q, &a->warnings, refusal));
 
-        if (r == 0)
-                r = warn_of_addresses(c, &a->warnings);
-        if (r == 0)
-                r = warn_of_clock(c, m, &a->warnings);
-        if (r == 0)
-                r = controller_leave_clock_readers_out(c, &a->not_hooked, &a->warnings);
-        return r == 0 ? tracer_new(c, ret, m, a, refusal) : r;
+        return BACKGROUND_CALL(lean_choose(&a->lean, &q, &a->warnings, refusal))
+                       ?: warn_of_addresses(c, &a->warnings)
+                       ?: warn_of_clock(c, m, &a->warnings)
+                       ?: controller_leave_clock_readers_out(c, &a->not_hooked, &a->warnings)
+                       ?: tracer_new(c, ret, m, a, refusal);
 }
 
 bool controller_progress(const Controller *c, uint64_t *ret_done, uint64_t *ret_total) {
@@ -377,19 +351,15 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Re
         int r, k;
 
         background_settle(c->background);
-        r = admission_renew(a, c, m, refusal);
-        if (r == 0)
-                r = tracer_prepare(c, &t, m, a, refusal);
+        r = admission_renew(a, c, m, refusal) ?: tracer_prepare(c, &t, m, a, refusal);
         if (r != 0)
                 return r;
         c->pace = (ControlPace){ .n_words = c->arbiter.n == 1 ? a->root_words.n + a->notrace_words.n
                                                               : 0 };
         plan.pace = c->pace.n_words > 0 ? &c->pace : NULL;
-        r = tracer_attach_notifiers(t, &plan, m, &a->roots, &a->threads, refusal);
-        if (r == 0)
-                r = tracer_make_values(t, &plan, m, a, refusal);
-        if (r == 0)
-                r = tracer_program(t, m, a, &plan, &file);
+        r = tracer_attach_notifiers(t, &plan, m, &a->roots, &a->threads, refusal)
+                    ?: tracer_make_values(t, &plan, m, a, refusal)
+                    ?: tracer_program(t, m, a, &plan, &file);
         if (r == 0) {
                 file = "events/header_page";
                 r = tracer_fill_meta(t, m, a);

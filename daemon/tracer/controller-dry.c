@@ -6,7 +6,6 @@
  * of ledger_undo().
  */
 
-#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 /* @file is to say @value again, unless it does. */
@@ -29,8 +28,7 @@ static int plan_stop(Plan *p, const char *dir) {
 
         if (r < 0 || !streq(now, "function_graph"))
                 return MIN(r, 0);
-        r = put_back(p, TRACEFS_PATH("%stracing_on", dir), "0");
-        return r < 0 ? r : put_back(p, tracer, "nop");
+        return put_back(p, TRACEFS_PATH("%stracing_on", dir), "0") ?: put_back(p, tracer, "nop");
 }
 
 enum { TURN_STOP, TURN_FILES, TURN_INSTANCES, TURN_TRACERS, _TURN_N };
@@ -73,24 +71,18 @@ static int plan_undo(Plan *p, const char *session) {
 static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, Admission *a,
                     Refusal *refusal) {
         const char *file;
-        int r = tracer_attach_notifiers(t, p, m, &a->roots, &a->threads, refusal);
+        int r = tracer_attach_notifiers(t, p, m, &a->roots, &a->threads, refusal)
+                        ?: tracer_make_values(t, p, m, a, refusal);
 
-        if (r == 0)
-                r = tracer_make_values(t, p, m, a, refusal);
         if (r > 0)
                 return r;
-        if (r >= 0)
-                r = tracer_program(t, m, a, p, &file);
-        if (r >= 0)
-                r = tracer_fill_meta(t, m, a);
+        r = r ?: tracer_program(t, m, a, p, &file) ?: tracer_fill_meta(t, m, a);
         if (r >= 0 && !controller_waits_for_start(&m->spec))
                 r = instance_plan_recording(&t->instance, p, true);
-        if (r >= 0)
-                r = tracer_plan_switches(t, p, m);
+        r = r ?: tracer_plan_switches(t, p, m);
         *ret_n_arm = p->n;
         /* What tracer_end() does. */
-        if (r >= 0)
-                r = plan_undo(p, t->claim->session);
+        r = r ?: plan_undo(p, t->claim->session);
         if (r < 0)
                 return r;
         return t->c->arbiter.n > 1 ? tracer_remove_roots(t, p) : plan_undo(p, LEDGER_SHARED);
@@ -105,11 +97,9 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
         int r;
 
         background_settle(c->background);
-        r = ledger_new_dry(&dry, &c->fs, NULL);
-        if (r >= 0)
-                r = controller_ask(c, &a, m, force, true, refusal);
-        if (r == 0)
-                r = tracer_prepare(c, &t, m, a, refusal);
+        r = ledger_new_dry(&dry, &c->fs, NULL)
+                    ?: controller_admit(c, &a, m, force, true, refusal)
+                    ?: tracer_prepare(c, &t, m, a, refusal);
         if (r != 0)
                 return r;
         plan = PLAN_INIT(dry, m->name);

@@ -10,7 +10,6 @@
  */
 
 #include "base/log.h"
-#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 static Tracer *find_tracer(const Controller *c, const char *dir) {
@@ -62,15 +61,14 @@ static int change_quiesced(Controller *c, const Strv *words, bool removes) {
         _cleanup_strv_ Strv users = {};
         int fd, k, r = find_users(c, &users);
 
-        if (r >= 0)
-                r = quiesce_prepare(&quiesce, c->ledger, &users);
+        r = r ?: quiesce_prepare(&quiesce, c->ledger, &users);
         if (r < 0)
                 return r;
         r = BACKGROUND_CALL(control_prepare(c->fs.fd, GRAPH_FUNCTION, words, removes, &fd));
         if (fd < 0)
                 return r;
         k = install_quiesced(c, &quiesce, fd, &users);
-        return r < 0 ? r : k;
+        return r ?: k;
 }
 
 /* Those of @words that are in the list: to take out others would disturb everybody for nothing.  -EBUSY:
@@ -180,12 +178,10 @@ static int check_roots(const Tracer *t, const Plan *p) {
         _cleanup_free_ char *text = NULL;
         Controller *c = t->c;
         size_t n_unshown;
-        int r = arbiter_all_roots(&c->arbiter, &all);
+        int r = arbiter_all_roots(&c->arbiter, &all)
+                        ?: plan_read(p, GRAPH_FUNCTION, &text)
+                        ?: strv_split(&now, text, "\n");
 
-        if (r >= 0)
-                r = plan_read(p, GRAPH_FUNCTION, &text);
-        if (r >= 0)
-                r = strv_split(&now, text, "\n");
         if (r < 0)
                 return r;
         n_unshown = control_n_unshown(&now);
@@ -205,9 +201,8 @@ int controller_admit_filter(const Controller *c, Refusal *refusal) {
 
         if (c->arbiter.n == 0)
                 return 0;
-        r = arbiter_all_roots(&c->arbiter, &all);
-        if (r >= 0)
-                r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
+        r = arbiter_all_roots(&c->arbiter, &all)
+                    ?: control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
         for (size_t i = 0; r >= 0 && i < now.n; i++)
                 if (is_foreign(c, &all, now.items[i]))
                         return refusal_set_of(
@@ -234,12 +229,10 @@ static int plan_change(Plan *p, const Strv *words, bool removes) {
         if (r < 0 || !quiesce_is_needed(p->fs))
                 return r;
         p->steps[p->n - 1].stays_open = true;
-        r = tracefs_find_graph_users(p->fs, &users);
-        if (r >= 0)
-                r = quiesce_plan(p, &users, true);
-        if (r >= 0)
-                r = plan_step(p, PLAN_CLOSE, GRAPH_FUNCTION, NULL, "", NULL);
-        return r < 0 ? r : quiesce_plan(p, &users, false);
+        return tracefs_find_graph_users(p->fs, &users)
+                       ?: quiesce_plan(p, &users, true)
+                       ?: plan_step(p, PLAN_CLOSE, GRAPH_FUNCTION, NULL, "", NULL)
+                       ?: quiesce_plan(p, &users, false);
 }
 
 int tracer_add_roots(Tracer *t, Plan *p) {
@@ -249,7 +242,7 @@ int tracer_add_roots(Tracer *t, Plan *p) {
 
         if (r >= 0)
                 r = p->is_dry ? plan_change(p, &own, false) : change_roots(c, &own, false);
-        return r < 0 ? r : check_roots(t, p);
+        return r ?: check_roots(t, p);
 }
 
 /* Takes out what was kept and nobody records now. */
@@ -259,11 +252,9 @@ void controller_drop_kept(Controller *c) {
 
         if (c->kept_roots.n == 0 || c->arbiter.n == 0)
                 return;
-        r = arbiter_all_roots(&c->arbiter, &wanted);
-        if (r >= 0)
-                r = strv_pick(&unwanted, &c->kept_roots, &wanted, false);
-        if (r >= 0)
-                r = change_roots(c, &unwanted, true);
+        r = arbiter_all_roots(&c->arbiter, &wanted)
+                    ?: strv_pick(&unwanted, &c->kept_roots, &wanted, false)
+                    ?: change_roots(c, &unwanted, true);
         if (r < 0) {
                 log_debug("control", "roots of sessions that ended stay: %s", origin_text(r));
                 return;
@@ -278,9 +269,8 @@ int tracer_remove_roots(const Tracer *t, Plan *dry) {
         int r = arbiter_own_roots(&c->arbiter, t->claim, &own);
 
         if (dry)
-                return r < 0 ? r : plan_change(dry, &own, true);
-        if (r >= 0)
-                r = change_roots(c, &own, true);
+                return r ?: plan_change(dry, &own, true);
+        r = r ?: change_roots(c, &own, true);
         if (r >= 0)
                 forget(c, &own);
         for (size_t i = 0; r < 0 && i < own.n; i++)
@@ -328,10 +318,9 @@ static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret
                     strv_contains(ret_gone, roots->items[i]) ||
                     is_unshown(t, &now, roots->items[i]))
                         continue;
-                r = strv_add(&one, roots->items[i]);
-                if (r >= 0)
-                        r = strv_add_new(append_words(t, path, &one) < 0 ? ret_gone : ret_back,
-                                         roots->items[i]);
+                r = strv_add(&one, roots->items[i])
+                            ?: strv_add_new(append_words(t, path, &one) < 0 ? ret_gone : ret_back,
+                                            roots->items[i]);
         }
         return r;
 }
@@ -346,11 +335,9 @@ static int note_stale(Controller *c, const Strv *strangers) {
         int r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
 
         strv_sort_unique(&now);
-        if (r >= 0)
-                r = strv_pick(&c->stale_roots, strangers, &now, true);
-        if (r >= 0)
-                r = controller_note_roots(c->ledger, &c->stale_roots);
-        return r < 0 ? r : ledger_commit(c->ledger);
+        return r ?: strv_pick(&c->stale_roots, strangers, &now, true)
+                       ?: controller_note_roots(c->ledger, &c->stale_roots)
+                       ?: ledger_commit(c->ledger);
 }
 
 /*
@@ -360,10 +347,9 @@ static int note_stale(Controller *c, const Strv *strangers) {
 static int drop_strangers(Controller *c) {
         _cleanup_strv_ Strv now = {}, wanted = {}, strangers = {};
         bool has_address = false, has_root = false;
-        int r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
+        int r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now)
+                        ?: arbiter_all_roots(&c->arbiter, &wanted);
 
-        if (r >= 0)
-                r = arbiter_all_roots(&c->arbiter, &wanted);
         for (size_t i = 0; r >= 0 && i < now.n; i++) {
                 if (control_is_address(now.items[i]))
                         has_address = true;
@@ -386,9 +372,7 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
 
         background_settle(t->c->background);
         tracer_forget_hooks(t); /* functions of a module leave every list with it */
-        r = drop_strangers(t->c);
-        if (r >= 0)
-                r = add_missing(t, GRAPH_FUNCTION, &m->roots, &gone, &back);
+        r = drop_strangers(t->c) ?: add_missing(t, GRAPH_FUNCTION, &m->roots, &gone, &back);
         if (r >= 0 && m->n_hooked > 0)
                 r = add_missing(t, TRACEFS_PATH("%sset_ftrace_filter", t->instance.dir), &m->roots,
                                 &gone, &back);
@@ -413,8 +397,7 @@ int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
         /* While a module is loaded what is at an address has no name yet. */
         if (c->has_address)
                 r = drop_strangers(c);
-        if (r >= 0)
-                r = arbiter_all_roots(&c->arbiter, ret);
+        r = r ?: arbiter_all_roots(&c->arbiter, ret);
         for (const Tracer *i = c->tracers; r >= 0 && i; i = i->next)
                 r = strv_extend(ret_gone, &i->gone);
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(others); i++)

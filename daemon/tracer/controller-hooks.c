@@ -14,7 +14,6 @@
 
 #include "base/array.h"
 #include "base/io.h"
-#include "daemon/admission/admission.h"
 #include "daemon/tracer/controller-private.h"
 
 static const char *const lists[_HOOK_LIST_N] = { "set_ftrace_filter", "set_ftrace_notrace" };
@@ -40,10 +39,8 @@ void tracer_know_hooks(Tracer *t, const Plan *p, size_t from) {
 
 int tracer_apply(Tracer *t, Plan *p, const char **ret_file) {
         size_t from = p->n_applied;
-        int r = ledger_commit(p->ledger);
+        int r = ledger_commit(p->ledger) ?: plan_apply(p, ret_file);
 
-        if (r >= 0)
-                r = plan_apply(p, ret_file);
         if (r >= 0)
                 tracer_know_hooks(t, p, from);
         else
@@ -83,9 +80,8 @@ int controller_leave_clock_readers_out(const Controller *c, Hooks *not_hooked, S
                                       ? "; beside another session it may be, and calls be missing"
                                       : "")
                   : -ENOMEM;
-        if (r >= 0)
-                r = strv_extend(&not_hooked->names, &readers);
-        return r < 0 ? r : functions_find_lines(&c->functions, &readers, &not_hooked->lines);
+        return r ?: strv_extend(&not_hooked->names, &readers)
+                       ?: functions_find_lines(&c->functions, &readers, &not_hooked->lines);
 }
 
 LeanQuestion controller_lean_question(const Controller *c, const Spec *spec, const Strv *roots,
@@ -118,9 +114,7 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, LeanScope scope,
         r = instance_plan_hooks(&t->instance, &plan, "set_ftrace_filter", &choice.hooks);
         if (r >= 0 && plan.n > 0)
                 r = tracer_apply(t, &plan, &file);
-        if (r >= 0)
-                r = lean_choice_tell(&choice, m);
-        return r < 0 ? r : plan.n > 0;
+        return r ?: lean_choice_tell(&choice, m) ?: plan.n > 0;
 }
 
 /* --- what others call -------------------------------------------------------------------------- */
@@ -156,8 +150,7 @@ int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, con
         if (r >= 0)
                 r = instance_read_list(&t->instance, "set_ftrace_filter", &hooks.names);
         strv_sort_unique(&hooks.names);
-        if (r >= 0)
-                r = functions_find_lines(&c->functions, &hooks.names, &hooks.lines);
+        r = r ?: functions_find_lines(&c->functions, &hooks.names, &hooks.lines);
         if (r < 0)
                 return r;
         *ret_hook_ns = time_call();
@@ -170,6 +163,5 @@ int controller_learn(Controller *c, const Strv *roots, const char *kernel, const
         /* Those of before a module came or went will do: to read them takes the loop's time. */
         int r = c->functions.n > 0 ? 0 : controller_load_functions(c);
 
-        return r < 0 ? r
-                     : lean_learn(c->store_fd, c->fs.root_fd, &c->functions, roots, kernel, new);
+        return r ?: lean_learn(c->store_fd, c->fs.root_fd, &c->functions, roots, kernel, new);
 }

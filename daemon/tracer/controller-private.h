@@ -189,10 +189,6 @@ int tracer_plan_switches(const Tracer *t, Plan *p, const SessionMeta *m);
 
 /* --- controller-admit.c: 0, REFUSED, -errno --------------------------------------------------- */
 
-/* Everything that has to be asked before something is written; with @is_dry writes nothing at all, which otherwise asking
- * for instances may do. */
-int controller_ask(Controller *c, Admission **ret, const SessionMeta *m, bool force, bool is_dry,
-                   Refusal *refusal);
 /* Asks again if the answer may not be true any more. */
 int admission_renew(Admission *a, Controller *c, const SessionMeta *m, Refusal *refusal);
 

@@ -63,10 +63,9 @@ int tracer_plan_switches(const Tracer *t, Plan *p, const SessionMeta *m) {
                     tracer_switch_of(&m->spec, &trigger) < 0 ||
                     trigger.does[TRIGGER_START] != waits)
                         continue;
-                r = notifier_event(t->claim->session, i, &trigger, &s);
-                if (r >= 0)
-                        r = switch_put(p, t->instance.dir, &s,
-                                       tracer_switch_of(&m->spec, &trigger) > 0);
+                r = notifier_event(t->claim->session, i, &trigger, &s)
+                            ?: switch_put(p, t->instance.dir, &s,
+                                          tracer_switch_of(&m->spec, &trigger) > 0);
         }
         return r;
 }
@@ -74,18 +73,17 @@ int tracer_plan_switches(const Tracer *t, Plan *p, const SessionMeta *m) {
 int tracer_put_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
         _cleanup_plan_ Plan plan = PLAN_INIT(t->c->ledger, t->claim->session);
         _cleanup_trigger_ Trigger s = {};
-        int r;
 
         background_settle(t->c->background);
-        r = notifier_event(t->claim->session, i, trigger, &s);
-        return r < 0 ? r : switch_put(&plan, t->instance.dir, &s, on);
+        return notifier_event(t->claim->session, i, trigger, &s)
+                       ?: switch_put(&plan, t->instance.dir, &s, on);
 }
 
 int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
         _cleanup_trigger_ Trigger s = {};
-        int r = notifier_event(t->claim->session, i, trigger, &s);
 
-        return r < 0 ? r : switch_take(&t->c->fs, t->instance.dir, &s, on);
+        return notifier_event(t->claim->session, i, trigger, &s)
+                       ?: switch_take(&t->c->fs, t->instance.dir, &s, on);
 }
 
 /* --- what is hooked while it waits ------------------------------------------------------------ */
@@ -132,11 +130,10 @@ bool tracer_can_wait(const Tracer *t, const SessionMeta *m) {
 static int hook(Tracer *t, const Hooks *hooks) {
         _cleanup_plan_ Plan plan = PLAN_INIT(t->c->ledger, t->claim->session);
         const char *file;
-        int r;
 
         background_settle(t->c->background);
-        r = instance_plan_hooks(&t->instance, &plan, "set_ftrace_filter", hooks);
-        return r < 0 ? r : tracer_apply(t, &plan, &file);
+        return instance_plan_hooks(&t->instance, &plan, "set_ftrace_filter", hooks)
+                       ?: tracer_apply(t, &plan, &file);
 }
 
 int tracer_hook_all(Tracer *t) {
@@ -155,11 +152,9 @@ int tracer_hook_roots(Tracer *t, const SessionMeta *m) {
         if (!tracer_can_wait(t, m))
                 return 0;
         t->waits = true;
-        r = functions_load(&t->c->functions, &t->c->fs);
-        if (r >= 0)
-                r = hook_roots(&t->c->functions, &m->roots, &hooks);
-        if (r >= 0)
-                r = hook(t, &hooks);
+        r = functions_load(&t->c->functions, &t->c->fs)
+                    ?: hook_roots(&t->c->functions, &m->roots, &hooks)
+                    ?: hook(t, &hooks);
         if (r < 0)
                 t->waits = false;
         return r;

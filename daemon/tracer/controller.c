@@ -362,9 +362,7 @@ int tracer_disarm(Tracer *t) {
 /* --- the black box ------------------------------------------------------------------------------ */
 
 int controller_find_black_box(Controller *c, BlackBox *ret) {
-        int r = controller_attach(c);
-
-        return r < 0 ? r : black_box_find(&c->fs, ret);
+        return controller_attach(c) ?: black_box_find(&c->fs, ret);
 }
 
 bool controller_note_in_memory(Controller *c, SessionMeta *m) {

@@ -86,10 +86,11 @@ controller_n_restored(const Controller *c); /* changes of an earlier daemon that
  * @ret:   what arming goes by; admission_free() it
  * @m:     not changed
  * @force: switch tracers of others off that are in the way (daemon/admission/admission.h)
+ * @is_dry: nothing at all is written, which otherwise asking for instances may do
  *
  * 0, REFUSED, -errno.
  */
-int controller_admit(Controller *c, Admission **ret, const SessionMeta *m, bool force,
+int controller_admit(Controller *c, Admission **ret, const SessionMeta *m, bool force, bool is_dry,
                      Refusal *refusal);
 Admission *admission_free(Admission *a);
 DEFINE_CLEANUP(Admission *, admission_free);

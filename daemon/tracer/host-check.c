@@ -11,9 +11,7 @@
 #include <sys/utsname.h>
 
 #include "base/io.h"
-#include "daemon/admission/admission.h"
 #include "daemon/symbols/kernel-symbols.h"
-#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 #define SYMBOLS_BEGINNING ((size_t) 1 << 20) /* of kallsyms: the first functions are in it */

@@ -6,7 +6,6 @@
  */
 
 #include "base/log.h"
-#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 #define INNER_PREFIX "ftraced." /* of what belongs to a session or to none */
@@ -104,10 +103,9 @@ static void found_done(Found *f) {
 
 /* A live daemon's ledger has what it makes before that is there, so it is read last. */
 static int look(const Ledger *l, Found *ret) {
-        int r = tracefs_get_instances(l->fs, &ret->instances);
+        int r = tracefs_get_instances(l->fs, &ret->instances)
+                        ?: control_read_list(l->fs->fd, EVENTS, &ret->events);
 
-        if (r >= 0)
-                r = control_read_list(l->fs->fd, EVENTS, &ret->events);
         return r < 0 && r != -ENOENT ? r : ledger_read_others(l, &ret->others);
 }
 
@@ -129,8 +127,7 @@ static int switch_off(const Tracefs *fs, const char *name, const char *dir) {
                 return 0;
         if (!streq(tracer, "function_graph"))
                 return ORIGIN(-EBUSY);
-        r = ledger_switch_off(fs, path);
-        return r < 0 ? r : 1;
+        return ledger_switch_off(fs, path) ?: 1;
 }
 
 static int claim_instance(Ledger *l, const Ledger *others, const char *name, bool *was_on) {
@@ -224,9 +221,8 @@ static int claim_events(Ledger *l, const Found *f) {
                 log_warning("The event \"%s\" in %s/" EVENTS " is ftraced's by its name, and in no "
                             "ledger any more: removed.",
                             events.items[i], l->fs->path);
-                r = ledger_add(l, LEFT_SESSION, LEDGER_LINE, EVENTS, events.items[i]);
-                if (r >= 0)
-                        r = claim_switches(l, &f->instances, events.items[i]);
+                r = ledger_add(l, LEFT_SESSION, LEDGER_LINE, EVENTS, events.items[i])
+                            ?: claim_switches(l, &f->instances, events.items[i]);
         }
         return r;
 }
@@ -274,8 +270,7 @@ int leftovers_claim(Ledger *l) {
         for (size_t i = 0; r >= 0 && i < f.instances.n; i++)
                 if (is_our_name(f.instances.items[i]))
                         r = claim_instance(l, f.others, f.instances.items[i], &was_on);
-        if (r >= 0)
-                r = claim_events(l, &f);
+        r = r ?: claim_events(l, &f);
         if (r >= 0 && was_on)
                 r = claim_values(l, f.others);
         return r >= 0 && l->n > n_before ? ledger_commit(l) : MIN(r, 0);
@@ -351,15 +346,13 @@ int leftovers_find(const Ledger *l, bool all, Strv *ret) {
         _cleanup_strv_ Strv events = {};
         int r = all ? tell_ledger(l, ret) : 0;
 
-        if (r >= 0)
-                r = look(l, &f);
+        r = r ?: look(l, &f);
         if (r >= 0 && all)
                 r = tell_top_level(l, f.others, ret);
         for (size_t i = 0; r >= 0 && i < f.instances.n; i++)
                 if (is_our_name(f.instances.items[i]))
                         r = tell_instance(l, f.others, f.instances.items[i], ret);
-        if (r >= 0)
-                r = find_events(l, &f, &events);
+        r = r ?: find_events(l, &f, &events);
         for (size_t i = 0; r >= 0 && i < events.n; i++)
                 r = strv_addf(
                         ret, "the event \"%s\" in %s/" EVENTS " is in no ledger: ftraced --restore",

@@ -65,12 +65,10 @@ Instance *tracer_instance(const Tracer *t) {
 
 int controller_find_others(const Controller *c, const char *tracer, Strv *ret) {
         _cleanup_strv_ Strv ours = {}, users = {};
-        int r = controller_own_dirs(c, &ours);
+        int r = controller_own_dirs(c, &ours) ?: tracefs_find_users(&c->fs, tracer, &users);
 
-        if (r >= 0)
-                r = tracefs_find_users(&c->fs, tracer, &users);
         strv_sort_unique(&ours);
-        return r < 0 ? r : strv_pick(ret, &users, &ours, false);
+        return r ?: strv_pick(ret, &users, &ours, false);
 }
 
 int tracer_find_strangers(const Tracer *t, Strv *ret) {
@@ -170,10 +168,9 @@ static int find_offline(const Tracefs *fs, const Spec *spec, Strv *ret) {
 
 static int find_not_hooked(const Tracer *t, const SessionMeta *m, Strv *ret) {
         _cleanup_strv_ Strv filter = {}, notrace = {};
-        int r = instance_read_list(&t->instance, "set_ftrace_filter", &filter);
+        int r = instance_read_list(&t->instance, "set_ftrace_filter", &filter)
+                        ?: instance_read_list(&t->instance, "set_ftrace_notrace", &notrace);
 
-        if (r >= 0)
-                r = instance_read_list(&t->instance, "set_ftrace_notrace", &notrace);
         strv_sort_unique(&filter);
         strv_sort_unique(&notrace);
         for (size_t i = 0; r >= 0 && i < m->roots.n; i++) {
@@ -192,11 +189,8 @@ static int find_not_hooked(const Tracer *t, const SessionMeta *m, Strv *ret) {
 }
 
 int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret) {
-        int r = find_not_hooked(t, m, ret);
-
-        if (r >= 0)
-                r = find_ended(&t->c->fs, &m->spec, ret);
-        if (r >= 0)
-                r = find_nobody(&t->c->fs, &m->spec, ret);
-        return r < 0 ? r : find_offline(&t->c->fs, &m->spec, ret);
+        return find_not_hooked(t, m, ret)
+                       ?: find_ended(&t->c->fs, &m->spec, ret)
+                       ?: find_nobody(&t->c->fs, &m->spec, ret)
+                       ?: find_offline(&t->c->fs, &m->spec, ret);
 }

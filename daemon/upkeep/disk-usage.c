@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "daemon/upkeep/upkeep.h"
 #include "pages/page-source.h"

@@ -86,8 +86,7 @@ void removal_look(Removal *r) {
         if (k == REMOVAL_E_LATER)
                 return;
         r->symbols_are_due = false;
-        if (k == 0)
-                k = store_drop_symbols(r->store, &used);
+        k = k ?: store_drop_symbols(r->store, &used);
         if (k < 0)
                 log_warning_errno(k, "Cannot remove the symbols that no session uses any more: %m");
 }

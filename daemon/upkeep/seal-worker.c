@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-#include "base/cleanup.h"
 #include "base/io.h"
 #include "codec/sealed-writer.h"
 #include "daemon/process/sandbox.h"
@@ -48,8 +47,7 @@ static int work(const SealedSource *source) {
                 return SEAL_WORKER_E_UNFIT;
         if (r == 0 && fsync(SEAL_WORKER_FD_OUT) < 0)
                 r = ORIGIN(-errno);
-        if (r == 0)
-                r = sealed_write_check(SEAL_WORKER_FD_OUT, &size);
+        r = r ?: sealed_write_check(SEAL_WORKER_FD_OUT, &size);
         if (r == SEALED_WRITE_E_DIFFERS)
                 return SEAL_WORKER_E_DIFFERS;
         return r == -ENOSPC || r == -EDQUOT ? SEAL_WORKER_E_NO_SPACE

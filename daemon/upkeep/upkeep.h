@@ -5,7 +5,6 @@
  * Segments that are closed: counted (disk-usage.c), sealed (sealer.c, seal-worker.c), removed (removal.c).
  */
 
-#include <stdint.h>
 #include <systemd/sd-event.h>
 
 #include "base/array.h"

@@ -6,8 +6,6 @@
  * another clock is not watched (its owner sees to that).
  */
 
-#include <errno.h>
-
 #include "base/io.h"
 #include "base/log.h"
 #include "daemon/watch/watch.h"

@@ -5,7 +5,6 @@
  * is finding the sample that is far enough back, and dividing.
  */
 
-#include "base/cleanup.h"
 #include "daemon/watch/watch.h"
 
 #define EVENT_BYTES_MIN 16U /* less than any function_graph record takes, linux 6.1 to 7.x */
@@ -83,10 +82,9 @@ static int look(const Guard *g, const GuardSample *now, uint64_t window_ns, unsi
 }
 
 int guard_look(Guard *g, const GuardSample *now, GuardVerdict *ret) {
-        int r = look(g, now, GUARD_WINDOW_NS, 1, ret);
+        int r = look(g, now, GUARD_WINDOW_NS, 1, ret)
+                        ?: look(g, now, GUARD_FLOOD_NS, GUARD_FLOOD, ret);
 
-        if (r == 0)
-                r = look(g, now, GUARD_FLOOD_NS, GUARD_FLOOD, ret);
         if (now->at_ns >= sample(g, g->n_samples - 1)->at_ns + GUARD_FLOOD_NS)
                 add_sample(g, now);
         return r;

@@ -11,11 +11,9 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "base/unit.h"
 #include "daemon/process/journal.h"
 #include "daemon/watch/tamper.h"
 #include "daemon/watch/watch.h"
-#include "store/store.h"
 
 /* What was seen of a CPU at the last look. */
 typedef struct Seen {

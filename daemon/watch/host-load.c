@@ -4,9 +4,7 @@
 
 #include <fcntl.h>
 
-#include "base/cleanup.h"
 #include "base/io.h"
-#include "base/unit.h"
 #include "daemon/watch/watch.h"
 
 #define MORE 1.25

@@ -2,8 +2,6 @@
 
 /* What the roots took in all has to be known before anybody's part in it. */
 
-#include <errno.h>
-
 #include "base/log.h"
 #include "daemon/watch/watch.h"
 
@@ -49,13 +47,10 @@ int stored_pages_count(Learner **ret, sd_event *event, const SessionDir *dir, ui
         int fds[MAX_SEGMENTS], r;
         size_t n = 0;
 
-        r = session_dir_read_tracing(dir, "events/ftrace/funcgraph_entry/format", &format, NULL);
-        if (r >= 0)
-                r = session_dir_read_tracing(dir, "events/ftrace/funcgraph_exit/format",
-                                             &exit_format, NULL);
-        if (r < 0)
-                return r;
-        r = open_segments(dir, fds, &n);
+        r = session_dir_read_tracing(dir, "events/ftrace/funcgraph_entry/format", &format, NULL)
+                    ?: session_dir_read_tracing(dir, "events/ftrace/funcgraph_exit/format",
+                                                &exit_format, NULL)
+                    ?: open_segments(dir, fds, &n);
         if (r >= 0 && n == 0)
                 r = -ENODATA;
         if (r >= 0)
@@ -159,9 +154,8 @@ int learning_pass_start(LearningPass **ret, sd_event *event, Controller *c, cons
         l->kernel = strdup(m->kernel ?: "");
         if (!l->session || !l->kernel)
                 return -ENOMEM;
-        r = strv_copy(&l->roots, &m->roots);
-        if (r >= 0)
-                r = stored_pages_count(&l->learner, event, dir, from_ns, to_ns, on_functions, l);
+        r = strv_copy(&l->roots, &m->roots)
+                    ?: stored_pages_count(&l->learner, event, dir, from_ns, to_ns, on_functions, l);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(l);

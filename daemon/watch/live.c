@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 
 #include "daemon/watch/watch.h"
 #include "meta/json-field.h"

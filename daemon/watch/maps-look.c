@@ -15,15 +15,14 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <sys/un.h>
 
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/io.h"
-#include "base/unit.h"
 #include "daemon/process/sandbox.h"
+#include "daemon/process/spawn.h"
 #include "daemon/watch/watch.h"
-#include "programs/elf-notes.h"
+#include "programs/programs.h"
 #include "spaces/spaces.h"
 
 #define PROCESSES_MAX 16384
@@ -210,54 +209,25 @@ int maps_serve(int fd) {
         _cleanup_close_ int root = dir_open(AT_FDCWD, "/");
         int r = root < 0 ? root : privilege_drop(PRIVILEGE_PTRACE);
 
-        return r < 0 ? r : answer(fd, root);
+        while (r >= 0)
+                r = answer(fd, root);
+        return r == -EPIPE ? 0 : r;
 }
 
-static int limit(int resource, uint64_t n) {
-        return setrlimit(resource, &(struct rlimit){ n, n });
+static int serve_as_child(int fd) {
+        const struct rlimit memory = { READER_MEMORY, READER_MEMORY }, none = {};
+
+        return setrlimit(RLIMIT_AS, &memory) < 0 || setrlimit(RLIMIT_FSIZE, &none) < 0
+                       ? ORIGIN(-errno)
+                       : maps_serve(fd);
 }
 
 int maps_reader_start(void) {
-        int pair[2];
-        pid_t pid;
-
         if (prctl(PR_CAPBSET_READ, PRIVILEGE_PTRACE, 0, 0, 0) != 1)
                 return 0;
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-                return ORIGIN(-errno);
-        pid = fork();
-        if (pid == 0) {
-                int root = dir_open(AT_FDCWD, "/");
-
-                (void) prctl(PR_SET_NAME, "ftraced-maps");
-                (void) setsid(); /* a terminal's ^C is for the daemon */
-                if (dup2(pair[1], STDIN_FILENO) < 0 || dup2(root, STDOUT_FILENO) < 0)
-                        _exit(1);
-                (void) syscall(SYS_close_range, STDERR_FILENO, ~0U, 0);
-                if (privilege_drop(PRIVILEGE_PTRACE) < 0 || limit(RLIMIT_AS, READER_MEMORY) < 0 ||
-                    limit(RLIMIT_FSIZE, 0) < 0 || limit(RLIMIT_CORE, 0) < 0)
-                        _exit(1);
-                while (answer(STDIN_FILENO, STDOUT_FILENO) >= 0)
-                        ;
-                _exit(0);
-        }
-        (void) close(pair[1]);
-        if (pid < 0) {
-                (void) close(pair[0]);
-                return ORIGIN(-errno);
-        }
-        reader_fd = pair[0];
-        has_child = true;
-        return 0;
-}
-
-static int connect_service(void) {
-        static const struct sockaddr_un address = { AF_UNIX, MAPS_SOCKET };
-        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-        if (fd < 0 || connect(fd, (const struct sockaddr *) &address, sizeof(address)) < 0)
-                return ORIGIN(-errno);
-        return TAKE_FD(fd);
+        reader_fd = spawn_server("ftraced-maps", serve_as_child);
+        has_child = reader_fd >= 0;
+        return MIN(reader_fd, 0);
 }
 
 /* Only a whole line: a file's name may end like one. */
@@ -315,7 +285,7 @@ static int ask_child(uid_t only, Buf *out) {
 }
 
 static int ask_service(uid_t only, Buf *out) {
-        _cleanup_close_ int fd = connect_service();
+        _cleanup_close_ int fd = spawn_connect(MAPS_SOCKET);
 
         return fd < 0 ? fd : ask(fd, only, out);
 }

@@ -5,7 +5,6 @@
  * have.  What the file says already is not told again.
  */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <sys/stat.h>
@@ -13,7 +12,6 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/io.h"
-#include "base/unit.h"
 #include "daemon/watch/watch.h"
 #include "owner/owners.h"
 #include "spaces/spaces.h"
@@ -22,7 +20,9 @@
 #define GROUPS_MAX 16384
 #define DEPTH_MAX 64
 #define FILE_MAX ((size_t) 64 << 10) /* of a task; Groups: in /proc/PID/status may be 65536 */
-#define DOCKER_MAX ((size_t) 1 << 20)
+#define RUNTIME_MAX ((size_t) 4 << 20)
+#define STORAGE "var/lib/containers/storage/overlay-containers/"
+#define CRI_ANNOTATION "io.kubernetes.cri."
 #define GROUP_ROOT "sys/fs/cgroup"
 #define GROUP_ROOT_IS_THERE GROUP_ROOT "/cgroup.controllers"
 #define GROUP_ROOT_ID 1 /* linux 6.12 fs/kernfs/dir.c, __kernfs_new_node(): the first of its filesystem */
@@ -95,17 +95,58 @@ static int read_known(Walk *w, const char *text) {
 /* --- names of containers ------------------------------------------------------------------------- */
 
 static bool is_name(const char *s) {
-        return *s && strlen(s) < CGROUP_WORD_MAX &&
-               s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")] ==
+        return *s &&
+               s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/")] ==
                        0;
 }
 
-/* As docker has it; of others the ID stays. */
-static int tell_container(Walk *w, const char *path) {
-        char file[sizeof("var/lib/docker/containers//config.v2.json") + CGROUP_WORD_MAX];
-        _cleanup_free_ char *text = NULL;
+/* Files of runtimes that are for root: docker's, those of containerd's CRI, and of podman and CRI-O. */
+static const struct {
+        const char *dir;
+        const char *file; /* in the container's; NULL: dir is one, a list of objects with an "id" */
+        const char *in;   /* the member in which names are; NULL: they are not in one */
+        const char *pod, *name;
+} runtimes[] = {
+        { "var/lib/docker/containers/", "/config.v2.json", NULL, NULL, "Name" },
+        { "run/containerd/io.containerd.runtime.v2.task/k8s.io/", "/config.json", "annotations",
+          CRI_ANNOTATION "sandbox-name", CRI_ANNOTATION "container-name" },
+        { STORAGE "containers.json", NULL, NULL, NULL, "names" },
+        { STORAGE "volatile-containers.json", NULL, NULL, NULL, "names" },
+};
+
+/* "NAME", "POD/NAME", "POD"; empty: this runtime has none. */
+static int find_name(const Walk *w, size_t i, const char *id, char ret[static CGROUP_WORD_MAX]) {
+        const char *file = runtimes[i].file, *name, *pod;
+        _cleanup_free_ char *path = NULL, *text = NULL;
         json_auto_t *o = NULL;
-        const char *name;
+        json_t *of, *item;
+        size_t k;
+        int r = text_format(&path, "%s%s%s", runtimes[i].dir, file ? id : "", file ?: "");
+
+        if (r < 0)
+                return r;
+        if (file_read(w->root_fd, path, &text, NULL, RUNTIME_MAX) >= 0)
+                o = json_loads(text, 0, NULL);
+        of = file ? o : NULL;
+        json_array_foreach (o, k, item)
+                if (streq_ptr(json_string_value(json_object_get(item, "id")), id))
+                        of = item;
+        if (runtimes[i].in)
+                of = json_object_get(of, runtimes[i].in);
+        item = json_object_get(of, runtimes[i].name);
+        name = json_string_value(json_is_array(item) ? json_array_get(item, 0) : item) ?: "";
+        pod = (runtimes[i].pod ? json_string_value(json_object_get(of, runtimes[i].pod)) : NULL)
+                      ?: "";
+        name += strspn(name, "/");
+        if (snprintf(ret, CGROUP_WORD_MAX, "%s%s%s", pod, *pod && *name ? "/" : "", name) >=
+            CGROUP_WORD_MAX)
+                *ret = 0;
+        return 0;
+}
+
+/* As its runtime has it; of others the ID stays. */
+static int tell_container(Walk *w, const char *path) {
+        char name[CGROUP_WORD_MAX] = "";
         CgroupWords words;
         uint64_t key;
 
@@ -113,12 +154,9 @@ static int tell_container(Walk *w, const char *path) {
         key = hash_text(words.container, strlen(words.container));
         if (!w->with_names || !container_is_id(words.container) || hash_get(&w->containers, key) > 0)
                 return 0;
-        (void) snprintf(file, sizeof(file), "var/lib/docker/containers/%s/config.v2.json",
-                        words.container);
-        if (file_read(w->root_fd, file, &text, NULL, DOCKER_MAX) >= 0)
-                o = json_loads(text, 0, NULL);
-        name = json_string_value(json_object_get(o, "Name"));
-        name = name ? name + strspn(name, "/") : "";
+        for (size_t i = 0; !*name && i < ELEMENTSOF(runtimes); i++)
+                if (find_name(w, i, words.container, name) < 0)
+                        return -ENOMEM;
         if (is_name(name))
                 buf_printf(w->out, "name %s %s\n", words.container, name);
         return hash_set(&w->containers, key, 1);
@@ -187,11 +225,9 @@ static int tell_task(Walk *w, int tasks_fd, const char *pid, const char *tid) {
         (void) snprintf(path, sizeof(path), "%.11s/status", tid);
         r = file_read(tasks_fd, path, &status, NULL, FILE_MAX);
         (void) snprintf(path, sizeof(path), "%.11s/stat", tid);
-        if (r >= 0)
-                r = file_read(tasks_fd, path, &stat, NULL, FILE_MAX);
+        r = r ?: file_read(tasks_fd, path, &stat, NULL, FILE_MAX);
         (void) snprintf(path, sizeof(path), "%.11s/cgroup", tid);
-        if (r >= 0)
-                r = file_read(tasks_fd, path, &groups, NULL, FILE_MAX);
+        r = r ?: file_read(tasks_fd, path, &groups, NULL, FILE_MAX);
         if (r < 0)
                 return r == -ENOMEM ? r : 0;
         uid = find_uid(status, &is_there);
@@ -333,9 +369,8 @@ int owner_copy(SessionDir *dir, const SessionDir *from) {
                 _cleanup_free_ char *text = NULL;
                 size_t n;
 
-                r = session_dir_read_tracing(from, files[i], &text, &n);
-                if (r >= 0)
-                        r = session_dir_write_tracing(dir, files[i], text, n, false);
+                r = session_dir_read_tracing(from, files[i], &text, &n)
+                            ?: session_dir_write_tracing(dir, files[i], text, n, false);
                 if (r == -ENOENT)
                         r = 0;
         }

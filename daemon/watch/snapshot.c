@@ -5,8 +5,6 @@
  * one is defined.  Where the snapshot begins its first pages say: only their headers are looked at.
  */
 
-#include <stdio.h>
-
 #include "base/array.h"
 #include "base/io.h"
 #include "base/log.h"
@@ -14,7 +12,6 @@
 #include "daemon/upkeep/upkeep.h"
 #include "daemon/watch/watch.h"
 #include "pages/page-source.h"
-#include "store/session-dir.h"
 
 #define NUMBER_MAX 1000000
 #define SUFFIX_MAX 16 /* "-snap-1000000" */
@@ -54,7 +51,7 @@ static int link_all(const SnapshotConfig *c, SessionDir *to) {
                 else if (errno != ENOENT) /* else a ring has dropped it meanwhile */
                         r = ORIGIN(-errno);
         }
-        return r < 0 ? r : n_links > 0;
+        return r ?: n_links > 0;
 }
 
 static int copy_cuts(const SnapshotConfig *c, const SessionDir *to) {
@@ -103,12 +100,9 @@ int snapshot_copy_meta(SessionMeta **ret, const SessionMeta *origin, const char 
         const char *field;
         int r = o ? session_meta_from_json(&m, o, &field) : -ENOMEM;
 
-        if (r == 0)
-                r = session_meta_renew_id(m);
-        if (r == 0)
-                r = text_replace(&m->name, name);
-        if (r == 0)
-                r = text_replace(&m->origin, origin->name);
+        r = r ?: session_meta_renew_id(m)
+                    ?: text_replace(&m->name, name)
+                    ?: text_replace(&m->origin, origin->name);
         if (r != 0)
                 return r > 0 ? -EINVAL : r;
         json_fields_done(&captures_table, &m->captures);
@@ -164,21 +158,16 @@ static int fill(const SnapshotConfig *c, SessionDir *dir, const char *name) {
 
         if (r == 0)
                 return SNAPSHOT_E_EMPTY;
-        if (r >= 0)
-                r = copy_cuts(c, dir);
-        if (r >= 0)
-                r = tracing_copy_begin(dir, c->tracer, c->origin, &path);
-        if (r >= 0)
-                r = tracing_copy_end(dir, c->tracer, false, &path);
-        if (r >= 0)
-                r = owner_copy(dir, c->dir);
-        if (r >= 0)
-                r = snapshot_copy_meta(&m, c->origin, name);
-        if (r >= 0)
-                r = fill_meta(m, c, dir);
-        if (r >= 0)
-                r = session_dir_write_meta(dir, m, false);
-        return r < 0 ? r : store_settle_session(c->store, name);
+        if (r < 0)
+                return r;
+        return copy_cuts(c, dir)
+                       ?: tracing_copy_begin(dir, c->tracer, c->origin, &path)
+                       ?: tracing_copy_end(dir, c->tracer, false, &path)
+                       ?: owner_copy(dir, c->dir)
+                       ?: snapshot_copy_meta(&m, c->origin, name)
+                       ?: fill_meta(m, c, dir)
+                       ?: session_dir_write_meta(dir, m, false)
+                       ?: store_settle_session(c->store, name);
 }
 
 int snapshot_make(char **ret_name, const SnapshotConfig *config) {

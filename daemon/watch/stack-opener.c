@@ -14,13 +14,12 @@
 #include <linux/perf_event.h>
 #include <seccomp.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 
 #include "base/io.h"
 #include "daemon/process/sandbox.h"
+#include "daemon/process/spawn.h"
 #include "daemon/watch/watch.h"
 #include "spaces/stack-copies.h"
 
@@ -61,7 +60,7 @@ static int read_id(const char *event, uint64_t *ret) {
         return -ENOENT;
 }
 
-static int open_event(const StackAsk *a) {
+static int open_event(const StackAsk *a, int group_fd) {
         struct perf_event_attr attr = {
                 .type = PERF_TYPE_TRACEPOINT,
                 .size = sizeof(attr),
@@ -84,48 +83,72 @@ static int open_event(const StackAsk *a) {
             a->every > SPEC_STACK_EVERY_MAX || a->n_bytes < SPEC_STACK_BYTES_MIN ||
             a->n_bytes > SPEC_STACK_BYTES_MAX || a->n_bytes % 8 != 0 || a->cpu > INT32_MAX ||
             (a->clock != -1 && a->clock != CLOCK_MONOTONIC && a->clock != CLOCK_BOOTTIME) ||
-            (a->pid != -1 && a->pid <= 0) || STACKS_MACHINE == 0)
+            (a->pid != -1 && (a->pid <= 0 || a->of_group)) || a->of_group != (group_fd >= 0) ||
+            STACKS_MACHINE == 0)
                 return -EINVAL;
         r = read_id(a->event, &id);
         if (r < 0)
                 return r;
         attr.config = id;
-        fd = (int) syscall(SYS_perf_event_open, &attr, a->pid, (int) a->cpu, -1,
-                           PERF_FLAG_FD_CLOEXEC);
+        fd = (int) syscall(SYS_perf_event_open, &attr, group_fd >= 0 ? group_fd : a->pid,
+                           (int) a->cpu, -1,
+                           PERF_FLAG_FD_CLOEXEC | (group_fd >= 0 ? PERF_FLAG_PID_CGROUP : 0));
         return fd < 0 ? -errno : fd;
 }
 
-/* One answer, with a descriptor if it is 0.  0 or -errno: nobody asks any more. */
-static int answer(int fd) {
+/* Sends all of @data, with a descriptor unless @passed_fd is negative.  0 or -EPIPE. */
+static int send_with(int fd, const void *data, size_t n, int passed_fd) {
+        union {
+                struct cmsghdr header;
+                char room[CMSG_SPACE(sizeof(int))];
+        } control = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
+                                  .cmsg_level = SOL_SOCKET,
+                                  .cmsg_type = SCM_RIGHTS } };
+        struct iovec part = { (void *) data, n };
+        struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
+
+        if (passed_fd >= 0) {
+                m.msg_control = &control;
+                m.msg_controllen = sizeof(control);
+                memcpy(CMSG_DATA(&control.header), &passed_fd, sizeof(passed_fd));
+        }
+        return sendmsg(fd, &m, MSG_NOSIGNAL) == (ssize_t) n ? 0 : -EPIPE;
+}
+
+/* The same: *@ret_fd is negative if none came along. */
+static int receive_with(int fd, void *data, size_t n, int *ret_fd) {
         union {
                 struct cmsghdr header;
                 char room[CMSG_SPACE(sizeof(int))];
         } control = {};
+        struct iovec part = { data, n };
+        struct msghdr m = { .msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = &control,
+                            .msg_controllen = sizeof(control) };
+
+        *ret_fd = -EBADF;
+        if (recvmsg(fd, &m, MSG_CMSG_CLOEXEC | MSG_WAITALL) != (ssize_t) n)
+                return -EPIPE;
+        for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c))
+                if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+                    c->cmsg_len == CMSG_LEN(sizeof(int)))
+                        memcpy(ret_fd, CMSG_DATA(c), sizeof(*ret_fd));
+        return 0;
+}
+
+/* One answer, with a descriptor if it is 0.  0 or -errno: nobody asks any more. */
+static int answer(int fd) {
+        _cleanup_close_ int event = -EBADF, group_fd = -EBADF;
         StackAsk a;
         int32_t error;
-        struct iovec data = { &error, sizeof(error) };
-        struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1 };
-        _cleanup_close_ int event = -EBADF;
-        size_t n = 0;
+        int r = receive_with(fd, &a, sizeof(a), &group_fd);
 
-        while (n < sizeof(a)) {
-                ssize_t k = read(fd, (char *) &a + n, sizeof(a) - n);
-
-                if (k <= 0)
-                        return -EPIPE;
-                n += (size_t) k;
-        }
-        event = open_event(&a);
+        if (r < 0)
+                return r;
+        event = open_event(&a, group_fd);
         error = MIN(event, 0);
-        if (event >= 0) {
-                m.msg_control = &control;
-                m.msg_controllen = sizeof(control);
-                control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
-                                                   .cmsg_level = SOL_SOCKET,
-                                                   .cmsg_type = SCM_RIGHTS };
-                memcpy(CMSG_DATA(&control.header), &event, sizeof(event));
-        }
-        return sendmsg(fd, &m, MSG_NOSIGNAL) == sizeof(error) ? 0 : -EPIPE;
+        return send_with(fd, &error, sizeof(error), event);
 }
 
 /* What of both capabilities this kernel asks for. */
@@ -142,6 +165,7 @@ static Privilege find_privilege(void) {
 int stacks_serve(int fd) {
         static const int calls[] = {
                 SCMP_SYS(openat),
+                SCMP_SYS(recvmsg),
                 SCMP_SYS(sendmsg),
                 SCMP_SYS(perf_event_open),
         };
@@ -155,30 +179,10 @@ int stacks_serve(int fd) {
 }
 
 int stacks_opener_start(void) {
-        int pair[2];
-        pid_t pid;
-
         if (STACKS_MACHINE == 0 || prctl(PR_CAPBSET_READ, find_privilege(), 0, 0, 0) != 1)
                 return 0;
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-                return ORIGIN(-errno);
-        pid = fork();
-        if (pid == 0) {
-                (void) prctl(PR_SET_NAME, "ftraced-stacks");
-                (void) setsid(); /* a terminal's ^C is for the daemon */
-                if (dup2(pair[1], STDIN_FILENO) < 0)
-                        _exit(1);
-                (void) syscall(SYS_close_range, STDOUT_FILENO, ~0U, 0);
-                (void) setrlimit(RLIMIT_CORE, &(struct rlimit){});
-                _exit(stacks_serve(STDIN_FILENO) < 0);
-        }
-        (void) close(pair[1]);
-        if (pid < 0) {
-                (void) close(pair[0]);
-                return ORIGIN(-errno);
-        }
-        child_fd = pair[0];
-        return 0;
+        child_fd = spawn_server("ftraced-stacks", stacks_serve);
+        return MIN(child_fd, 0);
 }
 
 /* --- who asks --------------------------------------------------------------------------------------- */
@@ -188,17 +192,9 @@ const char *stacks_opener(void) {
 }
 
 int stacks_connect(void) {
-        static const struct sockaddr_un address = { AF_UNIX, STACKS_SOCKET };
-        _cleanup_close_ int fd = -EBADF;
+        int fd = child_fd >= 0 ? fcntl(child_fd, F_DUPFD_CLOEXEC, 3) : 0;
 
-        if (child_fd >= 0) {
-                fd = fcntl(child_fd, F_DUPFD_CLOEXEC, 3);
-                return fd < 0 ? ORIGIN(-errno) : TAKE_FD(fd);
-        }
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd < 0 || connect(fd, (const struct sockaddr *) &address, sizeof(address)) < 0)
-                return ORIGIN(-errno);
-        return TAKE_FD(fd);
+        return child_fd < 0 ? spawn_connect(STACKS_SOCKET) : fd < 0 ? ORIGIN(-errno) : fd;
 }
 
 /* The answer that came too late would be the next one's. */
@@ -207,32 +203,19 @@ static int give_up(int error) {
         return error;
 }
 
-int stacks_ask(int fd, const StackAsk *ask) {
-        union {
-                struct cmsghdr header;
-                char room[CMSG_SPACE(sizeof(int))];
-        } control = {};
-        int32_t error = -EPIPE;
-        struct iovec data = { &error, sizeof(error) };
-        struct msghdr m = { .msg_iov = &data,
-                            .msg_iovlen = 1,
-                            .msg_control = &control,
-                            .msg_controllen = sizeof(control) };
+int stacks_ask(int fd, const StackAsk *ask, int group_fd) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
-        int event = -EBADF, r;
+        int32_t error = -EPIPE;
+        int event = -EBADF, r = send_with(fd, ask, sizeof(*ask), group_fd);
 
-        if (send(fd, ask, sizeof(*ask), MSG_NOSIGNAL) != sizeof(*ask))
-                return give_up(ORIGIN(-EPIPE));
-        r = poll_until(&p, 1, now_ns(CLOCK_MONOTONIC) + ASK_NS);
+        if (r >= 0)
+                r = poll_until(&p, 1, now_ns(CLOCK_MONOTONIC) + ASK_NS);
+        if (r >= 0)
+                r = receive_with(fd, &error, sizeof(error), &event);
         if (r < 0)
-                return give_up(r);
-        if (recvmsg(fd, &m, MSG_CMSG_CLOEXEC | MSG_WAITALL) != sizeof(error))
-                return give_up(ORIGIN(-EPIPE));
-        for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c))
-                if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-                    c->cmsg_len == CMSG_LEN(sizeof(int)))
-                        memcpy(&event, CMSG_DATA(c), sizeof(event));
+                return give_up(ORIGIN(r));
         if (error == 0)
                 return event >= 0 ? event : ORIGIN(-EPROTO);
+        safe_close(event);
         return ORIGIN(error < 0 && error > -4096 ? error : -EPROTO);
 }

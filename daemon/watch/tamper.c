@@ -5,10 +5,6 @@
  * other sessions) are no tampering as long as they are what the arbiter says.
  */
 
-#include <errno.h>
-#include <stdio.h>
-
-#include "base/array.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/watch/tamper.h"
 

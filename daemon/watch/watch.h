@@ -6,8 +6,6 @@
  * bystander-watch.c); what is learned (learning-pass.c) and kept of it meanwhile (live.c, tracing-copy.c, owner-look.c, snapshot.c).
  */
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <systemd/sd-event.h>
 
 #include "base/cleanup.h"
@@ -339,7 +337,8 @@ typedef struct StackAsk {
         uint32_t n_bytes, every;
         int32_t clock; /* CLOCK_MONOTONIC, CLOCK_BOOTTIME; -1: the kernel's local one */
         int32_t pid;   /* a thread, with whom it forks; -1: all */
-        uint32_t cpu, zero;
+        uint32_t cpu;
+        uint32_t of_group; /* the descriptor of a control group comes along: of its tasks */
         char event[EVENT_WORD_MAX + 1];
 } StackAsk;
 
@@ -351,8 +350,8 @@ int stacks_serve(int fd);
 int stacks_opener_start(void);
 /* A descriptor to ask by, of the child or else the service; -ENOENT, -ECONNREFUSED: there is none; -errno. */
 int stacks_connect(void);
-/* An event's descriptor, or -errno. */
-int stacks_ask(int fd, const StackAsk *ask);
+/* An event's descriptor, or -errno.  @group_fd: of @ask->of_group. */
+int stacks_ask(int fd, const StackAsk *ask, int group_fd);
 const char *stacks_opener(void); /* who is asked */
 
 /*

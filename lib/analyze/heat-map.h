@@ -19,7 +19,7 @@
 
 #include "analyze/pairing.h"
 #include "analyze/quantiles.h"
-#include "calls/name-set.h"
+#include "calls/census.h"
 
 #define HEAT_MAP_COLUMNS_MAX 1024
 #define HEAT_MAP_ROWS 65 /* [0, 1), [1, 2), [2, 4), ... ns */

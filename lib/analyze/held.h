@@ -29,7 +29,7 @@
 
 #include "analyze/sched.h"
 #include "base/array.h"
-#include "calls/trace-context.h"
+#include "calls/stacks.h"
 
 /* linux 6.12 include/linux/trace_events.h: TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ */
 #define FLAG_HARDIRQ 0x08

@@ -121,7 +121,7 @@ typedef struct Pairing {
         bool is_sparse;           /* calls between others were left out, so that depths have gaps */
         bool places;              /* frames have begin_ns and end_ns, nested for each task */
         bool keeps_arguments;     /* frames have the arguments of their calls */
-        bool keeps_contexts;      /* calls know whose request they are of (calls/trace-context.h) */
+        bool keeps_contexts;      /* calls know whose request they are of (calls/stacks.h) */
         const OwnWorks *own_work; /* when ftraced changed what is hooked; NULL: it is not known */
         /* Beside a filter (calls/filter.h) one that sees all steps, before, and is finished with this one.  It knows what
          * does not depend on what is shown: how long what has no end was seen, what tracing costs, and who wakes whom:

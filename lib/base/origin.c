@@ -33,17 +33,13 @@ bool log_debug_enabled(const char *domain) {
         return false;
 }
 
-static Origin *slot(void) {
-        return &ring.items[ring.next++ % ORIGIN_N];
-}
-
 void origin_note(int error, const char *step, const char *file, int line, const char *function) {
         if (error < 0)
-                *slot() = (Origin){ .error = -error,
-                                    .line = line,
-                                    .file = file,
-                                    .function = function,
-                                    .step = step };
+                *(&ring.items[ring.next++ % ORIGIN_N]) = (Origin){ .error = -error,
+                                                                   .line = line,
+                                                                   .file = file,
+                                                                   .function = function,
+                                                                   .step = step };
 }
 
 void origin_forget(void) {

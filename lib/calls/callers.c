@@ -239,7 +239,6 @@ static int make_known(ProgramStacks *p, KnownStack *k, uint64_t timestamp_ns) {
 
 static void count(ProgramStacks *p, KnownStack *k) {
         p->told.n++;
-        p->told.n_unwound += k->is_unwound;
         p->told.n_cut += k->is_unwound && k->end == UNWIND_END_CUT;
         p->told.n_full += k->how == STACK_FULL;
         p->told.n_early += k->how == STACK_EARLY;
@@ -276,6 +275,7 @@ int program_stacks_get(ProgramStacks *p, int32_t tgid, const Function *root, uin
         }
         if (n == 0)
                 return 0;
+        p->told.n_uncopied += !copy;
         k.n = (uint32_t) n;
         key = hash_bytes(hash_key(root) ^ state ^ (uint64_t) tgid, (const char *) addresses,
                          n * sizeof(*addresses)) +

@@ -20,9 +20,8 @@
 #include "base/array.h"
 #include "calls/census.h"
 #include "calls/filter.h"
-#include "calls/name-set.h"
+#include "calls/stacks.h"
 #include "calls/steps.h"
-#include "calls/trace-context.h"
 
 #define STEPS_MAX 131072 /* that wait for their trees' ends: some 40 MB */
 #define LENGTH_MAX 65536 /* in Reorder */
@@ -68,16 +67,23 @@ static bool has_any(const Strv *patterns) {
         return patterns && patterns->n > 0;
 }
 
+static bool matches(const Strv *patterns, const char *name) {
+        for (size_t i = 0; i < patterns->n; i++)
+                if (fnmatch(patterns->items[i], name, 0) == 0)
+                        return true;
+        return false;
+}
+
 static bool keeps_some(const FilterSpec *s) {
         return s->keep_ns > 0 || s->keep_limits || s->keep_failed;
 }
 
 bool filter_spec_needs_owners(const FilterSpec *s) {
-        bool needs = false;
+        OwnerWord i = 0;
 
-        for (OwnerWord i = 0; i < _OWNER_WORD_N; i++)
-                needs |= has_any(s->owners[i]);
-        return needs;
+        while (i < _OWNER_WORD_N && !has_any(s->owners[i]))
+                i++;
+        return i < _OWNER_WORD_N;
 }
 
 bool filter_spec_is_empty(const FilterSpec *s) {
@@ -240,41 +246,31 @@ static bool passes_when(const FilterSpec *spec, const Step *step) {
 }
 
 static bool passes_when_and_who(const FilterSpec *spec, const Step *step) {
+        size_t i = 0;
+
         if (!passes_when(spec, step))
                 return false;
         if (spec->cpus && (step->cpu >= spec->n_cpus || !spec->cpus[step->cpu]))
                 return false;
         if (step->kind == STEP_LOST)
                 return true;
-        if (spec->n_pids > 0) {
-                size_t i = 0;
-
-                while (i < spec->n_pids && spec->pids[i] != step->pid)
-                        i++;
-                if (i == spec->n_pids)
+        while (i < spec->n_pids && spec->pids[i] != step->pid)
+                i++;
+        if (spec->n_pids > 0 && i == spec->n_pids)
+                return false;
+        for (OwnerWord k = 0; k < _OWNER_WORD_N; k++)
+                if (has_any(spec->owners[k]) &&
+                    !(step->owner && matches(spec->owners[k], owner_word(step->owner, k))))
                         return false;
-        }
-        for (OwnerWord i = 0; i < _OWNER_WORD_N; i++)
-                if (has_any(spec->owners[i]) &&
-                    !(step->owner &&
-                      name_set_patterns_match(spec->owners[i], owner_word(step->owner, i))))
-                        return false;
-        return !has_any(spec->tasks) ||
-               (step->comm && name_set_patterns_match(spec->tasks, step->comm));
-}
-
-/* As prune_hides(). */
-static int is_pruned(Filter *f, FilterTask *t, const Step *step) {
-        int hidden = f->notrace.names.patterns ? prune_hides(&f->notrace, &t->notrace, step) : 0;
-
-        return hidden == 0 && f->fold.names.patterns ? prune_hides(&f->fold, &t->fold, step)
-                                                     : hidden;
+        return !has_any(spec->tasks) || (step->comm && matches(spec->tasks, step->comm));
 }
 
 /* 1 if what is left of the trees has @step, else 0; or -ENOMEM. */
 static int passes_functions(Filter *f, FilterTask *t, const Step *step, const TreePlace *place) {
-        int hidden = is_pruned(f, t, step);
+        int hidden = f->notrace.names.patterns ? prune_hides(&f->notrace, &t->notrace, step) : 0;
 
+        if (hidden == 0 && f->fold.names.patterns)
+                hidden = prune_hides(&f->fold, &t->fold, step);
         if (hidden != 0)
                 return MIN(hidden, 0);
         if (f->by_trees && !place->tree)
@@ -496,26 +492,19 @@ Filter *filter_free(Filter *f) {
 /* Patterns are tried once for each function; what they said is kept. */
 enum { NOT_MEANT = 1, MEANT };
 
-bool name_set_patterns_match(const Strv *patterns, const char *name) {
-        for (size_t i = 0; i < patterns->n; i++)
-                if (fnmatch(patterns->items[i], name, 0) == 0)
-                        return true;
-        return false;
-}
-
 static bool is_meant(const NameSet *s, const Function *f) {
         char name[512], *dot;
         size_t n = MIN((size_t) f->n_name, sizeof(name) - 1);
 
         memcpy(name, f->label, n);
         name[n] = 0;
-        if (name_set_patterns_match(s->patterns, name) || (s->also && s->also(f)))
+        if (matches(s->patterns, name) || (s->also && s->also(f)))
                 return true;
         dot = strchr(name + (n > 0), '.');
         if (!dot)
                 return false;
         *dot = 0;
-        return name_set_patterns_match(s->patterns, name);
+        return matches(s->patterns, name);
 }
 
 int name_set_has(NameSet *s, const Function *function) {
@@ -532,14 +521,6 @@ int name_set_has(NameSet *s, const Function *function) {
 /* --- prune ------------------------------------------------------------------------------------ */
 
 /* A task is in one stretch that is hidden, or in none; a return follows its call. */
-
-/* 1 if a stretch begins with @step, else 0; or -ENOMEM. */
-static int begins(Prune *p, const Step *step) {
-        if (p->names.also && step->said && step->said->irq_begin)
-                return 1;
-        return name_set_has(&p->names, step->function);
-}
-
 int prune_hides(Prune *p, Stretch *s, const Step *step) {
         int r;
 
@@ -552,7 +533,12 @@ int prune_hides(Prune *p, Stretch *s, const Step *step) {
                         return leaving == LEAVES_INSIDE || !p->is_below;
         } else if (stretch_call(s, step->depth))
                 return 1;
-        r = p->is_below && step->kind == STEP_LEAVE ? 0 : begins(p, step);
+        if (p->is_below && step->kind == STEP_LEAVE)
+                r = 0;
+        else if (p->names.also && step->said && step->said->irq_begin)
+                r = 1;
+        else
+                r = name_set_has(&p->names, step->function);
         if (r > 0 && step->kind == STEP_ENTER) {
                 s->function = step->function;
                 s->depth = step->depth;

@@ -16,7 +16,7 @@
  *      slower                  calls that took at least so long
  *
  * Losses are passed on whatever is asked for, except of other CPUs and times, and so are, if they are asked
- * for, all events that say whose request a task works at (calls/trace-context.h): which calls they are about
+ * for, all events that say whose request a task works at (calls/stacks.h): which calls they are about
  * comes later; and all that tell when tasks wait: it is another task's event that one is woken, or back.  What a text does not say whose it is, is of no task and no process.
  */
 
@@ -34,7 +34,7 @@ typedef struct FilterLimits {
         void *data;
 } FilterLimits;
 
-/* Patterns are as fnmatch(3) has them; those of functions as calls/name-set.h. */
+/* Patterns are as fnmatch(3) has them; those of functions as NameSet says. */
 typedef struct FilterSpec {
         const Strv *tasks;     /* patterns of names; NULL or empty: all.  So are the next: */
         const Strv *owners[_OWNER_WORD_N]; /* of whose they are */

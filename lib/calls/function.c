@@ -217,11 +217,6 @@ static size_t open_callees(Unhooked *u, const char *caller, size_t n) {
         return n;
 }
 
-bool unhooked_may_lack(const SessionMeta *m, const char *function) {
-        return !session_meta_is_of_file(m) &&
-               (m->n_hooked > 0 || m->callees_unknown || strv_contains(&m->left_out, function));
-}
-
 int32_t unhooked_below(Unhooked *u, const char *function, bool *ret_was_left_out) {
         const Strv *left_out = &u->meta->left_out;
         size_t n;

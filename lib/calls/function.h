@@ -101,8 +101,8 @@ typedef struct Functions {
 
         /* Its own: */
         uint64_t begin_ns, length_ns; /* of the present stretch of time; 0: no stretch yet */
-        SymbolTimelineSpan span;     /* begin_ns == end_ns: none yet */
-        uint64_t irq_begin, irq_end; /* of the span; equal: not known */
+        SymbolTimelineSpan span;      /* begin_ns == end_ns: none yet */
+        uint64_t irq_begin, irq_end;  /* of the span; equal: not known */
         Hash now, all;
 } Functions;
 
@@ -159,8 +159,6 @@ int unhooked_init(Unhooked *u, const SessionMeta *m);
 /* How many known functions below that one were not hooked, at least for a while; or one of the above.  @ret_was_left_out:
  * whether that one was not. */
 int32_t unhooked_below(Unhooked *u, const char *function, bool *ret_was_left_out);
-/* True if calls of that function may lack in the recording because it was not hooked. */
-bool unhooked_may_lack(const SessionMeta *m, const char *function);
 void unhooked_done(Unhooked *u);
 
 /* "hooked 129 of 286 known functions; left out: 157 for their cost (kfree, ...)", of all of the recording; nothing

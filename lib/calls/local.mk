@@ -9,7 +9,6 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/filter.h \
 	%D%/function.c \
 	%D%/function.h \
-	%D%/name-set.h \
 	%D%/playback.c \
 	%D%/playback.h \
 	%D%/stacks.c \
@@ -20,6 +19,5 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/steps.h \
 	%D%/tail-sampler.c \
 	%D%/trace-context.c \
-	%D%/trace-context.h \
 	%D%/values.c
 calls_libs = %D%/libcalls.a $(types_libs) $(spaces_libs) $(owner_libs)

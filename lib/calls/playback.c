@@ -84,14 +84,6 @@ static bool find_symbol(void *functions, uint64_t address, uint64_t timestamp_ns
         return functions_find_symbol(functions, address, timestamp_ns, ret);
 }
 
-static int add_printk(Playback *p) {
-        _cleanup_free_ char *text = NULL;
-        size_t n;
-        int r = session_dir_read_tracing(p->dir, "printk_formats", &text, &n);
-
-        return r < 0 ? r == -ENOMEM ? r : 0 : foreign_set_printk(p->foreign, text);
-}
-
 /* One that cannot be parsed costs values, nothing else. */
 static int add_values(Playback *p, const EventChoice *e, const char *format) {
         int r = values_add(p->values, e->name, e->filter, format);
@@ -134,7 +126,9 @@ static int add_all_of_file(Playback *p, const DatFile *file) {
 static int open_events(Playback *p) {
         const DatFile *file = dat_file_of_dir(p->dir);
         const Strv *events = &p->meta->spec.events, *probes = &p->meta->probe_events;
+        _cleanup_free_ char *printk = NULL;
         int r = foreign_new(&p->foreign, p->meta->big_endian);
+        size_t n;
 
         if (r < 0)
                 return r;
@@ -142,7 +136,9 @@ static int open_events(Playback *p) {
                 foreign_set_narrow(p->foreign);
         foreign_set_names(p->foreign, find_symbol, &p->functions);
         foreign_set_release(p->foreign, p->meta->kernel);
-        r = add_printk(p);
+        r = session_dir_read_tracing(p->dir, "printk_formats", &printk, &n);
+        if (r != -ENOMEM)
+                r = foreign_set_printk(p->foreign, printk);
         if (r >= 0)
                 r = add_foreign(p, &(EventChoice){ .system = "ftrace", .name = "print" })
                             ?: add_foreign(p, &(EventChoice){ .system = "ftrace",
@@ -314,29 +310,35 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
                 .values = p->values,
                 .keep = meta->neighbours.n > 0 ? keep_beside(p) : STEPS_ALL,
                 /* Neighbours may come. */
-                .watches_trees =
-                        session_state_is_live(meta->state) && keep_beside(p) == STEPS_IN_TREES,
+                .watches_trees = (meta->neighbours.n > 0 || session_state_is_live(meta->state)) &&
+                                 keep_beside(p) == STEPS_IN_TREES,
+                .has_retval = p->formats.exit.retval.size > 0,
         };
-        steps_init(&p->steps);
         *ret = TAKE_PTR(p);
         return 0;
+}
+
+/* Whether a file that we have is another one by now than that of @mtime; then that is its time.  One that is being
+ * removed has not changed. */
+static bool has_changed(const Playback *p, const char *path, struct timespec *mtime) {
+        struct stat st;
+
+        if (fstatat(session_dir_fd(p->dir), path, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+            (st.st_mtim.tv_sec == mtime->tv_sec && st.st_mtim.tv_nsec == mtime->tv_nsec))
+                return false;
+        *mtime = st.st_mtim;
+        return true;
 }
 
 /* What has changed in session.json while it records: symbols, and neighbours that came. */
 static int refresh_meta(Playback *p) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        struct stat st;
-        int r;
+        int r = session_dir_read_meta(p->dir, &m);
 
-        /* A recording that is being removed has none. */
-        if (fstatat(session_dir_fd(p->dir), "session.json", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-            (st.st_mtim.tv_sec == p->meta_mtime.tv_sec &&
-             st.st_mtim.tv_nsec == p->meta_mtime.tv_nsec))
-                return 0;
-        r = session_dir_read_meta(p->dir, &m);
-        if (r != 0)
+        if (r != 0) {
+                p->meta_mtime = (struct timespec){}; /* another time */
                 return r == -ENOMEM ? r : 0;
-        p->meta_mtime = st.st_mtim;
+        }
         if (m->neighbours.n > 0)
                 steps_set_keep(&p->steps, keep_beside(p));
         r = symbol_timeline_refresh(p->symbol_timeline, m);
@@ -345,35 +347,16 @@ static int refresh_meta(Playback *p) {
         return r;
 }
 
-/* Looks that came since, as long as it records. */
-static int refresh_owners(Playback *p) {
-        struct stat st;
-
-        if (!p->owners ||
-            fstatat(session_dir_fd(p->dir), "tracing/" OWNERS_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-            (st.st_mtim.tv_sec == p->owners_mtime.tv_sec &&
-             st.st_mtim.tv_nsec == p->owners_mtime.tv_nsec))
-                return 0;
-        p->owners_mtime = st.st_mtim;
-        return load_owners(p);
-}
-
-static int refresh_spaces(Playback *p) {
-        struct stat st;
-
-        if (!p->spaces ||
-            fstatat(session_dir_fd(p->dir), "tracing/" MAPS_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-            (st.st_mtim.tv_sec == p->maps_mtime.tv_sec &&
-             st.st_mtim.tv_nsec == p->maps_mtime.tv_nsec))
-                return 0;
-        p->maps_mtime = st.st_mtim;
-        return load_spaces(p);
-}
-
 int playback_refresh(Playback *p) {
         int r = stream_refresh(p->stream);
 
-        return r < 0 ? r : MIN(refresh_meta(p) ?: refresh_owners(p) ?: refresh_spaces(p), 0);
+        if (r >= 0 && has_changed(p, "session.json", &p->meta_mtime))
+                r = refresh_meta(p);
+        if (r >= 0 && p->owners && has_changed(p, "tracing/" OWNERS_FILE, &p->owners_mtime))
+                r = load_owners(p);
+        if (r >= 0 && p->spaces && has_changed(p, "tracing/" MAPS_FILE, &p->maps_mtime))
+                r = load_spaces(p);
+        return MIN(r, 0);
 }
 
 static int next_step(void *steps, uint64_t until_ns, Step *ret) {

@@ -28,21 +28,17 @@ static inline int fill_comm(Steps *s, Step *step) {
         return c->known ? 0 : -ENOMEM;
 }
 
-/* As owners_note(). */
-static _cold_ int note_owner(Steps *s, const Event *e) {
-        int r = e->kind == EVENT_OTHER ? owners_note(s->owners, e) : 0;
-
-        for (size_t i = 0; r > 0 && i < s->n_cpus; i++)
-                s->cpus[i].known = false;
-        return r == OWNERS_ASKED ? 0 : r;
-}
-
 /* 1: @e tells of owners or of what is mapped, and is no step; 0; -ENOMEM. */
 static _cold_ int note_others(Steps *s, const Event *e) {
-        int told = s->spaces ? spaces_note(s->spaces, e) : 0;
-        int owner = told >= 0 && s->owners ? note_owner(s, e) : 0;
+        int told = s->spaces ? spaces_note(s->spaces, e) : 0, owner = 0;
 
-        return told < 0 ? told : owner != 0 ? owner : told == SPACES_ASKED ? 0 : told;
+        if (told >= 0 && s->owners && e->kind == EVENT_OTHER)
+                owner = owners_note(s->owners, e);
+        for (size_t i = 0; owner > 0 && i < s->n_cpus; i++)
+                s->cpus[i].known = false;
+        if (told >= 0 && owner != 0 && owner != OWNERS_ASKED)
+                return owner;
+        return told == SPACES_ASKED ? 0 : told;
 }
 
 /*
@@ -342,11 +338,6 @@ static _cold_ int next_joined(Steps *s, uint64_t until_ns, Step *ret) {
 int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
         return _unlikely_(s->values != NULL) ? next_joined(s, until_ns, ret)
                                              : next_step(s, until_ns, ret);
-}
-
-void steps_init(Steps *s) {
-        s->has_retval = stream_has_retval(s->stream);
-        s->watches_trees |= s->keep == STEPS_IN_TREES;
 }
 
 void steps_set_keep(Steps *s, StepsKeep keep) {

@@ -8,9 +8,9 @@
  */
 
 #include "calls/stacks.h"
+#include "decode/cursor.h"
 #include "decode/foreign.h"
 #include "decode/names.h"
-#include "decode/stream.h"
 #include "programs/programs.h"
 
 /*
@@ -184,7 +184,8 @@ typedef struct ProgramStacksTold {
                 n_full; /* as many as the kernel records, and none of them is what a program begins with */
         uint64_t n_early;   /* fewer, likewise, and the last one is known */
         uint64_t n_unknown; /* likewise, and of no address it is known what was mapped there */
-        uint64_t n_unwound, n_cut; /* by a copy; which was too short, and has no more */
+        uint64_t n_uncopied; /* there is no copy of it */
+        uint64_t n_cut;      /* by a copy, which was too short, and has no more */
         const char
                 *early_file; /* where the first of those that end early ends; NULL: there is none */
 } ProgramStacksTold;
@@ -230,10 +231,10 @@ typedef struct Steps {
         Values *values; /* what tells of calls what they were given and return; NULL: only entries and exits do */
         StepsKeep
                 keep; /* what is passed on; events of other kinds whose format is there were asked for, and stay */
-        bool watches_trees; /* trees are told apart, so that STEPS_IN_TREES may be set later */
+        bool watches_trees; /* trees are told apart, as for STEPS_IN_TREES, which may be set later */
+        bool has_retval;    /* exits have a return value */
 
         /* Its own: */
-        bool has_retval;
         uint64_t args[EVENT_ARGS_MAX]; /* of a step with values, which looks farther ahead */
         Stacks trees;
         struct CpuTask {
@@ -251,8 +252,6 @@ typedef struct Steps {
         uint64_t n_lost;
 } Steps;
 
-/* Of one whose first members are set. */
-void steps_init(Steps *s);
 /* The next step not later than @until_ns.  1: @ret is filled; 0: there is none; -errno. */
 int steps_next(Steps *s, uint64_t until_ns, Step *ret);
 /* For a recording that goes on: when a neighbour has come.  Trees that were not watched cannot be told apart. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "calls/trace-context.h"
+#include "calls/stacks.h"
 
 #define COUNT_BORROWED 0xff
 #define VALUE_CHARS 55 /* without what may follow */

@@ -226,8 +226,8 @@ static Mark mark_of(const Event *e, const Function *f) {
                        .timestamp_ns = e->timestamp_ns };
 }
 
-static bool is_named(const Function *f, const Symbol *s) {
-        return f->n_name == s->n_name && memcmp(f->label, s->name, s->n_name) == 0;
+static bool is_named(const Function *f, const char *name, size_t n) {
+        return f->n_name == n && memcmp(f->label, name, n) == 0;
 }
 
 /* The last one. */
@@ -272,10 +272,6 @@ static Mark *push(Marks *m, const Event *e, const Function *f) {
 
 /* --- functions ---------------------------------------------------------------------------------- */
 
-static bool is_called(const Function *f, const char *name) {
-        return strlen(name) == f->n_name && memcmp(name, f->label, f->n_name) == 0;
-}
-
 /* Bits, or -ENOMEM. */
 static int look_at(Values *v, const Function *f) {
         uint64_t what = hash_get(&v->known, hash_key(f));
@@ -284,16 +280,17 @@ static int look_at(Values *v, const Function *f) {
                 return (int) what;
         what = FUNCTION_KNOWN;
         for (size_t i = 0; i < v->n_probes; i++)
-                if (v->probes[i].function && is_called(f, v->probes[i].function) &&
+                if (v->probes[i].function &&
+                    is_named(f, v->probes[i].function, strlen(v->probes[i].function)) &&
                     !v->probes[i].format.is_stacked) {
                         what |= v->probes[i].format.is_entry ? ENTRY_PROBED : EXIT_PROBED;
                         what |= v->probes[i].format.n_fields > 0 ? OBJECT_PROBED : 0;
                 }
         for (size_t i = 0; i < (v->n_handlers ?: ELEMENTSOF(handlers) - N_COPYING - 1); i++)
-                if (is_called(f, handlers[i]))
+                if (is_named(f, handlers[i], strlen(handlers[i])))
                         what |= HANDLES_PROBES;
         for (size_t i = 0; i < ELEMENTSOF(readers); i++)
-                if (is_called(f, readers[i]))
+                if (is_named(f, readers[i], strlen(readers[i])))
                         what |= READS_FIELDS;
         return hash_add(&v->known, hash_key(f), what) < 0 ? -ENOMEM : (int) what;
 }
@@ -326,13 +323,13 @@ static bool is_anothers(const Values *v, const TaskValues *t, const Function *f,
         if (!v->has_entries || depth >= OPEN_MAX ||
             !functions_find_symbol(v->functions, ret_ip, timestamp_ns, &s))
                 return false;
-        if (is_named(f, &s)) {
+        if (is_named(f, s.name, s.n_name)) {
                 for (int32_t i = 0; i < depth; i++)
                         if (t->open[i] && function_is_same(t->open[i], f))
                                 return false;
                 return true;
         }
-        return caller && function_is_same(caller, f) && above && is_named(above, &s);
+        return caller && function_is_same(caller, f) && above && is_named(above, s.name, s.n_name);
 }
 
 /* --- what comes in ------------------------------------------------------------------------------ */

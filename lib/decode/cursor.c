@@ -3,7 +3,7 @@
 /*
  * One page is walked at a time:
  *
- *      pages          [ p | p | p | p ]      pages/page-walk.h
+ *      pages          [ p | p | p | p ]      pages/page-source.h
  *                           |
  *      records             [ r r r r ]
  *                              |

@@ -89,8 +89,6 @@ void print_format_done(PrintFormat *f);
  * Source: linux 6.18 and 7.2 kernel/trace/trace_syscalls.c, print_syscall_enter(), sys_enter_openat_print().
  */
 
-/* True if an event with this format file records what pointers point to. */
-bool syscall_text_has_data(const char *format);
 /* Whether its flags have names. */
 bool syscall_text_has_flags(const char *format);
 /* A letter for each "__NAME_val", in their order: 's', a string, or 'a', bytes.  The caller frees; NULL: -ENOMEM. */

@@ -132,7 +132,8 @@ static How find_how(const Foreign *f, const struct tep_event *event, const char 
         if (!streq(system, "syscalls"))
                 return HOW_EVENT;
         if (startswith(event->name, SYSCALL_ENTER) && !syscall_text_has_flags(format) &&
-            (f->is_since_6_18 || syscall_text_has_data(format)))
+            (f->is_since_6_18 ||
+             strstr(format, "\tfield:__data_loc char[] __"))) /* what pointers point to */
                 return HOW_SYSCALL_FIELDS;
         if (!is_printed)
                 return HOW_EVENT;
@@ -272,9 +273,7 @@ static const Known *find_known(Foreign *f, int id) {
 
                 if (known->how == HOW_LATER && learn(f, known) == -ENOMEM)
                         known->how = HOW_LATER; /* another time */
-                if (known->how == HOW_LATER)
-                        continue;
-                if (known->how != HOW_NOT)
+                if (known->how < HOW_LATER)
                         return known;
         }
         return NULL;
@@ -416,15 +415,6 @@ int foreign_stack(Foreign *f, const Event *event, uint64_t *ret, size_t n_max, i
         return (int) read_stack(f, known, event, ret, n_max);
 }
 
-static void put_raw(Foreign *f, const Known *known, const Event *e) {
-        size_t n = 0;
-        const uint8_t *p = find_bytes(known, e, "buf", &n);
-
-        buf_printf(&f->line, "# %llx", (unsigned long long) number_of(f, known, e, "id"));
-        for (size_t i = 0; p && i < n; i++)
-                buf_printf(&f->line, " %02x", p[i]);
-}
-
 static void put_printk(Foreign *f, const Known *known, const Event *e) {
         bool has_values = known->how == HOW_BPRINT;
         uint64_t address = number_of(f, known, e, has_values ? "fmt" : "str");
@@ -443,6 +433,9 @@ static void put_printk(Foreign *f, const Known *known, const Event *e) {
 }
 
 static void put_tracers(Foreign *f, const Known *known, const Event *e) {
+        const uint8_t *bytes;
+        size_t n = 0;
+
         buf_adds(&f->line, known->event->name);
         buf_adds(&f->line, ": ");
         switch (known->how) {
@@ -456,7 +449,10 @@ static void put_tracers(Foreign *f, const Known *known, const Event *e) {
                 put_stack(f, known, e);
                 break;
         case HOW_RAW:
-                put_raw(f, known, e);
+                bytes = find_bytes(known, e, "buf", &n);
+                buf_printf(&f->line, "# %llx", (unsigned long long) number_of(f, known, e, "id"));
+                for (size_t i = 0; bytes && i < n; i++)
+                        buf_printf(&f->line, " %02x", bytes[i]);
                 break;
         default:
                 put_printk(f, known, e);

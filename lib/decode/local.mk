@@ -20,6 +20,5 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/records.c \
 	%D%/records.h \
 	%D%/stream.c \
-	%D%/stream.h \
 	%D%/syscall-text.c
 decode_libs = %D%/libdecode.a $(pages_libs) $(TRACEEVENT_LIBS)

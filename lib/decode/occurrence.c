@@ -73,12 +73,6 @@ static void add_address(Occurrence *o, uint64_t address) {
         }
 }
 
-/* Fields are aligned to their size from where the record begins, arrays to 4 bytes. */
-static void add_words(Occurrence *o, const Record *record) {
-        for (uint32_t i = 0; i + 8 <= record->n_data; i += 4)
-                add_address(o, load_u64(record->data + i, record->swap));
-}
-
 void occurrence_add(Occurrence *o, const PageInfo *info, const void *page, PageCount *count) {
         Records records;
         Record record;
@@ -94,8 +88,9 @@ void occurrence_add(Occurrence *o, const PageInfo *info, const void *page, PageC
                 set_bit(o->events, e.id);
                 if (e.kind == EVENT_ENTRY || e.kind == EVENT_EXIT)
                         add_address(o, e.func);
-                else
-                        add_words(o, &record);
+                else /* fields are aligned to their size from where it begins, arrays to 4 bytes */
+                        for (uint32_t i = 0; i + 8 <= record.n_data; i += 4)
+                                add_address(o, load_u64(record.data + i, record.swap));
         }
         count->n_pages_damaged += r == RECORDS_E_DAMAGED;
 }

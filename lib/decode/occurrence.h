@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "decode/formats.h"
-#include "pages/page-walk.h"
+#include "pages/page-source.h"
 
 typedef struct Occurrence Occurrence;
 

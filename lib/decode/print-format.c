@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 
+#include "base/array.h"
 #include "decode/event-text.h"
 
 #define DEPTH_MAX 32
@@ -293,14 +294,6 @@ static bool compute(const char *sign, uint64_t *left, uint64_t right) {
         return true;
 }
 
-/* libtraceevent divides by whatever it finds, and 0 and -1 end the process.  Nothing stands behind it that could
- * become part of it. */
-static bool parse_divisor(Parser *p) {
-        Value v;
-
-        return parse_number(p, &v) && v.is_known && v.number > 0 && v.number <= INT32_MAX;
-}
-
 static bool parse_expression(Parser *p, Value *ret) {
         const char *first = NULL, *sign;
         bool good;
@@ -317,7 +310,9 @@ static bool parse_expression(Parser *p, Value *ret) {
                                 compute(sign, &ret->number, v.number);
         }
         if (good && (take(p, "/") || take(p, "%"))) {
-                good = parse_divisor(p);
+                /* libtraceevent divides by whatever it finds, and 0 and -1 end the process.  Nothing stands behind it
+                 * that could become part of it. */
+                good = parse_number(p, &v) && v.is_known && v.number > 0 && v.number <= INT32_MAX;
                 ret->is_known = false;
         }
         if (good && take(p, "?")) {
@@ -537,14 +532,10 @@ int print_format_parse(PrintFormat *ret, const char *system, const char *text) {
 }
 
 int print_format_drop(PrintFormat *f) {
-        const char *format = strstr(f->text, BEGIN) ?: f->text + strlen(f->text);
-        char *head;
+        _cleanup_free_ char *text = f->text;
+        const char *format = strstr(text, BEGIN) ?: text + strlen(text);
 
-        if (asprintf(&head, "%.*s\n" BEGIN " \"\"\n", (int) (format - f->text), f->text) < 0)
-                return -ENOMEM;
-        free(f->text);
-        f->text = head;
-        return 0;
+        return text_format(&f->text, "%.*s\n" BEGIN " \"\"\n", (int) (format - text), text);
 }
 
 void print_format_done(PrintFormat *f) {

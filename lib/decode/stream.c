@@ -8,7 +8,7 @@
  */
 
 #include "base/array.h"
-#include "decode/stream.h"
+#include "decode/cursor.h"
 
 struct Stream {
         StreamHead head; /* last: heap[0], or exhausted */
@@ -72,15 +72,6 @@ static void build_heap(Stream *s) {
         measure_lead(s);
 }
 
-/* Puts the top where it belongs after its cursor has moved. */
-static void settle(Stream *s) {
-        s->top_is_stale = false;
-        if (!cursor_peek(s->heap[0]))
-                s->heap[0] = s->heap[--s->n_heap];
-        sift_down(s, 0);
-        measure_lead(s);
-}
-
 int stream_go_on(Stream *s, uint64_t until_ns, const Event **ret) {
         const Event *e;
         int r;
@@ -88,8 +79,14 @@ int stream_go_on(Stream *s, uint64_t until_ns, const Event **ret) {
         s->head.ahead_ns = 0; /* until it is the last one's again */
         if (s->top_is_stale) {
                 e = cursor_peek(s->heap[0]);
-                if (!e || e->timestamp_ns >= s->lead_ns)
-                        settle(s);
+                if (!e)
+                        s->heap[0] = s->heap[--s->n_heap];
+                if (!e ||
+                    e->timestamp_ns >= s->lead_ns) { /* its cursor has moved too far for the top */
+                        s->top_is_stale = false;
+                        sift_down(s, 0);
+                        measure_lead(s);
+                }
         }
         if (s->n_heap == 0)
                 return 0;
@@ -112,13 +109,6 @@ static int compare_cpus(const void *pa, const void *pb) {
         return CMP(cursor_cpu(*a), cursor_cpu(*b));
 }
 
-static bool has_cpu(const Stream *s, uint32_t cpu) {
-        for (size_t i = 0; i < s->n_cursors; i++)
-                if (cursor_cpu(s->cursors[i]) == cpu)
-                        return true;
-        return false;
-}
-
 /* Brings the list of cursors up to the directories there are, of which none ever goes. */
 static int open_cursors(Stream *s) {
         _cleanup_free_ uint32_t *cpus = NULL;
@@ -128,7 +118,11 @@ static int open_cursors(Stream *s) {
         if (r < 0 || n_cpus <= s->n_cursors)
                 return r;
         for (size_t i = 0; i < n_cpus; i++) {
-                if (has_cpu(s, cpus[i]))
+                size_t k = 0;
+
+                while (k < s->n_cursors && cursor_cpu(s->cursors[k]) != cpus[i])
+                        k++;
+                if (k < s->n_cursors)
                         continue;
                 if (!ARRAY_ROOM(s->heap, s->n_heap_room, s->n_cursors + 1) ||
                     !ARRAY_GROW(s->cursors, s->n_cursors))
@@ -200,10 +194,6 @@ int stream_refresh(Stream *s) {
         if (r >= 0)
                 build_heap(s);
         return MIN(r, 0);
-}
-
-bool stream_has_retval(const Stream *s) {
-        return s->formats->exit.retval.size > 0;
 }
 
 size_t stream_n_cpus(const Stream *s) {

@@ -23,10 +23,6 @@ static bool is_data_of(const Field *f, const char *name) {
         return is_data(f) && p && streq(p, "_val");
 }
 
-bool syscall_text_has_data(const char *format) {
-        return strstr(format, "\tfield:__data_loc char[] __");
-}
-
 bool syscall_text_has_flags(const char *format) {
         return strstr(format, ", flags: %s%s, mode: ");
 }

@@ -28,10 +28,6 @@ typedef struct Way {
         int encoding;
 } Way;
 
-static int compare_texts(const ParquetText *a, const ParquetText *b) {
-        return memcmp(a->data, b->data, MIN(a->n, b->n)) ?: CMP(a->n, b->n);
-}
-
 /* --- a column --------------------------------------------------------------------------------- */
 
 static unsigned bytes_of(ParquetType type) {
@@ -43,8 +39,11 @@ static bool is_unsigned(ParquetType type) {
 }
 
 static bool is_less(const Parquet *p, ParquetType type, int64_t a, int64_t b) {
-        if (type == PARQUET_TEXT)
-                return a != b && compare_texts(&p->texts->items[a], &p->texts->items[b]) < 0;
+        if (type == PARQUET_TEXT && a != b) {
+                const ParquetText *x = &p->texts->items[a], *y = &p->texts->items[b];
+
+                return (memcmp(x->data, y->data, MIN(x->n, y->n)) ?: CMP(x->n, y->n)) < 0;
+        }
         return is_unsigned(type) ? (uint64_t) a < (uint64_t) b : a < b;
 }
 

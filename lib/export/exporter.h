@@ -17,8 +17,11 @@
 #include <stdint.h>
 
 #include "analyze/call-tree.h"
+#include "analyze/heat-map.h"
 #include "analyze/pairing.h"
+#include "base/array.h"
 #include "base/buf.h"
+#include "base/hash.h"
 #include "calls/step.h"
 #include "encode/excerpts.h"
 #include "meta/meta.h"
@@ -129,3 +132,132 @@ int export_next(Export *e, const ExportInfo *info);
 int export_finish(Export *e);
 Export *export_free(Export *e);
 DEFINE_CLEANUP(Export *, export_free);
+
+/* Intern: pointers are counted as they come, from 0 */
+
+typedef struct Intern {
+        const void **items; /* n of them, by number */
+        uint32_t n;
+        Hash numbers; /* plus 1, by pointer */
+} Intern;
+
+/* 1: @item is new; 0: it is not; -ENOMEM. */
+static inline int intern_add(Intern *in, const void *item, uint32_t *ret_number) {
+        uint64_t number = hash_get(&in->numbers, hash_key(item));
+
+        if (number > 0) {
+                *ret_number = (uint32_t) number - 1;
+                return 0;
+        }
+        if (!ARRAY_GROW(in->items, in->n) || hash_add(&in->numbers, hash_key(item), in->n + 1) < 0)
+                return -ENOMEM;
+        in->items[in->n] = item;
+        *ret_number = in->n++;
+        return 1;
+}
+
+static inline void intern_done(Intern *in) {
+        free(in->items);
+        hash_done(&in->numbers);
+}
+
+/*
+ * Scripts: what runs in a browser, as text
+ *
+ * Each is the file of that name in this folder, with '.' for '_'.  They ask the picture for its figures,
+ * and make no markup of names.  None has "</" or "]]>" in it, so that it can stand in SVG and HTML.
+ */
+
+extern const char flame_css[], flame_js[];
+extern const char heat_css[], heat_js[];
+/* The page's script is flame_js, heat_js and page_js, one behind the other: their SHA-256, in base64. */
+extern const char page_css[], page_js[], page_sha256[];
+/* Colours, light and dark, for all of them. */
+extern const char theme_css[];
+
+/*
+ * Flame: a call tree as a picture, SVG with what makes it answer
+ *
+ * A frame is a node of the tree, as wide as its total; what of it is not below a narrower frame is
+ * its own time, and what of that it waited has a colour of its own, at its right end.  It shows total,
+ * self and count when pointed at, fills the width when clicked, and can be searched; if anything waited,
+ * the time that was run, or waited, can be drawn alone.  Arrow keys go from frame to frame, Enter zooms,
+ * Escape shows all.  Frames have the exact figures as attributes:
+ *
+ *      <g class="f" data-x data-w data-s data-n data-l>   [ns], [ns], self [ns], calls, level
+ *      data-b data-t                                      waited itself, and with what is below; if any
+ *
+ * "#search=TEXT" and "#zoom=FUNCTION" at the end of an address do so from the beginning.
+ */
+
+typedef struct Flame {
+        const char *title; /* of a file, which has a script, too; NULL: a page has both */
+        CallTree *tree;
+        CallTree *before; /* compared with this; NULL: with none */
+        const char *before_title;
+        size_t max_frames; /* the widest are drawn; 0: as many as a browser takes */
+} Flame;
+
+/* The <svg> element.  0 or -ENOMEM. */
+int flame_write(Buf *out, const Flame *flame);
+
+/*
+ * Heat: heat maps (analyze/heat-map.h) as one picture, SVG with what makes it answer
+ *
+ * A click on a cell, dragging over several, or arrow keys and Enter show how many calls are there, and
+ * copy the window as words: "--from=40.580546560 --to=40.670577669".  A grid and its cells have the exact
+ * figures as attributes:
+ *
+ *      <g class="heat-grid" data-begin data-column data-columns data-rows>   [ns], [ns]
+ *      <rect class="h1" data-c data-r data-n data-e>   column, row, calls, the last end since data-begin [ns]
+ *
+ * Then the picture has an event, "window", that says which calls are meant.  Times are of the trace clock.  What was copied last is in the grid's data-copied.
+ */
+
+typedef struct HeatPart {
+        const HeatGrid *grid;
+        const char *name; /* of its calls; n_name bytes */
+        size_t n_name;
+} HeatPart;
+
+typedef struct HeatPicture {
+        const char *title; /* of a file, which has a script, too; NULL: a page has both */
+        const HeatMap *map;
+        const HeatPart *parts; /* one below the other */
+        size_t n_parts;
+        size_t max_columns; /* 0: as many as are useful */
+        size_t n_left_out;  /* is said */
+        bool has_ticks;     /* the trace clock does not count nanoseconds */
+        bool is_timeless;   /* when calls began is a guess */
+} HeatPicture;
+
+/* Takes the @n_room roots with the most time for parts; what is not is counted. */
+void heat_choose(HeatPicture *p, HeatPart *parts, size_t n_room, HeatMap *map);
+/* The <svg> element, or the file.  0 or -ENOMEM. */
+int heat_write(Buf *out, const HeatPicture *p);
+
+/*
+ * A call tree, to be unfolded: a node is a <details>, or a <div> if it calls nothing
+ *
+ *      <details class="CLASS" data-n data-total data-self>   calls, [ns], [ns]
+ *        <summary><code>NAME</code> <b>12.3 %</b> total ..., self ..., 4 calls</summary>
+ *
+ * With excerpts of the source also data-at, where it is called, and data-def, where it is defined, each the index of a
+ * file and a line, "3:1332"; and data-in of what is no call, "inlined" or "not traced".
+ */
+
+typedef struct HtmlTree {
+        Buf *out;
+        const char *class;
+        size_t max_nodes;
+        const ExportInfo
+                *source; /* nodes say where in its excerpts they are; NULL: there are none */
+        uint64_t all_ns, min_ns; /* html_tree_write()'s own */
+} HtmlTree;
+
+/* The nodes with the largest shares, callers first; of the others a line says how much.  0 or -errno. */
+int html_tree_write(HtmlTree *p, CallTree *tree);
+/* What is beside it: the excerpts, which a script shows of the node that is chosen, and what of them lacks.  0 or -errno. */
+int html_tree_write_source(const HtmlTree *p);
+/* A function as <code>. */
+void html_tree_name(Buf *out, const Function *f);

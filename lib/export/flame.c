@@ -18,8 +18,6 @@
 #include "base/unit.h"
 #include "encode/escape.h"
 #include "export/exporter.h"
-#include "export/flame.h"
-#include "export/scripts.h"
 
 #define WIDTH 1180 /* of all */
 #define LEFT 10
@@ -173,15 +171,11 @@ static void draw_frame(Drawing *d, const CallNode *node, const CallNode *before,
         buf_adds(d->out, "</text></g>\n");
 }
 
-static bool is_drawn(const Drawing *d, const CallNode *node) {
-        return node->share_ns >= d->min_ns;
-}
-
 static void draw_below(Drawing *d, const CallNode *parent, const CallNode *before, uint64_t x_ns) {
         for (const CallNode *c = parent->children; c; c = c->next) {
                 const CallNode *b = find_twin(d, before, c->function);
 
-                if (is_drawn(d, c)) {
+                if (c->share_ns >= d->min_ns) {
                         draw_frame(d, c, b, x_ns);
                         draw_below(d, c, b, x_ns);
                 } else {
@@ -201,7 +195,7 @@ static int measure(Drawing *d) {
         if (d->min_ns > 0 && d->flame->max_frames == 0)
                 d->min_ns = MAX(d->min_ns, d->root->total_ns / (WIDTH * 4));
         for (const CallNode *n = d->root; n; n = call_node_next(d->root, n))
-                if (is_drawn(d, n))
+                if (n->share_ns >= d->min_ns)
                         d->n_levels = MAX(d->n_levels, n->level);
         if (d->flame->before)
                 find_most(d, d->root, call_tree_root(d->flame->before));
@@ -253,46 +247,39 @@ static void add_head(Drawing *d, int height) {
         buf_adds(d->out, "</text>\n");
 }
 
-static int draw(Drawing *d) {
-        const Flame *flame = d->flame;
-        int r = measure(d), height;
-
-        if (r < 0)
-                return r;
-        height = TOP + (d->n_levels + 1) * ROW + BOTTOM;
-        add_head(d, height);
-        add_buttons(d);
-        add_text(d, "details", LEFT, height - 10, "");
-        if (!d->root->children)
-                add_text(d, "nothing", LEFT, TOP + 12, "there are no calls");
-        else
-                draw_frame(d, d->root, NULL, 0);
-        draw_below(d, d->root, flame->before ? call_tree_root(flame->before) : NULL, 0);
-        if (d->n_left_out > 0)
-                buf_printf(d->out,
-                           "<text x=\"%d\" y=\"46\">%s"
-                           " frames with %.3f %% of the time are too narrow to be drawn</text>\n",
-                           LEFT + 60, FORMAT_COUNT(d->n_left_out),
-                           100 * (double) d->left_out_ns /
-                                   (double) MAX(d->root->total_ns, UINT64_C(1)));
-        if (flame->title)
-                buf_printf(d->out, "<script><![CDATA[%s]]></script>\n", flame_js);
-        buf_adds(d->out, "</svg>\n");
-        return 0;
-}
-
 int flame_write(Buf *out, const Flame *flame) {
         Drawing d = { .out = out, .flame = flame, .root = call_tree_root(flame->tree) };
         _cleanup_(hash_done) Hash nodes_before = {};
-        int r;
+        int r = 0, height;
 
         if (flame->before) {
                 r = alike_index_nodes(&nodes_before, flame->before);
-                if (r < 0)
-                        return r;
                 d.nodes_before = &nodes_before;
         }
-        return draw(&d);
+        if (r >= 0)
+                r = measure(&d);
+        if (r < 0)
+                return r;
+        height = TOP + (d.n_levels + 1) * ROW + BOTTOM;
+        add_head(&d, height);
+        add_buttons(&d);
+        add_text(&d, "details", LEFT, height - 10, "");
+        if (!d.root->children)
+                add_text(&d, "nothing", LEFT, TOP + 12, "there are no calls");
+        else
+                draw_frame(&d, d.root, NULL, 0);
+        draw_below(&d, d.root, flame->before ? call_tree_root(flame->before) : NULL, 0);
+        if (d.n_left_out > 0)
+                buf_printf(out,
+                           "<text x=\"%d\" y=\"46\">%s"
+                           " frames with %.3f %% of the time are too narrow to be drawn</text>\n",
+                           LEFT + 60, FORMAT_COUNT(d.n_left_out),
+                           100 * (double) d.left_out_ns /
+                                   (double) MAX(d.root->total_ns, UINT64_C(1)));
+        if (flame->title)
+                buf_printf(out, "<script><![CDATA[%s]]></script>\n", flame_js);
+        buf_adds(out, "</svg>\n");
+        return 0;
 }
 
 static int flame_end(void *p) {

@@ -46,10 +46,6 @@ static int path_enter(Path *p, const CallNode *n) {
         return p->text.error;
 }
 
-static unsigned magnitude(uint64_t ns) {
-        return ns > 0 ? 64 - (unsigned) __builtin_clzll(ns) : 0;
-}
-
 /* What a node must have taken so that all that have fit. */
 static int find_least(const CallTree *t, const CallNode *root, uint64_t *ret) {
         _cleanup_(path_done) Path path = { .text = BUF_INIT };
@@ -61,7 +57,7 @@ static int find_least(const CallTree *t, const CallNode *root, uint64_t *ret) {
         for (const CallNode *n = call_node_next(root, root); n && r >= 0;
              n = call_node_next(root, n)) {
                 r = path_enter(&path, n);
-                n_bytes[magnitude(n->share_ns)] +=
+                n_bytes[n->share_ns > 0 ? 64 - __builtin_clzll(n->share_ns) : 0] +=
                         (path.text.n_data + FIGURE_BYTES) * (n->n_cut > 0 ? 2 : 1);
         }
         while (i > 0 && sum + n_bytes[i - 1] <= most)

@@ -10,8 +10,6 @@
 #include "base/unit.h"
 #include "encode/escape.h"
 #include "export/exporter.h"
-#include "export/heat.h"
-#include "export/scripts.h"
 
 #define WIDTH 1200
 #define LEFT 90
@@ -36,13 +34,6 @@ typedef struct Drawing {
 
 static double row_y(const Drawing *d, size_t row) {
         return d->y + (double) ((d->view.n_rows - 1 - row) * ROW);
-}
-
-static void add_moment(const Drawing *d, uint64_t ns, unsigned n_digits) {
-        if (d->picture->has_ticks)
-                escape_u64(d->out, ns);
-        else
-                buf_adds(d->out, FIGURE_MOMENT(ns, n_digits));
 }
 
 static void add_cells(Drawing *d, size_t row) {
@@ -93,7 +84,10 @@ static void add_axis(Drawing *d) {
                 buf_printf(d->out,
                            "<path d=\"M%.2f %.0fv5\"/><text class=\"when\" x=\"%.2f\" y=\"%.0f\">",
                            x, y, x, y + 17);
-                add_moment(d, heat_view_time_ns(v, i), n_digits);
+                if (d->picture->has_ticks)
+                        escape_u64(d->out, heat_view_time_ns(v, i));
+                else
+                        buf_adds(d->out, FIGURE_MOMENT(heat_view_time_ns(v, i), n_digits));
                 buf_adds(d->out, "</text>\n");
         }
 }

@@ -7,7 +7,7 @@
 #include "analyze/role.h"
 #include "base/unit.h"
 #include "encode/escape.h"
-#include "export/html-tree.h"
+#include "export/exporter.h"
 
 #define OPEN_PERMILLE 200 /* what is unfolded from the beginning */
 

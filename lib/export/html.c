@@ -15,16 +15,11 @@
 #include "analyze/heat-map.h"
 #include "analyze/overhead.h"
 #include "analyze/quantiles.h"
-#include "causes/why.h"
 #include "base/unit.h"
 #include "causes/outliers.h"
+#include "causes/why.h"
 #include "encode/escape.h"
 #include "export/exporter.h"
-#include "export/flame.h"
-#include "export/heat.h"
-#include "export/html-tree.h"
-#include "export/intern.h"
-#include "export/scripts.h"
 
 #define N_SLOWEST 10
 #define N_HEAT_ROOTS 3
@@ -57,12 +52,6 @@ static int html_call(void *p, const Call *call) {
 
 /* --- the slowest calls ------------------------------------------------------------------------- */
 
-static void add_task(Buf *out, const char *comm, int32_t pid) {
-        escape_xml(out, comm, strlen(comm));
-        if (pid >= 0)
-                buf_printf(out, " %d", pid);
-}
-
 static void add_slow_summary(const Html *h, const Invocation *v, size_t i) {
         Buf *out = h->s.out;
 
@@ -72,7 +61,9 @@ static void add_slow_summary(const Html *h, const Invocation *v, size_t i) {
                    v->duration_ns, v->start_ns, i + 1, FIGURE_BOUNDS(v->duration_ns, v->most_ns));
         html_tree_name(out, v->root);
         buf_adds(out, " <span>");
-        add_task(out, v->comm, v->pid);
+        escape_xml(out, v->comm, strlen(v->comm));
+        if (v->pid >= 0)
+                buf_printf(out, " %d", v->pid);
         if (h->s.info->has_ticks) /* the heat map's clock, which --from and --to take */
                 buf_printf(out, ", at %" PRIu64, v->start_ns);
         else if (!h->s.info->is_timeless)
@@ -293,15 +284,6 @@ static void add_figure(Buf *out, const char *title, const char *id, uint64_t n, 
 
 static void add_number(Buf *out, const char *title, const char *id, uint64_t n) {
         add_figure(out, title, id, n, FORMAT_COUNT(n));
-}
-
-/* What "why" found: a sentence; NULL: nobody asked. */
-static void add_sentence(Buf *out, const char *sentence) {
-        if (!sentence)
-                return;
-        buf_adds(out, "<p id=\"cause\">");
-        add_text(out, sentence);
-        buf_adds(out, "</p>\n");
 }
 
 /* "16", "sched:sched_switch, sched:sched_waking"; NULL without memory.  The caller frees. */
@@ -641,7 +623,11 @@ static int html_end(void *p) {
         if (r < 0)
                 return r;
         add_head(h);
-        add_sentence(h->s.out, h->s.info->sentence);
+        if (h->s.info->sentence) { /* what "why" found */
+                buf_adds(h->s.out, "<p id=\"cause\">");
+                add_text(h->s.out, h->s.info->sentence);
+                buf_adds(h->s.out, "</p>\n");
+        }
         add_summary(h);
         add_cost(h);
         r = add_heat(h);

@@ -5,21 +5,16 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/exporter.c \
 	%D%/exporter.h \
 	%D%/flame.c \
-	%D%/flame.h \
 	%D%/folded.c \
 	%D%/heat.c \
-	%D%/heat.h \
 	%D%/html-tree.c \
-	%D%/html-tree.h \
 	%D%/html.c \
-	%D%/intern.h \
 	%D%/parquet-beside.c \
 	%D%/parquet-calls.c \
 	%D%/parquet-parts.c \
 	%D%/parquet-rows.h \
 	%D%/perfetto.c \
 	%D%/pprof.c \
-	%D%/scripts.h \
 	%D%/table.c
 nodist_%C%_libexport_a_SOURCES = %D%/scripts.c
 script_files = %D%/flame.css %D%/flame.js %D%/heat.css %D%/heat.js \
@@ -30,7 +25,7 @@ CLEANFILES += %D%/scripts.c
 %D%/scripts.c: $(script_files)
 	$(AM_V_at)$(MKDIR_P) $(@D)
 	$(AM_V_GEN){ echo '/* SPDX-License-Identifier: LGPL-2.1-or-later */'; \
-	  echo '#include "export/scripts.h"'; for f in $^; do \
+	  echo '#include "export/exporter.h"'; for f in $^; do \
 	  n=`basename $$f | tr . _`; echo "const char $$n[] ="; \
 	  $(SED) -e 's/[\\"]/\\&/g' -e 's/.*/        "&\\n"/' $$f; echo '        ;'; done; \
 	  echo "const char page_sha256[] = \"`cat $(filter %/flame.js,$^) $(filter %/heat.js,$^) $(filter %/page.js,$^) | \

@@ -14,7 +14,7 @@
  * end, from 1, in each recording, and come in that order, so that a file is sorted by (tree, left).  The path is a hash
  * of the names from the root down, the same on every host; caller_path is that of the caller, so that merged calls
  * are a tree again.  All rows of a tree have the trace id of the
- * request that the root's task worked at when the root began, if it has said one (calls/trace-context.h).
+ * request that the root's task worked at when the root began, if it has said one (calls/stacks.h).
  *
  * A tree's rows are kept until it has ended, for only then right is known; those of a very large one in a file
  * (export/spill.h).
@@ -312,15 +312,6 @@ static int write_rows(ExportState *state, Parquet *p, const PartsTree *t) {
         return r;
 }
 
-static int write_waits(State *st, const Tree *t, const Call *call) {
-        int r = 0;
-
-        for (size_t i = 0; i < t->n_waits && r >= 0; i++)
-                r = beside_wait(&st->beside, &t->waits[i], st->n_trees, call->stack,
-                                t->rows[t->waits[i].left - 1].is_of);
-        return r;
-}
-
 static int add_rows(State *st, Tree *t, const Call *call) {
         PartsTree tree = {
                 .number = st->n_trees,
@@ -343,8 +334,9 @@ static int write_tree(State *st, Tree *t, const Call *call) {
 
         st->n_trees++;
         r = add_rows(st, t, call);
-        if (r >= 0)
-                r = write_waits(st, t, call);
+        for (size_t i = 0; i < t->n_waits && r >= 0; i++)
+                r = beside_wait(&st->beside, &t->waits[i], st->n_trees, call->stack,
+                                t->rows[t->waits[i].left - 1].is_of);
         t->n = t->n_waits = 0;
         spill_shrink(&t->spill);
         t->next_spare = st->spare;

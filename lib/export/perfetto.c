@@ -22,7 +22,6 @@
 #include "encode/escape.h"
 #include "encode/protobuf.h"
 #include "export/exporter.h"
-#include "export/intern.h"
 
 enum { /* fields */
        TRACE_PACKET = 1,
@@ -58,10 +57,20 @@ enum { /* fields */
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
 enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 enum { CATEGORY_FUNCTION = 1, CATEGORY_INTERRUPT, CATEGORY_CPU, CATEGORY_WAKE, CATEGORY_LOSS };
-enum { ANNOTATED_CPU = 1, ANNOTATED_RETVAL, ANNOTATED_CUT, ANNOTATED_BELOW };
+enum {
+        ANNOTATED_CPU = 1,
+        ANNOTATED_RETVAL,
+        ANNOTATED_CUT,
+        ANNOTATED_BELOW,
+        ANNOTATED_ARGS,
+        ANNOTATED_WHAT,
+        ANNOTATED_CALLERS,
+        ANNOTATED_STACK,
+};
 
 static const char *const categories[] = { "function", "interrupt", "cpu", "wakeup", "loss" };
-static const char *const annotations[] = { "cpu", "retval", "cut", "below" };
+static const char *const annotations[] = { "cpu",  "retval", "cut",     "below",
+                                           "args", "what",   "callers", "stack" };
 
 #define SEQUENCE 1
 #define UUID_TASKS 1 /* the groups */
@@ -155,14 +164,25 @@ static void annotate(Perfetto *p, unsigned name, unsigned kind, uint64_t value) 
         proto_message(&p->event, EVENT_DEBUG_ANNOTATIONS, &p->inner);
 }
 
-static void annotate_below(Perfetto *p, const Function *f) {
-        const char *note = UNHOOKED_NOTE(f->n_unhooked);
-
-        if (!*note)
-                return;
-        proto_u64(&p->inner, ANNOTATION_NAME_IID, ANNOTATED_BELOW);
-        proto_bytes(&p->inner, ANNOTATION_TEXT, note, strlen(note));
+static void annotate_text(Perfetto *p, unsigned name, const char *s, size_t n) {
+        proto_u64(&p->inner, ANNOTATION_NAME_IID, name);
+        proto_string(&p->inner, ANNOTATION_TEXT, s, n);
         proto_message(&p->event, EVENT_DEBUG_ANNOTATIONS, &p->inner);
+}
+
+static void annotate_callers(Perfetto *p, unsigned name, const Callers *c) {
+        if (c)
+                annotate_text(p, name, callers_names(c), strlen(callers_names(c)));
+}
+
+/* What it was given, what it works on, who called it: as far as it was recorded. */
+static _cold_ void annotate_texts(Perfetto *p, const Frame *frame) {
+        if (frame->args)
+                annotate_text(p, ANNOTATED_ARGS, frame->args, strlen(frame->args));
+        if (frame->object)
+                annotate_text(p, ANNOTATED_WHAT, object_text(frame->object), frame->object->n_text);
+        annotate_callers(p, ANNOTATED_CALLERS, frame->callers);
+        annotate_callers(p, ANNOTATED_STACK, frame->program);
 }
 
 static int perfetto_begin(void *userdata) {
@@ -238,9 +258,9 @@ static int name_function(Perfetto *p, const Function *f, uint64_t *ret_iid) {
         return write_packet(p, PACKET_INTERNED_DATA, FLAG_NEEDS_STATE);
 }
 
-/* @call: NULL: what it returned is not told. */
+/* @frame, @call: NULL: what it was given, and what it returned, is not told. */
 static int write_slice(Perfetto *p, uint64_t track, unsigned category, const Slice *slice,
-                       uint32_t cpu, const Call *call) {
+                       uint32_t cpu, const Frame *frame, const Call *call) {
         bool begins = slice->function;
         uint64_t iid = 0;
         int r = begins ? name_function(p, slice->function, &iid) : 0;
@@ -251,7 +271,12 @@ static int write_slice(Perfetto *p, uint64_t track, unsigned category, const Sli
         if (begins) {
                 proto_u64(&p->event, EVENT_NAME_IID, iid);
                 annotate(p, ANNOTATED_CPU, ANNOTATION_UINT, cpu);
-                annotate_below(p, slice->function);
+                const char *below = UNHOOKED_NOTE(slice->function->n_unhooked);
+
+                if (*below)
+                        annotate_text(p, ANNOTATED_BELOW, below, strlen(below));
+                if (frame)
+                        annotate_texts(p, frame);
         }
         if (slice->is_cut)
                 annotate(p, ANNOTATED_CUT, ANNOTATION_BOOL, true);
@@ -294,7 +319,7 @@ static int write_call(Perfetto *p, const char *comm, const Frame *frame, uint64_
                 return r;
         return write_slice(p, track,
                            frame->role == ROLE_IRQ ? CATEGORY_INTERRUPT : CATEGORY_FUNCTION, &slice,
-                           frame->cpu, call);
+                           frame->cpu, frame, call);
 }
 
 /* What is open stays where it began, even if the task gets its name meanwhile: a frame's user is its task's pid. */
@@ -331,7 +356,7 @@ static int write_irqs(Perfetto *p) {
 
                         slice.at_ns = last_ns = MIN(slice.at_ns + shift_ns, PAIRING_END_NS);
                         r = write_slice(p, UUID_IRQ(run->cpu), CATEGORY_INTERRUPT, &slice, run->cpu,
-                                        NULL);
+                                        NULL, NULL);
                 }
         }
         return r;
@@ -432,7 +457,7 @@ static int write_wake(Perfetto *p, const Step *step, const SchedEvent *event) {
 
 static int perfetto_init(void *userdata, Pairing *pairing) {
         pairing_add_sink(pairing, begin_call, end_call, userdata);
-        pairing->places = true;
+        pairing->places = pairing->keeps_arguments = true;
         return 0;
 }
 

@@ -16,7 +16,6 @@
 
 #include "encode/protobuf.h"
 #include "export/exporter.h"
-#include "export/intern.h"
 #include "meta/meta.h"
 
 enum { /* fields */
@@ -209,14 +208,6 @@ static void add_label(Pprof *p, Buf *sample, uint64_t key, uint64_t text) {
         proto_message(sample, SAMPLE_LABEL, &p->inner);
 }
 
-/* Neighbours have mostly the same. */
-static uint64_t note_of(Pprof *p, int32_t n_unhooked) {
-        if (p->note == 0 || p->noted != n_unhooked)
-                p->note = add_word(p, UNHOOKED_NOTE(n_unhooked));
-        p->noted = n_unhooked;
-        return p->note;
-}
-
 /* What is written of @node: its stack, innermost first, and the values.  0 or -ENOMEM. */
 static int add_sample(Pprof *p, const CallNode *node, bool is_cut, const uint64_t *values) {
         _cleanup_buf_ Buf stack = BUF_INIT, sample = BUF_INIT;
@@ -235,8 +226,13 @@ static int add_sample(Pprof *p, const CallNode *node, bool is_cut, const uint64_
         proto_message(&sample, SAMPLE_VALUES, &stack);
         if (is_cut)
                 add_label(p, &sample, p->cut, p->cut_text);
-        if (!unhooked_is_none(node->n_unhooked))
-                add_label(p, &sample, p->not_hooked, note_of(p, node->n_unhooked));
+        if (!unhooked_is_none(node->n_unhooked)) {
+                if (p->note == 0 ||
+                    p->noted != node->n_unhooked) /* neighbours have mostly the same */
+                        p->note = add_word(p, UNHOOKED_NOTE(node->n_unhooked));
+                p->noted = node->n_unhooked;
+                add_label(p, &sample, p->not_hooked, p->note);
+        }
         proto_message(p->s.out, PROFILE_SAMPLE, &sample);
         return p->s.out->error;
 }

@@ -329,21 +329,16 @@ const Line *envelope_open(Envelope *e, const Line *line, Line *room) {
         return room;
 }
 
-/* What stands behind the end of a file that was longer. */
-static void drop_zeros(Line *line) {
+/* Signs, and what is surely a prefix.  @ret_prefix: whether there was one.  Whether anything changed. */
+static bool open_layers(Line *line, char *room, bool *ret_prefix) {
+        const Line before = *line;
         Scan t = scan_of(line);
 
+        /* What stands behind the end of a file that was longer. */
         while (t.end > t.p && (t.end[-1] == ' ' || !t.end[-1] || t.end[-1] == 0x1a))
                 t.end--;
         if (lines_is_binary(t.end, (size_t) (line->text + line->n_text - t.end)))
                 set_text(line, t);
-}
-
-/* Signs, and what is surely a prefix.  @ret_prefix: whether there was one.  Whether anything changed. */
-static bool open_layers(Line *line, char *room, bool *ret_prefix) {
-        const Line before = *line;
-
-        drop_zeros(line);
         line->is_tabbed = line->is_tabbed || memchr(line->text, '\t', line->n_text);
         write_signs(line, room, NULL);
         *ret_prefix = skip_prefixes(line);

@@ -21,10 +21,6 @@ static void set_task(TextCpu *cpu, const TextTask *task) {
         (void) plain_undo(cpu->comm, sizeof(cpu->comm), task->comm, task->n_comm);
 }
 
-static bool is_task(const TextCpu *cpu, const TextTask *task) {
-        return cpu->known && cpu->pid == task->pid;
-}
-
 static void keep_above(TextAbove *above, const Line *line) {
         if (above->n + line->n_text + 1 > sizeof(above->text))
                 return;
@@ -57,7 +53,7 @@ static int change_task(TextTrace *t, const Line *line, const TextLine *l, Step *
                                .comm = t->comm };
                 r = stacks_name_task(&t->stacks, ret);
                 r = r < 0 ? r : 1;
-        } else if (!is_task(cpu, &l->task))
+        } else if (cpu->pid != l->task.pid)
                 r = text_note(t, TEXT_TASK_MISSED, line->number, line->text, line->n_text);
         if (r >= 0)
                 set_task(cpu, &l->next);
@@ -147,14 +143,13 @@ static int step_of(TextTrace *t, const Line *line, const TextLine *l, Step *ret)
 }
 
 /* Of lines without any column only those are tried that stand below a heading. */
-static const GraphColumns *expected(const TextTrace *t) {
+static void parse(TextTrace *t, const Line *line, TextLine *ret) {
         static const GraphColumns none = {};
 
-        return t->has_layout ? &t->layout.columns : t->is_bare ? &none : NULL;
-}
-
-static void parse(TextTrace *t, const Line *line, TextLine *ret) {
-        graph_line_parse(ret, line->text, line->n_text, expected(t));
+        graph_line_parse(ret, line->text, line->n_text,
+                         t->has_layout ? &t->layout.columns
+                         : t->is_bare  ? &none
+                                       : NULL);
         if (_unlikely_(t->is_numbered && ret->columns.cpu))
                 ret->cpu = t->list_cpu;
 }
@@ -265,15 +260,6 @@ static bool has_other_columns(TextTrace *t, const Line *line, const TextLine *l)
         return m.kind >= LINE_EVENT && graph_columns_equal(&l->columns, &m.columns);
 }
 
-static bool is_of_another_trace(TextTrace *t, const TextLine *l) {
-        const TextCpu *cpu = l->cpu < t->n_cpus ? &t->cpus[l->cpu] : NULL;
-        int32_t pid = l->columns.proc     ? l->task.pid
-                      : cpu && cpu->known ? cpu->pid
-                                          : STEP_PID_UNKNOWN(l->cpu);
-
-        return text_begins_another(t, l, l->cpu, pid);
-}
-
 static void keep_heading(TextTrace *t, const Line *line) {
         if (t->has_layout || t->has_shown || t->n_heading + line->n_text + 2 > sizeof(t->heading))
                 return;
@@ -295,11 +281,17 @@ static int32_t find_pid(const TextTrace *t, const TextLine *l) {
 }
 
 static int call_line(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
+        const TextCpu *cpu = l->cpu < t->n_cpus ? &t->cpus[l->cpu] : NULL;
+        int32_t pid;
         int r;
 
         if (_unlikely_(l->columns.proc && l->task.pid == LINE_PID_UNTOLD))
                 l->task.pid = find_pid(t, l);
-        if (t->has_layout && _unlikely_(has_other_columns(t, line, l) || is_of_another_trace(t, l)))
+        pid = l->columns.proc     ? l->task.pid
+              : cpu && cpu->known ? cpu->pid
+                                  : STEP_PID_UNKNOWN(l->cpu);
+        if (t->has_layout &&
+            _unlikely_(has_other_columns(t, line, l) || text_begins_another(t, l, l->cpu, pid)))
                 return text_another(t, line, ret);
         r = text_go_on(t, line);
         if (r >= 0)

@@ -167,14 +167,6 @@ static bool set_counter(Stack *stack, const TextLine *l) {
         return false;
 }
 
-static int pop_to(TextTrace *t, Stack *stack, uint32_t n) {
-        int r = 0;
-
-        while (r >= 0 && stack->n > n)
-                r = text_note_frame(t, &stack->frames[--stack->n]);
-        return r;
-}
-
 static int call(TextTrace *t, Stack *stack, const Line *line, TextLine *l, Step *ret,
                 bool is_expected) {
         uint32_t n = stack->n;
@@ -187,8 +179,8 @@ static int call(TextTrace *t, Stack *stack, const Line *line, TextLine *l, Step 
         if (!is_expected && n == 0 && l->depth > 0 && stack->floor != INT32_MAX)
                 r = text_note(t, TEXT_LEVEL_MISSING, line->number, ret->function->label,
                               ret->function->n_label);
-        if (r >= 0)
-                r = pop_to(t, stack, n);
+        while (r >= 0 && stack->n > n)
+                r = text_note_frame(t, &stack->frames[--stack->n]);
         if (r < 0)
                 return r;
         if (l->depth > STEP_DEPTH_MAX)

@@ -9,7 +9,6 @@ noinst_LIBRARIES += %D%/libimport.a
 	%D%/indent-text.c \
 	%D%/lines.c \
 	%D%/source-form.c \
-	%D%/source-form.h \
 	%D%/text-calls.c \
 	%D%/text-kinds.c \
 	%D%/text-private.h \

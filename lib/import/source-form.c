@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/origin.h"
-#include "import/source-form.h"
+#include "import/text-trace.h"
 #include "pages/dat-file.h"
 
 int source_form_of(int fd) {
@@ -154,17 +154,11 @@ static const struct {
         { "7z\xbc\xaf", NULL, "a 7z archive, which is not read: \"7z x\" unpacks it" },
 };
 
-static int make_file(void) {
-        const char *dir = getenv("TMPDIR");
-        int fd = open(dir && *dir ? dir : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-        return fd < 0 ? ORIGIN(-errno) : fd;
-}
-
 int packed_open(int *fd, uint64_t n_max, const char **ret_problem) {
         _cleanup_free_ Unpacking *u = NULL;
         _cleanup_close_ int out = -EBADF;
         char begin[MAGIC_BYTES] = "";
+        const char *dir = getenv("TMPDIR");
         struct stat st;
         size_t i = 0;
         int r;
@@ -179,10 +173,12 @@ int packed_open(int *fd, uint64_t n_max, const char **ret_problem) {
         *ret_problem = kinds[i].problem;
         if (!kinds[i].unpack)
                 return PACKED_E_REFUSED;
-        out = make_file();
-        u = out < 0 ? NULL : malloc(sizeof(*u));
+        out = open(dir && *dir ? dir : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        if (out < 0)
+                return ORIGIN(-errno);
+        u = malloc(sizeof(*u));
         if (!u)
-                return out < 0 ? out : -ENOMEM;
+                return -ENOMEM;
         u->fd = *fd;
         u->out = out;
         u->n_max = n_max;

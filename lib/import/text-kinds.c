@@ -101,15 +101,6 @@ void text_finish(TextTrace *t) {
         t->is_done = true;
 }
 
-/* What was counted of traces that nobody wants; of their remarks only TEXT_ANOTHER was noted. */
-static void forget(TextTrace *t) {
-        t->count = (TextCount){ .n_lines = t->count.n_lines,
-                                .n_bytes = t->count.n_bytes,
-                                .n_elsewhere = t->count.n_lines - 1,
-                                .n_traces = t->count.n_traces,
-                                .n_remarks[TEXT_ANOTHER] = t->count.n_remarks[TEXT_ANOTHER] };
-}
-
 /* Another trace begins with @line, of which nothing is known yet. */
 static int begin_another(TextTrace *t, const Line *line) {
         bool was_wanted = text_is_wanted(t);
@@ -126,8 +117,14 @@ static int begin_another(TextTrace *t, const Line *line) {
                 text_finish(t);
         t->nth++;
         t->count.n_elsewhere += was_wanted && !text_is_wanted(t);
+        /* What was counted is of traces that nobody wants; of their remarks only TEXT_ANOTHER was noted. */
         if (!was_wanted && text_is_wanted(t))
-                forget(t);
+                t->count =
+                        (TextCount){ .n_lines = t->count.n_lines,
+                                     .n_bytes = t->count.n_bytes,
+                                     .n_elsewhere = t->count.n_lines - 1,
+                                     .n_traces = t->count.n_traces,
+                                     .n_remarks[TEXT_ANOTHER] = t->count.n_remarks[TEXT_ANOTHER] };
         stacks_done(&t->stacks);
         t->layout = (TextLayout){ .heading = t->heading };
         t->has_layout = t->is_bare = t->irq_begin = t->after_rule = t->after_talk = false;
@@ -171,14 +168,6 @@ static TextProbe probe_line(TextTrace *t, TextKind kind, const Line *line) {
         return t->kinds[kind]->probe(t, line, &l);
 }
 
-/* True if a line that is no call has some of one. */
-static bool has_part(TextKind kind, const TextLine *l) {
-        const GraphColumns *c = &l->columns;
-
-        return kind == TEXT_GRAPH ? c->abstime || c->cpu || c->proc || c->duration
-                                  : l->kind == LINE_DAMAGED;
-}
-
 typedef enum TextShape {
         TEXT_SHAPE_NONE,
         TEXT_SHAPE_HALF, /* less than a call, but some of one */
@@ -193,8 +182,13 @@ static TextShape shape_of(TextTrace *t, TextKind kind, const Line *line) {
         if (t->has_layout && kind != t->layout.kind)
                 return TEXT_SHAPE_NONE;
         t->kinds[kind]->parse(t, line, &l);
-        if (l.kind == LINE_NONE || l.kind == LINE_DAMAGED)
-                return has_part(kind, &l) ? TEXT_SHAPE_HALF : TEXT_SHAPE_NONE;
+        if (l.kind == LINE_NONE || l.kind == LINE_DAMAGED) {
+                const GraphColumns *c = &l.columns;
+                bool has_part = kind == TEXT_GRAPH ? c->abstime || c->cpu || c->proc || c->duration
+                                                   : l.kind == LINE_DAMAGED;
+
+                return has_part ? TEXT_SHAPE_HALF : TEXT_SHAPE_NONE;
+        }
         /* Without all columns it may be the end of one. */
         if (kind == TEXT_GRAPH && l.kind >= LINE_EVENT && t->has_layout &&
             !graph_columns_equal(&l.columns, &t->layout.columns))

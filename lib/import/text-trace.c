@@ -49,13 +49,6 @@ static int next_line(TextTrace *t, const Line *line, Step *ret) {
         return r;
 }
 
-/* What cannot be a trace at all, without an end. */
-static bool is_hopeless(TextTrace *t, const Line *line) {
-        if (line->is_binary || line->is_long || line->is_rest)
-                t->n_binary_bytes += MAX(line->n_text, (size_t) 1024);
-        return !t->has_layout && t->n_binary_bytes > TEXT_TRACE_BINARY_BYTES;
-}
-
 /* Of the rest only this is counted. */
 static void count_rest(TextTrace *t) {
         t->read.n_lines = t->count.n_lines;
@@ -64,12 +57,6 @@ static void count_rest(TextTrace *t) {
         t->read.n_traces = t->count.n_traces;
         t->read.n_remarks[TEXT_ANOTHER] = t->count.n_remarks[TEXT_ANOTHER];
         t->count = t->read;
-}
-
-/* Of leaves and returns; others have no end. */
-static bool is_timed(const Step *step) {
-        return (step->kind == STEP_LEAF || step->kind == STEP_LEAVE) &&
-               (!step->said->untimed || step_duration_ns(step) > 0);
 }
 
 /* Puts a step of another trace behind those of the traces before it. */
@@ -107,7 +94,10 @@ static int read_step(TextTrace *t, Step *ret) {
                 if (_unlikely_(t->is_done))
                         count_rest(t);
                 if (r < 0 || (r > 0 && _likely_(text_is_wanted(t)))) {
-                        t->count.n_timed += r > 0 && is_timed(ret);
+                        /* Others than leaves and returns have no end. */
+                        t->count.n_timed += r > 0 &&
+                                            (ret->kind == STEP_LEAF || ret->kind == STEP_LEAVE) &&
+                                            (!ret->said->untimed || step_duration_ns(ret) > 0);
                         if (_unlikely_(r > 0 && t->wanted == TEXT_TRACE_ALL))
                                 join_times(t, ret);
                         t->after_talk = false;
@@ -125,7 +115,10 @@ static int read_step(TextTrace *t, Step *ret) {
                 }
                 if (_unlikely_(r > 0))
                         t->after_talk = false;
-                if (_unlikely_(is_hopeless(t, &line)))
+                if (_unlikely_(line.is_binary || line.is_long || line.is_rest))
+                        t->n_binary_bytes += MAX(line.n_text, (size_t) 1024);
+                /* What cannot be a trace at all, without an end. */
+                if (_unlikely_(!t->has_layout && t->n_binary_bytes > TEXT_TRACE_BINARY_BYTES))
                         return 0;
         }
 }

@@ -6,7 +6,7 @@
  */
 
 #include "base/bytes.h"
-#include "lines/code.h"
+#include "lines/lines-private.h"
 
 /* --- x86-64 ----------------------------------------------------------------------------------- */
 

@@ -269,17 +269,13 @@ int image_open(Image **ret, int fd, const char *path, const char *root, const ch
         return 0;
 }
 
-static Unit *unit_free(Unit *u) {
-        if (u)
-                free(u->extents);
-        return mfree(u);
-}
-
 Image *image_free(Image *i) {
         if (!i)
                 return NULL;
-        for (size_t k = 0; k < i->n_units; k++)
-                (void) unit_free(i->units[k]);
+        for (size_t k = 0; k < i->n_units; k++) {
+                free(i->units[k]->extents);
+                free(i->units[k]);
+        }
         free(i->units);
         free(i->unit_ranges);
         hash_done(&i->units_at);

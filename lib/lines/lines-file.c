@@ -12,32 +12,6 @@
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-typedef struct FileSymbol {
-        const char *file;
-        size_t calls_at;
-        uint32_t n_calls_bytes;
-        uint32_t line;
-        uint8_t flags;
-} FileSymbol;
-
-typedef struct FileObject {
-        const char *module, *build_id; /* "": the kernel, not known */
-        CodeSymbol *symbols;
-        FileSymbol *more; /* of each */
-        size_t n;
-} FileObject;
-
-struct LinesFile {
-        uint8_t *data;
-        size_t n_data;
-        const char **strings; /* in it */
-        size_t n_strings;
-        const char *release, *machine;
-        FileObject *objects;
-        size_t n_objects;
-        size_t n_symbols; /* of all of them */
-};
-
 /* What is read, up to its end; what would be behind it is 0. */
 typedef struct Reader {
         const LinesFile *file;
@@ -176,11 +150,6 @@ static int read_body(LinesFile *f) {
         return 0;
 }
 
-bool lines_file_is(const void *data, size_t n) {
-        return n >= LINES_FILE_MAGIC_BYTES &&
-               memcmp(data, LINES_FILE_MAGIC, LINES_FILE_MAGIC_BYTES - 1) == 0;
-}
-
 int lines_file_open(LinesFile **ret, const void *data, size_t n, const char **ret_problem) {
         _cleanup_(lines_file_freep) LinesFile *f = NEW(LinesFile, .data = NULL);
         const char *packed = (const char *) data + LINES_FILE_MAGIC_BYTES;
@@ -223,10 +192,6 @@ LinesFile *lines_file_free(LinesFile *f) {
         return mfree(f);
 }
 
-const char *lines_file_release(const LinesFile *f) {
-        return f->release;
-}
-
 const char *lines_file_machine(const LinesFile *f) {
         return *f->machine ? f->machine : NULL;
 }
@@ -265,10 +230,6 @@ bool lines_file_definition(const LinesFile *f, int object, uint32_t symbol, Line
                             .file = more->file,
                             .line = more->line };
         return true;
-}
-
-uint8_t lines_file_flags(const LinesFile *f, int object, uint32_t symbol) {
-        return f->objects[object].more[symbol].flags;
 }
 
 static int read_frames(Reader *r, LinesNode *node) {

@@ -14,8 +14,43 @@
  *      layer.c       the part of the kernel that a path belongs to
  */
 
-#include "lines/code.h"
+#include "base/cleanup.h"
 #include "lines/lines.h"
+
+/*
+ * Code: how long each machine instruction is, and where it may lead
+ *
+ * No disassembler: of what does not call, jump or return only the length is told.
+ *
+ * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, chapter 2 and appendix A; Arm
+ * Architecture Reference Manual for A-profile, C4.1 (branches).
+ */
+
+typedef enum CodeMachine {
+        CODE_X86_64,
+        CODE_ARM64,
+} CodeMachine;
+
+typedef enum CodeKind {
+        CODE_OTHER,  /* goes on behind it */
+        CODE_NOP,    /* the same, and what a static key may make a jump of */
+        CODE_CALL,   /* to `target` */
+        CODE_JUMP,   /* there, and does not come back */
+        CODE_BRANCH, /* there, or behind it */
+        CODE_CALL_POINTER,
+        CODE_JUMP_POINTER,
+        CODE_RETURN,
+} CodeKind;
+
+typedef struct Instruction {
+        CodeKind kind;
+        unsigned n_bytes; /* 1, or 4, also of what cannot be read */
+        bool is_known;    /* false: what there is cannot be read */
+        int64_t target;   /* CALL, JUMP, BRANCH: from the beginning of the instruction [bytes] */
+} Instruction;
+
+/* The one at @p, of @n bytes (at least 1). */
+Instruction code_decode(CodeMachine machine, const uint8_t *p, size_t n);
 
 #define NO_SYMBOL UINT32_MAX
 #define CODE_MAX ((size_t) 1 << 22) /* of one function [bytes] */
@@ -186,15 +221,36 @@ enum {
         FILE_CALLS_MAX = 1 << 16,   /* of one function */
 };
 
-typedef struct LinesFile LinesFile;
+typedef struct FileSymbol {
+        const char *file;
+        size_t calls_at;
+        uint32_t n_calls_bytes;
+        uint32_t line;
+        uint8_t flags;
+} FileSymbol;
 
-/* Whether @data begins as one. */
-bool lines_file_is(const void *data, size_t n);
+typedef struct FileObject {
+        const char *module, *build_id; /* "": the kernel, not known */
+        CodeSymbol *symbols;
+        FileSymbol *more; /* of each */
+        size_t n;
+} FileObject;
+
+typedef struct LinesFile {
+        uint8_t *data;
+        size_t n_data;
+        const char **strings; /* in it */
+        size_t n_strings;
+        const char *release, *machine;
+        FileObject *objects;
+        size_t n_objects;
+        size_t n_symbols; /* of all of them */
+} LinesFile;
+
 /* @data is not needed afterwards.  0, LINES_E_NONE and half a sentence, -ENOMEM. */
 int lines_file_open(LinesFile **ret, const void *data, size_t n, const char **ret_problem);
 LinesFile *lines_file_free(LinesFile *f);
 DEFINE_CLEANUP(LinesFile *, lines_file_free);
-const char *lines_file_release(const LinesFile *f);
 const char *lines_file_machine(const LinesFile *f);
 /* The object of that module, NULL: the kernel; -1: it has none. */
 int lines_file_find(const LinesFile *f, const char *module);
@@ -204,7 +260,6 @@ int lines_file_symbols(const LinesFile *f, int object, CodeSymbols *ret);
 /* *@ret NULL: it has no calls of that one.  0, -EBADMSG, -ENOMEM. */
 int lines_file_caller(const LinesFile *f, int object, uint32_t symbol, LinesCaller **ret);
 bool lines_file_definition(const LinesFile *f, int object, uint32_t symbol, LineFrame *ret);
-uint8_t lines_file_flags(const LinesFile *f, int object, uint32_t symbol); /* FILE_* */
 
 /* --- objects ---------------------------------------------------------------------------------- */
 

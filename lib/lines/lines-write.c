@@ -244,7 +244,7 @@ int lines_write(Lines *l, bool is_whole, Buf *out) {
         int r = 0;
 
         machine = kernel->image ? image_machine(kernel->image) : lines_file_machine(kernel->file);
-        release = kernel->file ? lines_file_release(kernel->file) : "";
+        release = kernel->file ? kernel->file->release : "";
         add_string(&w, &w.head, l->recording.machine ?: machine ?: "");
         add_string(&w, &w.head, l->recording.release ?: release);
         for (size_t i = 0; i < l->n_objects; i++)

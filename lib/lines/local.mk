@@ -4,7 +4,6 @@ noinst_LIBRARIES += %D%/liblines.a
 %C%_liblines_a_SOURCES = \
 	%D%/code-symbols.c \
 	%D%/code.c \
-	%D%/code.h \
 	%D%/follow.c \
 	%D%/layer.c \
 	%D%/lines-file.c \
@@ -15,8 +14,7 @@ noinst_LIBRARIES += %D%/liblines.a
 	%D%/object.c \
 	%D%/search.c \
 	%D%/walk.c \
-	%D%/ways.c \
-	%D%/ways.h
+	%D%/ways.c
 if HAVE_ELFUTILS
 %C%_liblines_a_SOURCES += %D%/dwarf.c %D%/image.c %D%/image.h
 endif

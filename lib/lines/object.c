@@ -31,8 +31,9 @@ bool object_is_traced(LinesObject *o, uint32_t symbol) {
         uint8_t *mark = &o->marks[symbol];
 
         if (!(*mark & OBJECT_HAS_TRACED)) {
-                bool is = o->image ? walk_is_traced(o->image, &o->symbols, symbol)
-                                   : lines_file_flags(o->file, o->in_file, symbol) & FILE_IS_TRACED;
+                bool is =
+                        o->image ? walk_is_traced(o->image, &o->symbols, symbol)
+                                 : o->file->objects[o->in_file].more[symbol].flags & FILE_IS_TRACED;
 
                 *mark |= OBJECT_HAS_TRACED | (is ? OBJECT_IS_TRACED : 0);
         }
@@ -41,7 +42,7 @@ bool object_is_traced(LinesObject *o, uint32_t symbol) {
 
 bool object_is_pointed(LinesObject *o, uint32_t symbol) {
         if (!o->image)
-                return lines_file_flags(o->file, o->in_file, symbol) & FILE_IS_POINTED;
+                return o->file->objects[o->in_file].more[symbol].flags & FILE_IS_POINTED;
         if (!TAKE(o->has_pointed, true))
                 image_find_pointed(o->image, &o->symbols, o->marks, OBJECT_IS_POINTED);
         return o->marks[symbol] & OBJECT_IS_POINTED;

@@ -63,10 +63,10 @@ static int take_from_file(Search *s, const char *path) {
 
         if (at < 0)
                 return strv_addf(&s->problems, "is not in %s", path) ?: LINES_E_NONE;
-        if (release && !(s->wanted && lines_file_build_id(f, at)) && *lines_file_release(f) &&
-            !streq(release, lines_file_release(f)))
+        if (release && !(s->wanted && lines_file_build_id(f, at)) && *f->release &&
+            !streq(release, f->release))
                 return strv_addf(&s->problems, "%s is of %s, and the recording of %s", path,
-                                 lines_file_release(f), release)
+                                 f->release, release)
                                ?: LINES_E_NONE;
         r = accept(s, path, lines_file_build_id(f, at), lines_file_machine(f));
         if (r != 0)
@@ -110,7 +110,8 @@ static int take_fd(Search *s, int fd, const char *path) {
 
         if (n < 0)
                 return (int) n;
-        if (!s->o->module && lines_file_is(magic, (size_t) n))
+        if (!s->o->module && n >= (ssize_t) LINES_FILE_MAGIC_BYTES &&
+            memcmp(magic, LINES_FILE_MAGIC, LINES_FILE_MAGIC_BYTES - 1) == 0)
                 return take_lines_file(s, file, path);
         r = image_open(&i, TAKE_FD(file), path,
                        kernel && kernel->image ? image_root(kernel->image) : NULL, &problem);

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
-#include "lines/ways.h"
+#include "lines/lines.h"
 
 #define LISTED_MAX 4           /* of several places */
 #define RUN_MAX ((size_t) 512) /* calls of one caller that are looked at together */
@@ -105,11 +105,6 @@ static const Function *function_at(Ways *w, const Function *plain, const char *p
 
 /* --- ways ------------------------------------------------------------------------------------- */
 
-static bool is_same_place(const LineFrame *a, const LineFrame *b) {
-        return a->line == b->line &&
-               (a->file == b->file || (a->file && b->file && streq(a->file, b->file)));
-}
-
 /* "net/ipv4/udp.c:1102", or ":1266" behind another one of the same file. */
 static void add_place(Buf *out, const LineFrame *at, const LineFrame *before) {
         if (!at->file)
@@ -146,7 +141,7 @@ static bool are_one(const Places *p, const LineFrame **ret, uint32_t *ret_n) {
                 const LineFrame *f = &s->frames[p->depth];
                 uint32_t k = 0;
 
-                while (k < n && !is_same_place(ret[k], f))
+                while (k < n && !(ret[k]->line == f->line && streq_ptr(ret[k]->file, f->file)))
                         k++;
                 if (k == n && n <= LISTED_MAX)
                         ret[n++] = f;
@@ -359,13 +354,6 @@ int ways_find(void *ways, const Function *caller, const Function *const *callees
 
 /* --- while it is drawn ------------------------------------------------------------------------ */
 
-static void forget(Stack *stack, int32_t depth) {
-        const Frame *frame;
-
-        while ((frame = stack_pop_deeper(stack, depth)))
-                free(frame->data);
-}
-
 static int find_way(Ways *w, Frame *caller, Step *step) {
         const LineSites *sites = lines_sites(w->lines, caller->function, step->function);
         uint64_t possible;
@@ -392,19 +380,14 @@ static void lose(Frame *frame) {
                 *at = (LinesPosition){ .is_lost = true };
 }
 
-static void lose_all(Ways *w) {
-        for (size_t i = 0; i < w->stacks.n; i++)
-                for (uint32_t k = 0; k < w->stacks.items[i].n; k++)
-                        lose(&w->stacks.items[i].frames[k]);
-}
-
 int ways_step(Ways *w, Step *step) {
         Frame *frame, *caller;
         Stack *stack;
         int r = 0;
 
-        if (step->kind == STEP_LOST)
-                lose_all(w);
+        for (size_t i = 0; step->kind == STEP_LOST && i < w->stacks.n; i++)
+                for (uint32_t k = 0; k < w->stacks.items[i].n; k++)
+                        lose(&w->stacks.items[i].frames[k]);
         if (step->kind == STEP_TASK)
                 return stacks_name_task(&w->stacks, step);
         if (!step_is_call(step))
@@ -412,7 +395,8 @@ int ways_step(Ways *w, Step *step) {
         stack = stacks_get(&w->stacks, step);
         if (!stack)
                 return -ENOMEM;
-        forget(stack, step->depth);
+        while ((frame = stack_pop_deeper(stack, step->depth)))
+                free(frame->data);
         if (step->kind == STEP_LEAVE) {
                 frame = stack_find(stack, step->depth, step->function);
                 if (frame) {
@@ -421,8 +405,8 @@ int ways_step(Ways *w, Step *step) {
                 }
                 return 0;
         }
-        for (Frame *popped; (popped = stack_pop_before_call(stack, step->depth));)
-                free(popped->data);
+        while ((frame = stack_pop_before_call(stack, step->depth)))
+                free(frame->data);
         caller = stack_caller(stack, step->depth);
         if (caller && step->n_left_out > 0)
                 lose(caller);

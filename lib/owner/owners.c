@@ -183,9 +183,7 @@ static int path_of(Owners *o, const char *path, size_t n, uint32_t *ret) {
                 if (strlen(known) == n && memcmp(known, path, n) == 0)
                         return 0;
         }
-        r = strv_addn(&o->paths, path, n);
-        if (r >= 0)
-                r = hash_add(&o->paths_at, key, o->paths.n);
+        r = strv_addn(&o->paths, path, n) ?: hash_add(&o->paths_at, key, o->paths.n);
         *ret = (uint32_t) o->paths.n;
         return MIN(r, 0);
 }
@@ -435,7 +433,7 @@ int owners_note(Owners *o, const Event *e) {
         default: /* the probe, if there is one, tells the same better, and later */
                 r = tell(o, (int32_t) v[0], e->timestamp_ns, &(Whose){});
         }
-        return r < 0 ? r : passed;
+        return r ?: passed;
 }
 
 /* --- what it stands for -------------------------------------------------------------------------- */

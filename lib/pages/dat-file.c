@@ -84,27 +84,21 @@ static int read_head(DatFile *f, DatBytes *b, char **ret_problem) {
         return r;
 }
 
-static int check_buffer(const DatFile *f, DatBuffer *b, char **ret_problem) {
-        b->page_bytes = b->page_bytes ?: f->page_bytes;
-        if (!page_bytes_are_valid(b->page_bytes))
-                return dat_fail(ret_problem, 14, "the size of a page is impossible");
-        for (size_t i = 1; i < b->n_cpus; i++)
-                if (b->cpus[i - 1].cpu >= b->cpus[i].cpu)
-                        return dat_fail(ret_problem, b->cpus[i].at,
-                                        "a CPU comes twice, or CPUs are not in order");
-        return 0;
-}
-
 static int check(DatFile *f, char **ret_problem) {
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < f->n_buffers; i++)
-                r = check_buffer(f, &f->buffers[i], ret_problem);
+        for (DatBuffer *b = f->buffers; b < f->buffers + f->n_buffers; b++) {
+                b->page_bytes = b->page_bytes ?: f->page_bytes;
+                if (!page_bytes_are_valid(b->page_bytes))
+                        return dat_fail(ret_problem, 14, "the size of a page is impossible");
+                for (size_t i = 1; i < b->n_cpus; i++)
+                        if (b->cpus[i - 1].cpu >= b->cpus[i].cpu)
+                                return dat_fail(ret_problem, b->cpus[i].at,
+                                                "a CPU comes twice, or CPUs are not in order");
+        }
         while (f->i_chosen < f->n_buffers && f->buffers[f->i_chosen].n_cpus == 0)
                 f->i_chosen++;
         if (f->i_chosen == f->n_buffers)
                 f->i_chosen = 0;
-        return r;
+        return 0;
 }
 
 static const DatFormat *find_format(const DatFile *f, const char *path) {

@@ -207,19 +207,15 @@ static int put_run(Writer *w, const DatRun *run) {
         return r;
 }
 
-static int align(Writer *w) {
+static int put_cpu(Writer *w, uint32_t cpu, const DatRun *runs, size_t n_runs) {
+        uint64_t n_pages = 0;
         uint64_t n = (w->plan->page_bytes - w->at % w->plan->page_bytes) % w->plan->page_bytes;
+        int r;
 
         w->at += n;
         if (!w->counts)
                 buf_pad(&w->out, n, 0);
-        return w->out.error;
-}
-
-static int put_cpu(Writer *w, uint32_t cpu, const DatRun *runs, size_t n_runs) {
-        uint64_t n_pages = 0;
-        int r = align(w);
-
+        r = w->out.error;
         for (size_t i = 0; i < n_runs; i++)
                 n_pages += runs[i].n;
         w->places[cpu].at = w->at;

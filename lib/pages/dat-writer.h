@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "pages/dat-file.h"
-#include "pages/page-walk.h"
+#include "pages/page-source.h"
 
 /* --- which pages ------------------------------------------------------------------------------ */
 

@@ -16,6 +16,5 @@ noinst_LIBRARIES += %D%/libpages.a
 	%D%/dat-writer.h \
 	%D%/page-source.c \
 	%D%/page-source.h \
-	%D%/page-walk.c \
-	%D%/page-walk.h
+	%D%/page-walk.c
 pages_libs = %D%/libpages.a $(codec_libs) $(ZLIB_LIBS)

@@ -12,7 +12,7 @@
  */
 
 #include "base/array.h"
-#include "pages/page-walk.h"
+#include "pages/page-source.h"
 
 void page_walk_note_loss(PageWalk *w, uint64_t n) {
         /* A number is only good if every gap before this event has one. */
@@ -86,15 +86,6 @@ static int open_segment(PageWalk *w, uint64_t sequence) {
         return r == -ENOENT ? SEGMENT_E_DAMAGED : r;
 }
 
-/* True if the segment that was opened names one before it that is not in the list.  The first of the
- * list does not count: a ring drops what was before. */
-static bool is_after_a_gap(const PageWalk *w) {
-        uint64_t previous = w->segment->previous;
-
-        return w->i_sequence > 0 && previous != UINT64_MAX &&
-               previous > w->sequences[w->i_sequence - 1];
-}
-
 /* Opens the segment at i_sequence or the first good one after it.  1 if there is one, else 0.  A last
  * one that is empty is waited for: a live recording's writer makes the file, then writes its header. */
 static int enter_segment(PageWalk *w) {
@@ -106,7 +97,10 @@ static int enter_segment(PageWalk *w) {
                 if (r == 0) {
                         w->i_page = 0;
                         w->count.n_segments++;
-                        if (is_after_a_gap(w)) {
+                        /* It names one before it that is not in the list, and is not the first of that: a ring drops
+                         * what was before. */
+                        if (w->i_sequence > 0 && w->segment->previous != UINT64_MAX &&
+                            w->segment->previous > w->sequences[w->i_sequence - 1]) {
                                 w->count.n_segments_missing++;
                                 page_walk_note_loss(w, 0);
                         }

@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <unistd.h>
 
-#include "programs/elf-notes.h"
+#include "programs/programs.h"
 
 #define SEGMENTS_MAX 256
 #define OWN_DATA (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)

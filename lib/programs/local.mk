@@ -4,7 +4,6 @@ noinst_LIBRARIES += %D%/libprograms.a
 %C%_libprograms_a_SOURCES = \
 	%D%/demangle.c \
 	%D%/elf-notes.c \
-	%D%/elf-notes.h \
 	%D%/perf-map.c \
 	%D%/programs-private.h \
 	%D%/programs.c \

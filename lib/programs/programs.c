@@ -19,8 +19,8 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "meta/meta.h"
-#include "programs/elf-notes.h"
 #include "programs/programs-private.h"
+#include "programs/programs.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
 #define MOUNTS_BYTES_MAX ((size_t) 4 << 20)

@@ -15,6 +15,7 @@
  */
 
 #include "base/array.h"
+#include "base/buf.h"
 #include "spaces/spaces.h"
 #include "spaces/stack-copies.h"
 
@@ -65,3 +66,11 @@ size_t programs_unwind(void *programs, Spaces *spaces, StackCopy *copy, uint64_t
 const Strv *programs_lacking(const Programs *p);
 Programs *programs_free(Programs *p);
 DEFINE_CLEANUP(Programs *, programs_free);
+
+/* What the ELF file @fd says of itself in notes, of which one is its build ID (meta/meta.h, build_id_find()).  Nothing
+ * else of it is read, and little of that; the file is hostile. */
+
+#define ELF_NOTES_MAX ((size_t) 64 << 10)
+
+/* Adds all that are loaded with it.  0; -EBADMSG: it is no such file of this machine's byte order; -errno. */
+int elf_notes_read(int fd, Buf *out);

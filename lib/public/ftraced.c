@@ -11,10 +11,9 @@
 
 #include "base/io.h"
 #include "calls/playback.h"
+#include "import/text-trace.h"
 #include "pages/dat-file.h"
 #include "pages/page-source.h"
-#include "import/source-form.h"
-#include "import/text-trace.h"
 #include "public/ftraced.h"
 #include "wire/frame.h"
 

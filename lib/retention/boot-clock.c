@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 #include "base/array.h"
-#include "base/cleanup.h"
 #include "base/io.h"
 #include "base/unit.h"
 #include "retention/boot-clock.h"

@@ -11,7 +11,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
 #include "base/io.h"
 #include "base/name.h"
 #include "retention/keep.h"

@@ -2,7 +2,6 @@
 
 /* Who goes, when, and why, in this order, whatever of it there is. */
 
-#include "base/array.h"
 #include "base/buf.h"
 #include "base/name.h"
 #include "base/unit.h"

@@ -2,10 +2,7 @@
 
 /* A line is written at once, so that two who write, which does not happen, would not mix them. */
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/array.h"
 #include "base/io.h"

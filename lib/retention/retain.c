@@ -5,7 +5,6 @@
  * from a disk that anybody may have written.
  */
 
-#include "base/cleanup.h"
 #include "retention/retain.h"
 
 typedef unsigned __int128 Sum;

@@ -7,7 +7,6 @@
 #include "base/array.h"
 #include "base/io.h"
 #include "base/unit.h"
-#include "retention/boot-clock.h"
 #include "retention/vacuum.h"
 
 static const char *const verdict_texts[_RETAIN_VERDICT_N] = {
@@ -85,10 +84,9 @@ RetainLimits vacuum_limits_now(const RetainLimits *limits, const Store *store) {
 int vacuum_decide(Vacuum *v, const Store *store, const RetainLimits *limits) {
         RetainLimits l = vacuum_limits_now(limits, store);
         uint64_t now = now_ns(CLOCK_REALTIME);
-        int r = measure(v, store, &v->used_bytes, &v->free_bytes);
+        int r = measure(v, store, &v->used_bytes, &v->free_bytes)
+                        ?: retain_decide(v->items, v->n, &l, now, v->free_bytes);
 
-        if (r >= 0)
-                r = retain_decide(v->items, v->n, &l, now, v->free_bytes);
         if (r < 0)
                 return r;
         v->i_next = 0;
@@ -198,17 +196,14 @@ int vacuum_foresee(Outlook *ret, const Vacuum *v, const Store *store, const Reta
                 items[i] = v->items[i];
                 o.growth_bytes += MIN(items[i].growth_bytes, UINT64_MAX - o.growth_bytes);
         }
-        r = measure(v, store, &o.used_bytes, &o.free_bytes);
-        if (r >= 0)
-                r = retain_decide(items, v->n, &o.limits, now, o.free_bytes);
+        r = measure(v, store, &o.used_bytes, &o.free_bytes)
+                    ?: retain_decide(items, v->n, &o.limits, now, o.free_bytes);
         if (r < 0)
                 return r;
         o.is_full = retain_is_full(&o.limits, o.used_bytes, o.free_bytes);
         for (size_t i = 0; i < v->n; i++)
                 o.is_full = o.is_full && items[i].verdict == RETAIN_KEEP;
-        r = foresee_verdicts(&o, items, v->n, now);
-        if (r >= 0)
-                r = name_next(&o, items, v->n, now);
+        r = foresee_verdicts(&o, items, v->n, now) ?: name_next(&o, items, v->n, now);
         if (r < 0)
                 return r;
         *ret = TAKE(o, (Outlook){});

@@ -11,9 +11,7 @@
 
 #include <inttypes.h>
 
-#include "base/array.h"
 #include "base/bytes.h"
-#include "base/hash.h"
 #include "spaces/spaces-private.h"
 #include "store/tracing.h"
 
@@ -487,7 +485,7 @@ static int map(Spaces *s, const Object *o, uint64_t mm, uint64_t now_ns) {
         r = mapped_files_get(&s->files, &file, &words, &m.file);
         p = r < 0 ? NULL : meet(s, (int32_t) tgid, now_ns);
         if (r < 0 || !p)
-                return r < 0 ? r : -ENOMEM;
+                return r ?: -ENOMEM;
         if (p->generation != s->generation) {
                 /* What was there is, if this is the same address space. */
                 if (p->mm != mm || p->next)
@@ -554,9 +552,8 @@ int spaces_note_thread(Spaces *s, int32_t pid, int32_t tgid, uint64_t now_ns) {
                 return 0;
         child = hash_get(&s->children, (uint64_t) pid);
         if (child > 1) {
-                r = hash_set(&s->children, (uint64_t) pid, 1);
-                if (r >= 0)
-                        r = fork_from(s, tgid, (int32_t) (child - 1), now_ns);
+                r = hash_set(&s->children, (uint64_t) pid, 1)
+                            ?: fork_from(s, tgid, (int32_t) (child - 1), now_ns);
                 if (r < 0)
                         return r;
         }

@@ -203,10 +203,6 @@ int stack_copies_find(StackCopies *s, uint32_t cpu, int32_t tid, uint64_t from_n
         return 0;
 }
 
-size_t stack_copies_n(const StackCopies *s) {
-        return s->n;
-}
-
 uint64_t stack_copies_n_lost(const StackCopies *s) {
         return s->n_lost;
 }

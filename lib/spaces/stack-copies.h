@@ -72,8 +72,7 @@ int stack_copies_open(StackCopies **ret, int dir_fd);
 /* The first of @tid that was taken on @cpu at a time of these.  1: @ret is filled; 0: there is none; -ENOMEM. */
 int stack_copies_find(StackCopies *s, uint32_t cpu, int32_t tid, uint64_t from_ns, uint64_t to_ns,
                       StackCopy *ret);
-size_t stack_copies_n(const StackCopies *s);
-/* Of them, and what the kernel says that it had no room for. */
+/* Copies for which the kernel says that it had no room. */
 uint64_t stack_copies_n_lost(const StackCopies *s);
 StackCopies *stack_copies_free(StackCopies *s);
 DEFINE_CLEANUP(StackCopies *, stack_copies_free);

@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "base/io.h"
 #include "store/entry.h"
 #include "store/format.h"

@@ -112,8 +112,6 @@
  */
 
 #include <endian.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "meta/json-field.h"
 

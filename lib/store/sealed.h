@@ -7,9 +7,6 @@
  * What the blocks hold is not looked at here: lib/codec.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "store/format.h"
 
 /*

@@ -58,12 +58,11 @@ static int write_n_pages(int fd, uint64_t n_pages) {
  * is simply repeated. */
 static int close_file(int fd, uint32_t page_bytes, uint64_t n_pages) {
         uint32_t state = htole32(SEGMENT_STATE_CLOSED);
-        int r;
 
         if (ftruncate(fd, (off_t) (SEGMENT_HEADER_BYTES + n_pages * page_bytes)) < 0)
                 return ORIGIN(-errno);
-        r = write_n_pages(fd, n_pages);
-        return r < 0 ? r : pwrite_full(fd, &state, sizeof(state), offsetof(SegmentHeader, state));
+        return write_n_pages(fd, n_pages)
+                       ?: pwrite_full(fd, &state, sizeof(state), offsetof(SegmentHeader, state));
 }
 
 /* *@n_pages without the pages of zeroes at the end of the file. */
@@ -189,10 +188,8 @@ int segment_append(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint3
                 r = SEGMENT_E_CLOSED;
         else if (r >= 0 && st.st_size < SEGMENT_HEADER_BYTES)
                 r = -ENODATA;
-        if (r == 0)
-                r = check_open(&h, sequence, cpu, page_bytes, session_id);
-        if (r == 0)
-                r = find_end(w, rest, &n_torn);
+        r = r ?: check_open(&h, sequence, cpu, page_bytes, session_id)
+                    ?: find_end(w, rest, &n_torn);
         if (r == 0 && lseek(w->fd, (off_t) end_of(w), SEEK_SET) < 0)
                 r = ORIGIN(-errno);
         if (r != 0)

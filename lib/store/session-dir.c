@@ -14,7 +14,6 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/name.h"
-#include "meta/meta.h"
 #include "store/entry.h"
 #include "store/session-dir.h"
 #include "store/symbol-file.h"
@@ -166,9 +165,8 @@ static int tracing_path(char ret[static PATH_MAX], const char *path) {
 int session_dir_write_tracing(SessionDir *d, const char *path, const void *data, size_t n,
                               bool synced) {
         char whole[PATH_MAX];
-        int r = tracing_path(whole, path);
 
-        return r < 0 ? r : entry_replace(d->fd, whole, data, n, synced);
+        return tracing_path(whole, path) ?: entry_replace(d->fd, whole, data, n, synced);
 }
 
 int session_dir_read_tracing(const SessionDir *d, const char *path, char **ret, size_t *ret_n) {
@@ -177,9 +175,7 @@ int session_dir_read_tracing(const SessionDir *d, const char *path, char **ret, 
 
         if (d->files)
                 return d->files->read_tracing(d->p, path, ret, ret_n);
-        r = tracing_path(whole, path);
-        if (r >= 0)
-                r = entry_read(d->fd, whole, ret, ret_n, TRACING_BYTES_MAX);
+        r = tracing_path(whole, path) ?: entry_read(d->fd, whole, ret, ret_n, TRACING_BYTES_MAX);
         return entry_is_misplaced(r) ? -ENOENT : r;
 }
 
@@ -190,12 +186,10 @@ static char *format_cpu_name(char ret[static CPU_NAME_MAX], uint32_t cpu) {
 
 int session_dir_make_cpu(SessionDir *d, uint32_t cpu) {
         char name[CPU_NAME_MAX];
-        int r;
 
         if (cpu >= STORE_MAX_CPUS)
                 return ORIGIN(-EINVAL);
-        r = dir_make(d->fd, format_cpu_name(name, cpu), STORE_DIR_MODE);
-        return r < 0 ? r : dir_open(d->fd, name);
+        return dir_make(d->fd, format_cpu_name(name, cpu), STORE_DIR_MODE) ?: dir_open(d->fd, name);
 }
 
 /* What a name stands for; false if it is none of ours. */

@@ -198,15 +198,9 @@ int store_open(Store **ret, const char *path) {
 
 /* What a file system says that takes nothing. */
 static int refuse_to_make(int error) {
-        switch (error) {
-        case EROFS:
-                return STORE_E_READ_ONLY;
-        case ENOSPC:
-        case EDQUOT:
-                return STORE_E_FULL;
-        default:
-                return -error;
-        }
+        return error == EROFS                       ? STORE_E_READ_ONLY
+               : error == ENOSPC || error == EDQUOT ? STORE_E_FULL
+                                                    : -error;
 }
 
 /* The directory itself: made if missing, no link, ours alone to write to. */
@@ -347,12 +341,13 @@ int store_open_for_writing(Store **ret, const char *path, pid_t *ret_holder) {
 
         if (!plain || r < 0)
                 return -ENOMEM;
-        r = open_own_dir(plain, &s->fd) ?: check_entries(s) ?: take_lock(s, ret_holder);
-        if (r == 0)
-                r = check_mapping(s) ?: make_subdir(s, SESSIONS_NAME, &s->sessions_fd)
-                            ?: make_subdir(s, SYMBOLS_NAME, &s->symbols_fd);
-        if (r == 0)
-                r = for_each_name(s->sessions_fd, finish_removal, NULL);
+        r = open_own_dir(plain, &s->fd)
+                    ?: check_entries(s)
+                    ?: take_lock(s, ret_holder)
+                    ?: check_mapping(s)
+                    ?: make_subdir(s, SESSIONS_NAME, &s->sessions_fd)
+                    ?: make_subdir(s, SYMBOLS_NAME, &s->symbols_fd)
+                    ?: for_each_name(s->sessions_fd, finish_removal, NULL);
         if (r == 0)
                 *ret = TAKE_PTR(s);
         return r;
@@ -546,7 +541,7 @@ int store_drop_symbols(Store *s, const Strv *used) {
 
 int store_discard_session(Store *s, const char *name) {
         _cleanup_free_ char *hidden = NULL;
-        int r = store_hide_session(s, name, &hidden);
 
-        return r == 0 ? store_clear_hidden(s, hidden, UINT64_MAX, NULL) : r;
+        return store_hide_session(s, name, &hidden)
+                       ?: store_clear_hidden(s, hidden, UINT64_MAX, NULL);
 }

@@ -6,8 +6,6 @@
  * symbols/HASH.zst
  */
 
-#include <stddef.h>
-
 #include "meta/json-field.h"
 
 #define SYMBOL_FILE_MAX ((size_t) 256 << 20) /* bytes, plain */

@@ -531,12 +531,12 @@ int member_find(Member *ret, const Prototypes *p, const char *function, const ch
         return r;
 }
 
-char *member_place(const Member *m, const char *base, char text[static MEMBER_PLACE_MAX]) {
+char *member_place(const Member *m, char text[static MEMBER_PLACE_MAX]) {
         char *at = text;
 
         for (unsigned i = m->n_offsets; i-- > 0;)
                 at += sprintf(at, "+%u(", m->offsets[i]);
-        at += base ? snprintf(at, 40, "%s", base) : snprintf(at, 40, "$arg%u", m->param + 1);
+        at += sprintf(at, "$arg%u", m->param + 1);
         memset(at, ')', m->n_offsets);
         at[m->n_offsets] = 0;
         return text;

@@ -75,5 +75,5 @@ int member_walk(Member *m, const Prototypes *p, const char *path, char why[stati
 int member_find(Member *ret, const Prototypes *p, const char *function, const char *expression,
                 char why[static MEMBER_WHY_MAX]);
 
-/* "+8(+16($arg1))": where the value is, for the kernel's probes.  @base: instead of $arg1; NULL: that.  Returns @text. */
-char *member_place(const Member *m, const char *base, char text[static MEMBER_PLACE_MAX]);
+/* "+8(+16($arg1))": where the value is, for the kernel's probes.  Returns @text. */
+char *member_place(const Member *m, char text[static MEMBER_PLACE_MAX]);

@@ -4,9 +4,9 @@
 
 #include <sys/mman.h>
 
-#include "meta/meta.h"
-#include "programs/elf-notes.h"
 #include "fuzz.h"
+#include "meta/meta.h"
+#include "programs/programs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         _cleanup_close_ int fd = memfd_create("program", MFD_CLOEXEC);

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         r = member_find(&m, p, function, expression, why);
         FUZZ_CHECK(r == 0 || r == MEMBER_E_NONE || (r == MEMBER_E_REFUSED && *why));
         if (r == 0)
-                FUZZ_CHECK(strlen(member_place(&m, NULL, text)) < MEMBER_PLACE_MAX);
+                FUZZ_CHECK(strlen(member_place(&m, text)) < MEMBER_PLACE_MAX);
         if (member_of_struct(&m, p, "sock") == 0)
                 (void) member_walk(&m, p, expression, why);
         return 0;

@@ -5,7 +5,7 @@
  * the same kind that has no damage.  What filters it and adds it up is fuzz-everything.c.
  */
 
-#include "calls/name-set.h"
+#include "calls/census.h"
 #include "fuzz-mutate.h"
 #include "import/text-trace.h"
 #include "render/renderer.h"

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-#include "calls/trace-context.h"
+#include "calls/stacks.h"
 #include "fuzz.h"
 
 static void check_text(const char *text) {

@@ -23,6 +23,7 @@ fuzz_targets = \
 	%D%/fuzz-elf-notes \
 	%D%/fuzz-members \
 	%D%/fuzz-meta \
+	%D%/fuzz-owners \
 	%D%/fuzz-plain-text \
 	%D%/fuzz-profile \
 	%D%/fuzz-programs \
@@ -41,6 +42,9 @@ fuzz_targets = \
 %C%_fuzz_programs_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_programs_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_programs_LDADD = $(programs_libs) $(spaces_libs) $(ELFUTILS_LIBS) $(LIBIBERTY_LIBS) $(fuzz_libs)
+%C%_fuzz_owners_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_owners_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_owners_LDADD = $(owner_libs) $(fuzz_libs)
 %C%_fuzz_stack_copies_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_stack_copies_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_stack_copies_LDADD = $(spaces_libs) $(fuzz_libs)

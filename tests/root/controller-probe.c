@@ -32,7 +32,7 @@ static Tracer *arm(Controller *c, unsigned i) {
         if (r == 0)
                 r = strv_add(&m->spec.functions, "udp_sendmsg");
         if (r == 0)
-                r = controller_admit(c, &admission, m, false, &refusal);
+                r = controller_admit(c, &admission, m, false, false, &refusal);
         if (r == 0)
                 r = controller_arm(c, &t, m, admission, &refusal);
         printf("arm s%u: %s: %s\n", i,

@@ -72,7 +72,7 @@ static Tracer *arm(const Setting *s, const char *name, const char *root) {
         if (strv_add(&m->spec.functions, root) < 0 ||
             (m->spec.lean == LEAN_OFF && strv_add(&m->spec.hooked, s->hooked) < 0))
                 _exit(3);
-        r = controller_admit(s->controller, &admission, m, false, &refusal);
+        r = controller_admit(s->controller, &admission, m, false, false, &refusal);
         if (r == 0)
                 r = controller_arm(s->controller, &t, m, admission, &refusal);
         if (r == 0)

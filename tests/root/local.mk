@@ -5,6 +5,7 @@ root_tests += \
 	%D%/test-black-box.sh \
 	%D%/test-callers.sh \
 	%D%/test-capabilities.sh \
+	%D%/test-broken-copies.sh \
 	%D%/test-copied-stacks.sh \
 	%D%/test-disk.sh \
 	%D%/test-doctor.sh \

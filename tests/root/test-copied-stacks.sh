@@ -77,8 +77,9 @@ is 'where it is' "$(grep -c '^3 \.\.\. < ' "$work/stacks")" 1
 exits 'a copy of the file has none' 0 ftracectl fetch plain -o "$work/plain.dat"
 exits 'and is drawn by frame pointers' 0 ftracectl report "$work/plain.dat"
 says 'which is said' 'Copies of stacks are not there, or for root alone' "$err"
-for with in --comm=a --cgroup=/system.slice --clock=global; do
-        exits "not with $with" 2 ftracectl start --user-stack=copy "$with" --dry-run udp_sendmsg
+for with in --comm=a --clock=global; do
+        # shellcheck disable=SC2086 # words
+        exits "not with $with" 2 ftracectl start --user-stack=copy $with --dry-run udp_sendmsg
         says 'which is said' 'does not go with --user-stack=copy' "$err"
 done
 
@@ -122,6 +123,25 @@ is 'with its children' "$(grep -la 'unstacked' /var/lib/ftraced/sessions/others/
 is 'and the secret is not' "$(grep -la "$secret" /var/lib/ftraced/sessions/others/stacks/* | wc -l)" 0
 exits 'of all' 0 ftracectl run -n all --flat --user-stack=copy:48K udp_sendmsg -- sleep 3
 is 'it is' "$(grep -la "$secret" /var/lib/ftraced/sessions/all/stacks/* | wc -l | awk '{ print ($1 > 0) }')" 1
+unit() { # WORD: which its programs have in their environment
+        systemd-run --quiet --unit=sender --setenv=WORD="$1" bash -c "while :; do '$programs/unstacked' 2; sleep 0.2; done"
+}
+has_copies_of() { # WORD
+        grep -qa "WORD=$1" /var/lib/ftraced/sessions/unit/stacks/*
+}
+ok 'beside it, a unit runs' unit first
+exits 'which is recorded' 0 ftracectl start -n unit --cgroup=/system.slice/sender.service --flat --user-stack=copy:48K udp_sendmsg
+ok 'and copied' wait_until 60 has_copies_of first
+systemctl stop sender.service
+ok 'it is started again' unit second
+ok 'and copied still' wait_until 60 has_copies_of second
+stops 'it is stopped' unit
+systemctl stop sender.service
+is 'the secret is not in these copies either' "$(grep -la "$secret" /var/lib/ftraced/sessions/unit/stacks/* | wc -l)" 0
+drawn unit
+# Until the new group was seen, calls have no copies.
+is 'no others are in the recording' \
+        "$(grep -vcE '(main \[unstacked\] < (even|odd) < send_one|^[0-9]+ send_one \[unstacked\])$' "$work/stacks")" 0
 kill "$keeper"
 
 is 'the service has CAP_SYSLOG alone' \

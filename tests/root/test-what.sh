@@ -85,6 +85,8 @@ is 'and no port, but its protocol where one would be' "$(calls 'to == 127.0.0.3 
 exits 'calls are counted by what they work on' 0 ftracectl top --by=what.file what
 says 'by the file' " $times .* $work/inner/log\$" "$out"
 exits 'why reads them' 0 ftracectl why what vfs_write
+exits 'Perfetto has them' 0 ftracectl export what --format=perfetto -o "$work/perfetto"
+ok 'each write has its file' test "$(grep -aoF "file=$work/inner/log" "$work/perfetto" | wc -l)" -ge $times
 
 said vfs_write >"$work/writes"
 is 'each write is there' "$(grep -c "p0_file=\"log\" p1_file=\"inner\" p2_file=\"${work##*/}\"" "$work/writes")" $times

@@ -82,6 +82,9 @@ is 'has no nanoseconds' "$(jq -r .unit "$out")" count
 ftracectl export --store "$data" udp_sendmsg-new --format=perfetto -o "$work/late"
 exits 'calls that ended before what is recorded below them are exported' 0 read_export perfetto "$work/late"
 is 'with what outermost calls took' "$(jq '[.functions[].self_ns] | add == 34062986' "$out")" true
+printf ' 0)               |  udp_sendmsg(sk=0xff, len=10) {\n 0)   1.000 us    |    ip_make_skb();\n 0)   5.000 us    |  }\n' >"$work/given"
+ok 'calls have what they were given' ftracectl export -q "$work/given" --format=perfetto -o "$work/given.perfetto"
+ok 'in Perfetto, too' grep -aqF '(sk=0xff, len=10)' "$work/given.perfetto"
 # What is cut is known late, if more was called than is held.
 awk 'BEGIN { print " 0)               |  never_ends() {"; print " 0)               |    nor_does() {"
         for (i = 0; i < 70000; i++) print " 0)   0.100 us    |      b();" }' >"$work/long.txt"

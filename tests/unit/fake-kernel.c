@@ -104,7 +104,7 @@ static void put(int fd, const char *path, const char *text) {
 
 int fake_admit_and_arm(Controller *c, Tracer **ret, SessionMeta *m, bool force, Refusal *refusal) {
         _cleanup_(admission_freep) Admission *a = NULL;
-        int r = controller_admit(c, &a, m, force, refusal);
+        int r = controller_admit(c, &a, m, force, false, refusal);
 
         return r == 0 ? controller_arm(c, ret, m, a, refusal) : r;
 }

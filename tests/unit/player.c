@@ -17,10 +17,12 @@ void player_init(Player *p, const Recording *r, const Layout *layout, const char
         p->functions =
                 (Functions){ .symbol_timeline = p->symbol_timeline, .roots = &r->meta->roots };
         ck_assert_int_eq(stream_open(&p->stream, r->dir, &p->formats), 0);
-        p->steps = (Steps){
-                .stream = p->stream, .functions = &p->functions, .tasks = p->tasks, .keep = keep
-        };
-        steps_init(&p->steps);
+        p->steps = (Steps){ .stream = p->stream,
+                            .functions = &p->functions,
+                            .tasks = p->tasks,
+                            .keep = keep,
+                            .watches_trees = keep == STEPS_IN_TREES,
+                            .has_retval = p->formats.exit.retval.size > 0 };
 }
 
 void player_done(Player *p) {

@@ -38,7 +38,7 @@ static Admission *admit(Controller *c, const SessionMeta *m) {
         _cleanup_refusal_ Refusal refusal = {};
         Admission *a = NULL;
 
-        ck_assert_int_eq(controller_admit(c, &a, m, false, &refusal), 0);
+        ck_assert_int_eq(controller_admit(c, &a, m, false, false, &refusal), 0);
         return a;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "lines/code.h"
+#include "lines/lines-private.h"
 #include "unit.h"
 
 /* Bytes as "0f 1f 44 00 00". */

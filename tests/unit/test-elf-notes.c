@@ -3,7 +3,7 @@
 #include <elf.h>
 
 #include "meta/meta.h"
-#include "programs/elf-notes.h"
+#include "programs/programs.h"
 #include "scratch.h"
 
 #define ID "\x01\xfe\x80\x7f"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "calls/name-set.h"
+#include "calls/census.h"
 #include "step-builder.h"
 #include "unit.h"
 

@@ -22,7 +22,7 @@ static FakeKernel *kernel_in_use(bool instances) {
 static int look(Controller *c, const SessionMeta *m, bool force, Refusal *refusal) {
         _cleanup_(admission_freep) Admission *a = NULL;
 
-        return controller_admit(c, &a, m, force, refusal);
+        return controller_admit(c, &a, m, force, false, refusal);
 }
 
 TEST(force_switches_the_tracer_off_and_sets_it_again) {

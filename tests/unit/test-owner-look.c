@@ -68,6 +68,46 @@ SCRATCH_TEST(names_of_containers_are_told_to_root_alone) {
         ck_assert_ptr_null(strstr(unnamed, "web"));
 }
 
+SCRATCH_TEST(each_runtime_has_names) {
+        static const struct {
+                const char *file, *text, *name;
+        } runtimes[] = {
+                { "run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID "/config.json",
+                  "{\"annotations\":{\"io.kubernetes.cri.container-name\":\"nginx\","
+                  "\"io.kubernetes.cri.sandbox-name\":\"shop-1\"}}",
+                  "shop-1/nginx" },
+                { "run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID "/config.json",
+                  "{\"annotations\":{\"io.kubernetes.cri.sandbox-name\":\"shop-1\"}}", "shop-1" },
+                { "run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID "/config.json",
+                  "{\"annotations\":[]}", NULL },
+                { "var/lib/containers/storage/overlay-containers/containers.json",
+                  "[7,{\"id\":\"0\",\"names\":[\"db\"]},{\"id\":\"" ID "\",\"names\":[\"web\"]}]",
+                  "web" },
+                { "var/lib/containers/storage/overlay-containers/containers.json",
+                  "[{\"id\":\"" ID "\",\"names\":[]}]", NULL },
+                { "var/lib/containers/storage/overlay-containers/containers.json",
+                  "{\"id\":\"" ID "\",\"names\":[\"web\"]}", NULL },
+                { "var/lib/containers/storage/overlay-containers/volatile-containers.json",
+                  "[{\"id\":\"" ID "\",\"names\":[\"once\"]}]", "once" },
+        };
+
+        put_task(s, "8", 0, "/system.slice/libpod-" ID ".scope");
+        for (size_t i = 0; i < ELEMENTSOF(runtimes); i++) {
+                _cleanup_free_ char *text = NULL;
+                char session[] = "a", line[128];
+
+                session[0] += (char) i;
+                scratch_put(s, runtimes[i].file, runtimes[i].text);
+                text = look(s, session, true);
+                (void) snprintf(line, sizeof(line), "name " ID " %s\n", runtimes[i].name ?: "");
+                if (runtimes[i].name)
+                        ck_assert_ptr_nonnull(strstr(text, line));
+                else
+                        ck_assert_ptr_null(strstr(text, "name "));
+                scratch_put(s, runtimes[i].file, "");
+        }
+}
+
 SCRATCH_TEST(a_name_that_is_none_is_left_out) {
         static const char *const configs[] = { "", "{", "[]", "{\"Name\":7}", "{\"Name\":\"a b\"}",
                                                "{\"Name\":\"a\\nname " ID " b\"}" };

@@ -5,7 +5,7 @@
 #include <zlib.h>
 #endif
 
-#include "import/source-form.h"
+#include "import/text-trace.h"
 #include "scratch.h"
 
 #define TEXT " 0)   1.000 us    |  f();\n"

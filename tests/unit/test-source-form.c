@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "import/source-form.h"
+#include "import/text-trace.h"
 #include "pages/dat-file.h"
 #include "scratch.h"
 

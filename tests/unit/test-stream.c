@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "decode/stream.h"
+#include "decode/cursor.h"
 #include "page-builder.h"
 
 static const Layout *const layout = &layouts[LAYOUT_7_2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "calls/trace-context.h"
+#include "calls/stacks.h"
 #include "step-builder.h"
 #include "unit.h"
 

@@ -3,7 +3,7 @@
 /* Of the small kernel that lines-sample.c is. */
 
 #include "lines-fixture.h"
-#include "lines/ways.h"
+#include "lines/lines.h"
 
 #ifdef HAVE_ELFUTILS
 typedef struct Sample {

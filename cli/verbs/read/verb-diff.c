@@ -230,22 +230,16 @@ static int find_by(const Options *o, BreakdownBy *ret) {
         return STATUS_OK;
 }
 
-static int find_lines(TopPlaces *p, WhySides *s) {
-        if (p->by == BREAKDOWN_BY_FUNCTION)
-                return STATUS_OK;
-        return top_places_add(p, &s->before.reading) ?: top_places_add(p, &s->now.reading);
-}
-
 static int compare(const Options *o) {
         _cleanup_why_sides_ WhySides s = {};
         _cleanup_(changes_done) Changes c = {};
         int status = find_by(o, &c.places.by)
-                             ?: why_sides_read(&s, o, o->words.items[0], o->words.items[1])
-                             ?: find_lines(&c.places, &s)
-                             ?: find_changes(&c, o, &s)
-                             ?: print(o, &c, &s)
-                             ?: why_sides_end(&s);
+                             ?: why_sides_read(&s, o, o->words.items[0], o->words.items[1]);
 
+        if (status == STATUS_OK && c.places.by != BREAKDOWN_BY_FUNCTION)
+                status = top_places_add(&c.places, &s.before.reading)
+                                 ?: top_places_add(&c.places, &s.now.reading);
+        status = status ?: find_changes(&c, o, &s) ?: print(o, &c, &s) ?: why_sides_end(&s);
         if (o->analysis.fail_over_ppm == UINT64_MAX || !c.roots)
                 return status;
         /* What is incomplete has been said, and the calls that are whole were compared. */

@@ -241,14 +241,6 @@ static int describe(Part *p, const Exporting *e, const char *word) {
         return r;
 }
 
-/* The recording that another one is compared with, as a tree; an exit status. */
-static int read_before(Exporting *e) {
-        Counting *c = &e->counting;
-        return counting_status(counting_init(c, false) ?: call_tree_new(&e->before, c->pairing))
-                       ?: counting_read(c, e->o, e->o->words.items[0])
-                       ?: counting_status(call_tree_finish(e->before));
-}
-
 static int find_cause(char **ret, const Anatomy *a) {
         _cleanup_(why_freep) Why *w = NULL;
         _cleanup_buf_ Buf out = BUF_INIT;
@@ -438,7 +430,11 @@ int verb_export(const Options *o) {
                         x->name, x->compares ? "one recording, or two" : "one recording");
         if (o->analysis.source)
                 status = open_source(&e, o->analysis.source);
+        /* The recording that another one is compared with, as a tree. */
         if (status == STATUS_OK && !x->takes_many && o->words.n > 1)
-                status = read_before(&e);
+                status = counting_status(counting_init(&e.counting, false)
+                                                 ?: call_tree_new(&e.before, e.counting.pairing))
+                                 ?: counting_read(&e.counting, o, o->words.items[0])
+                                 ?: counting_status(call_tree_finish(e.before));
         return status ?: export(&e);
 }

@@ -11,7 +11,7 @@
 #include "base/unit.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
-#include "export/heat.h"
+#include "export/exporter.h"
 
 #define LIMIT_DEFAULT 5
 #define BAR_COLUMNS 48

@@ -247,15 +247,6 @@ static uint64_t begins_at(const Source *s) {
 
 /* --- lanes ------------------------------------------------------------------------------------ */
 
-static int look_at(Lane *l, const Options *o) {
-        int status = reading_find(&l->reading, o, l->word) ?: check_clock(l);
-
-        if (status != STATUS_OK)
-                return status;
-        l->realtime_ns = begins_at(l->reading.source);
-        return reading_close(&l->reading);
-}
-
 /* An exit status. */
 static int open_lane(Merge *m, Lane *l) {
         RenderContext context;
@@ -283,21 +274,16 @@ static int advance(Merge *m, Lane *l) {
         return -reading_close(&l->reading);
 }
 
-/* Other descriptors than these are few. */
-static void allow_descriptors(void) {
-        struct rlimit limit;
-
-        if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-                return;
-        limit.rlim_cur = limit.rlim_max;
-        (void) setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static int find_lanes(Merge *m) {
         const Strv *words = &m->o->words;
         int status = STATUS_OK, r;
+        struct rlimit limit;
 
-        allow_descriptors();
+        /* Other descriptors than those of sources are few. */
+        if (getrlimit(RLIMIT_NOFILE, &limit) >= 0) {
+                limit.rlim_cur = limit.rlim_max;
+                (void) setrlimit(RLIMIT_NOFILE, &limit);
+        }
         m->lanes = calloc(words->n, sizeof(*m->lanes));
         m->heap = calloc(words->n, sizeof(*m->heap));
         if (!m->lanes || !m->heap)
@@ -306,7 +292,11 @@ static int find_lanes(Merge *m) {
                 Lane *l = &m->lanes[m->n_lanes++];
 
                 *l = (Lane){ .word = words->items[i], .drawn = BUF_INIT };
-                status = look_at(l, m->o);
+                status = reading_find(&l->reading, m->o, l->word) ?: check_clock(l);
+                if (status == STATUS_OK) {
+                        l->realtime_ns = begins_at(l->reading.source);
+                        status = reading_close(&l->reading);
+                }
         }
         if (status != STATUS_OK)
                 return status;

@@ -3,7 +3,7 @@
 /* The tree of all calls, merged: a line for each path of callers.  With --callers it stands on its
  * head. */
 
-#include "calls/name-set.h"
+#include "calls/census.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 

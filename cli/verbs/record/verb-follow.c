@@ -102,15 +102,6 @@ static int choose(Follow *f) {
 
 /* --- drawing it ------------------------------------------------------------------------------- */
 
-/* What is older than this, in the session's trace clock, is stored.  0: that cannot be told. */
-static uint64_t watermark(const SessionMeta *m) {
-        uint64_t now_ns;
-
-        if (trace_clock_estimate(m->clock, &m->start, &now_ns) < 0)
-                return 0;
-        return now_ns - MIN(now_ns, HOLD_BACK_NS);
-}
-
 /* Until the session ends, somebody wants us to, or nobody reads; 0, or what went wrong as an exit
  * status. */
 static int watch(Follow *f, bool *ret_ended) {
@@ -125,6 +116,7 @@ static int watch(Follow *f, bool *ret_ended) {
                 _cleanup_refusal_ Refusal refusal = {};
                 json_auto_t *reply = NULL;
                 bool continues = true;
+                uint64_t now_ns;
 
                 r = client_receive(f->client, &reply, NULL, &continues, &refusal, f->signal_fd,
                                    PUMP_INTERVAL_MS);
@@ -135,7 +127,10 @@ static int watch(Follow *f, bool *ret_ended) {
                         f->is_lost = true;
                         return contact_failure(f->client, r, &refusal);
                 }
-                r = drawing_pump(&f->drawing, watermark(f->source->meta));
+                if (trace_clock_estimate(f->source->meta->clock, &f->source->meta->start, &now_ns) <
+                    0)
+                        now_ns = 0; /* it cannot be told what is stored */
+                r = drawing_pump(&f->drawing, now_ns - MIN(now_ns, HOLD_BACK_NS));
                 if (r == 0 && f->top)
                         r = live_top_draw(f->top, &f->drawing.census, false);
                 status = display_status(r, f->source->meta, NULL);

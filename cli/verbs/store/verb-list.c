@@ -97,19 +97,6 @@ static void add_legend(Buf *out, const json_t *reply, size_t n_rows) {
                            FORMAT_COUNT(n_rows), FORMAT_COUNT((uint64_t) n));
 }
 
-static int list_json(const Options *o, uint64_t n_newest) {
-        json_auto_t *reply = NULL;
-        int failed, status = source_list(&reply, o, n_newest, false);
-        json_t *sessions;
-
-        if (status != STATUS_OK && status != STATUS_INCOMPLETE)
-                return status;
-        sessions = json_object_get(reply, "sessions");
-        retention_mark(sessions, reply);
-        failed = stdout_json(o, json_incref(sessions));
-        return failed != STATUS_OK ? failed : status;
-}
-
 int verb_list(const Options *o) {
         _cleanup_table_ Table t = {};
         _cleanup_pager_ Pager pager = PAGER_INIT;
@@ -119,14 +106,15 @@ int verb_list(const Options *o) {
          * want it whole, 0. */
         bool is_looked_at = o->json == JSON_OFF && !o->no_legend && isatty(STDOUT_FILENO);
         uint64_t n_newest = o->limit == UINT64_MAX ? 0 : o->limit ?: is_looked_at ? N_ON_TERMINAL : 0;
-        json_t *briefs;
-        int status, r, failed;
+        int status = source_list(&reply, o, n_newest, o->json == JSON_OFF), r;
+        json_t *briefs, *sessions = json_object_get(reply, "sessions");
 
-        if (o->json != JSON_OFF)
-                return list_json(o, n_newest);
-        status = source_list(&reply, o, n_newest, true);
         if (status != STATUS_OK && status != STATUS_INCOMPLETE)
                 return status;
+        if (o->json != JSON_OFF) {
+                retention_mark(sessions, reply);
+                return stdout_json(o, json_incref(sessions)) ?: status;
+        }
         briefs = json_object_get(reply, "briefs");
         if (json_array_size(briefs) == 0 && status == STATUS_OK) {
                 talk(o, "No sessions. Record with: ftracectl run FUNCTION -- COMMAND");
@@ -141,6 +129,5 @@ int verb_list(const Options *o) {
                 add_legend(&out, reply, json_array_size(briefs));
         if (r == 0)
                 r = buf_flush(&out);
-        failed = stdout_status(pager_end(&pager, r));
-        return failed != STATUS_OK ? failed : status;
+        return stdout_status(pager_end(&pager, r)) ?: status;
 }
