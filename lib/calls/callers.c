@@ -86,12 +86,15 @@ int callers_above(Functions *functions, const Function *root, uint64_t timestamp
 
         *ret_is_there = false;
         for (size_t i = 0; i < n; i++) {
-                /* Where it returns to may be behind the last instruction of a function that does not return. */
+                /* Where it returns to may be behind the last instruction of a function that does not return; but where
+                 * probes are breakpoints, as on arm64, the root's is where it begins. */
                 uint64_t address = addresses[i] - 1;
                 const Function *f;
                 Symbol s;
 
-                if (functions_find_symbol(functions, address, timestamp_ns, &s))
+                if (addresses[i] == root->address)
+                        address = addresses[i];
+                else if (functions_find_symbol(functions, address, timestamp_ns, &s))
                         address = s.address;
                 f = functions_get(functions, address, timestamp_ns);
                 if (!f)

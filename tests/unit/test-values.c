@@ -10,7 +10,7 @@
  * behind it
  *
  *      {       it begins               }20     it ends, and says that it took 20 ns
- *      [       a probe of it has the stack taken     ]  which is this, and has udp_sendmsg; ]0: which has not
+ *      [       a probe of it has the stack taken     ]  which is this, and has udp_sendmsg; ]0: has not; ]8: where it begins
  *      (7      its first argument      =g-90   it returns that to the graph, =c to its caller, =s into itself
  *
  * and "@18" another task, "+1000" time that goes by, "|" the next page, "|3" one before which so many were lost.
@@ -60,7 +60,8 @@ static size_t stream(Page pages[static 2], const char *words) {
                         user_stack(flags, 3, (uint64_t[]){ 0x1004, 0x2014, 0x9000 });
                 else if (*what == ']')
                         stack(flags, what[1] == '0' ? 1 : 4,
-                              (uint64_t[]){ F_BREAK, F_ROOT + 4, F_CHILD + 16, F_LEAF + 8 });
+                              (uint64_t[]){ F_BREAK, F_ROOT + (what[1] == '8' ? 0 : 4),
+                                            F_CHILD + 16, F_LEAF + 8 });
                 else
                         value(flags,
                               what[1] == 'g'   ? TO_GRAPH
@@ -364,6 +365,7 @@ TEST(a_stack_behind_its_probe_tells_who_called) {
 #define CALLERS "?[callers: kfree < ip_make_skb]"
         expect_stack("u{ u[ u] u}20", "{u" CALLERS "}u");
         expect_stack("u[ u] u{ i{ i}10 u}90", CALLERS "{u.i}u");
+        expect_stack("u[ u]8 u{ i{ i}10 u}90", CALLERS "{u.i}u");
         /* What the kernel calls meanwhile is its own, what interrupts it is not. */
         expect_stack("u{ u[ k{ k}10 u] k{ k}10 u}90", "{u" CALLERS ".k}u");
         expect_stack("u{ u[ !k{ !k}10 u] u}90", "{u.k" CALLERS "}u");
