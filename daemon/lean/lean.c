@@ -78,6 +78,10 @@ bool lean_watches(const Spec *spec) {
                (!spec->clock || streq(spec->clock, SPEC_DEFAULT_CLOCK));
 }
 
+bool lean_counts_calls(const Spec *spec) {
+        return lean_watches(spec) && spec->events.n == 0 && (spec->user_stack || spec->whose);
+}
+
 /* Less than all that the roots call teaches less, and the kernel's buffer is read by nobody. */
 static bool teaches(const Spec *spec) {
         return spec->depth == 0 && spec->notrace.n == 0 && spec->slower_ns == 0 && !spec->no_irqs &&

@@ -213,6 +213,9 @@ bool lean_thins(const Spec *spec);
  * to be known: not of what stays in the kernel's buffer, by another clock, or of slow calls alone.
  */
 bool lean_watches(const Spec *spec);
+/* Whether a notifier counts the roots' calls, since programs that begin are in the buffer, too.  Events that somebody asked
+ * for count as calls. */
+bool lean_counts_calls(const Spec *spec);
 
 /* What a choice depends on; all borrowed. */
 typedef struct LeanQuestion {

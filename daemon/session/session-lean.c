@@ -37,6 +37,8 @@
 #define MAX_US (UINT64_C(3600) * USEC_PER_SEC)
 
 static void stop_waiting(Session *s) {
+        if (s->lean.calls)
+                (void) notifier_listen(s->lean.calls, false);
         s->lean.call = sd_event_source_disable_unref(s->lean.call);
         s->lean.call_fd = safe_close(s->lean.call_fd);
 }
@@ -47,6 +49,7 @@ static void stop_timers(Session *s) {
         for (size_t i = 0; i < ELEMENTSOF(timers); i++)
                 timers[i]->source = sd_event_source_disable_unref(timers[i]->source);
         stop_waiting(s);
+        s->lean.calls = notifier_free(s->lean.calls);
 }
 
 void session_lean_done(Session *s) {
@@ -291,18 +294,50 @@ static int on_call(sd_event_source *source, int fd, uint32_t events, void *userd
         return 0;
 }
 
+static void on_ring(void *userdata) {
+        (void) on_call(NULL, -EBADF, 0, userdata);
+}
+
+static uint64_t count_calls(const Session *s) {
+        const Instance *instance = tracer_instance(s->tracer);
+        uint64_t n = 0;
+
+        if (!s->lean.calls)
+                return tracefs_count_events(instance->fs, instance->dir);
+        (void) notifier_count(s->lean.calls, &n);
+        return n;
+}
+
+/* The looks find it, too. */
+static void wait_for_call(Session *s) {
+        const Instance *instance = tracer_instance(s->tracer);
+
+        if (s->lean.calls) {
+                s->lean.n_events = 0;
+                (void) notifier_clear(s->lean.calls);
+                (void) notifier_listen(s->lean.calls, true);
+                return;
+        }
+        /* Of all CPUs poll() does not wait for buffer_percent (linux 6.12 kernel/trace/ring_buffer.c,
+         * ring_buffer_poll_wait()). */
+        s->lean.call_fd = tracefs_open(instance->fs, O_RDONLY | O_NONBLOCK, "%strace_pipe",
+                                       instance->dir);
+        if (s->lean.call_fd < 0 ||
+            sd_event_add_io(s->context->event, &s->lean.call, s->lean.call_fd, EPOLLIN | EPOLLET,
+                            on_call, s) < 0)
+                stop_waiting(s);
+}
+
 /*
  * While the roots are not called it is little loss to hook less, and work that comes pays nothing.  When they are, all is
- * hooked that this host's work does not call often, at once; and it takes longer until they count as quiet again.  A
- * session's events are calls, too.
+ * hooked that this host's work does not call often, at once; and it takes longer until they count as quiet again.
  */
 static void look_at_roots(Session *s) {
-        const Instance *instance = tracer_instance(s->tracer);
         uint64_t n_events;
 
         if (tracer_is_held_up(s->tracer))
                 return;
-        n_events = tracefs_count_events(instance->fs, instance->dir);
+        n_events = count_calls(s);
         s->lean.n_quiet = n_events > s->lean.n_events ? 0 : s->lean.n_quiet + 1;
         s->lean.n_events = n_events;
         if (s->lean.state != LESSON_NONE || s->lean.bystanders || s->meta->n_hooked == 0 ||
@@ -313,14 +348,7 @@ static void look_at_roots(Session *s) {
         ask_for_change(s, LEAN_TREE, HOOK_THINNED);
         stop_waiting(s);
         if (!s->lean.others.is_work) { /* what is not hooked is missing in the first calls */
-                /* Of all CPUs poll() does not wait for buffer_percent (linux 6.12 kernel/trace/ring_buffer.c,
-                 * ring_buffer_poll_wait()). */
-                s->lean.call_fd = tracefs_open(instance->fs, O_RDONLY | O_NONBLOCK, "%strace_pipe",
-                                               instance->dir);
-                if (s->lean.call_fd < 0 ||
-                    sd_event_add_io(s->context->event, &s->lean.call, s->lean.call_fd,
-                                    EPOLLIN | EPOLLET, on_call, s) < 0)
-                        stop_waiting(s); /* the looks find it */
+                wait_for_call(s);
                 return;
         }
         s->lean.quiet_looks =
@@ -348,7 +376,6 @@ static int on_load(sd_event_source *source, uint64_t usec, void *userdata) {
 /* --- from begin to end ------------------------------------------------------------------------- */
 
 int session_lean_begin(Session *s) {
-        const Instance *instance = tracer_instance(s->tracer);
         const SessionMeta *m = s->meta;
         int r = 0;
 
@@ -365,7 +392,11 @@ int session_lean_begin(Session *s) {
                 s->lean.others.is_work = m->spec.triggers.n == 0;
                 s->lean.quiet_looks = QUIET_LOOKS;
                 s->lean.n_quiet = QUIET_LOOKS - 1;
-                s->lean.n_events = tracefs_count_events(instance->fs, instance->dir);
+                if (lean_counts_calls(&m->spec) &&
+                    notifier_open(&s->lean.calls, tracer_instance(s->tracer)->fs, m->name,
+                                  m->spec.triggers.n, s->context->event, on_ring, s) < 0)
+                        s->lean.calls = NULL; /* of an earlier daemon: all that is recorded counts */
+                s->lean.n_events = count_calls(s);
                 s->lean.watch.us = WATCH_US * WATCH_FACTOR;
                 (void) host_load_look(&s->lean.host, true);
                 r = set_timer(s, &s->lean.load, LOAD_US, on_load);

@@ -37,7 +37,10 @@ int tracer_attach_notifiers(Tracer *t, Plan *p, const SessionMeta *m, const Strv
                         r = notifier_attach(p, i, &trigger, &t->c->functions, roots, threads,
                                             refusal);
         }
-        return r;
+        return r == 0 && lean_counts_calls(&m->spec)
+                       ? notifier_attach(p, rules->n, &(Trigger){ .kind = TRIGGER_COUNT },
+                                         &t->c->functions, roots, &(Strv){}, refusal)
+                       : r;
 }
 
 int tracer_switch_of(const Spec *spec, const Trigger *t) {

@@ -48,6 +48,23 @@ is 'others: nobody is said to have meddled' "$(session others '.gaps // [] | len
 stops 'others: stop succeeds' others
 is_as_before 'others: the kernel is as it was'
 
+# --- while the root is not called ----------------------------------------------------------------
+# Programs begin all the while, this story's own, and are recorded.
+last_is() { # REASON
+        [[ $(session quiet '.hook_changes // [] | last.reason') == "$1" ]]
+}
+exits 'quiet: start succeeds' 0 ftracectl start -q -n quiet --whose udp_sendmsg
+ok 'quiet: what usual work calls is not hooked' wait_until 60 last_is thinned
+is 'quiet: for that reason' "$(session quiet '.left_out_why | unique | join(" ")')" usual
+kill_ftraced
+ok 'quiet: the next daemon starts' start_ftraced
+ok 'quiet: which begins with all' wait_until 60 last_is restored
+ok 'quiet: and finds that it is quiet' wait_until 60 last_is thinned
+ok 'quiet: the root is called' "$udp_pairs" 10
+ok 'quiet: then all is hooked' wait_until 60 last_is restored
+stops 'quiet: stop succeeds' quiet
+is_as_before 'quiet: the kernel is as it was'
+
 # --- a death meanwhile ---------------------------------------------------------------------------
 look=$tracefs/instances/ftraced.weigh
 exits 'death: start succeeds' 0 ftracectl start -q -n death udp_sendmsg
