@@ -83,6 +83,7 @@ int spawn_server(const char *name, int (*serve)(int fd)) {
         _cleanup_close_ int ours = -EBADF, theirs = -EBADF;
         int pair[2];
         pid_t pid;
+        char c;
 
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
                 return ORIGIN(-errno);
@@ -96,9 +97,13 @@ int spawn_server(const char *name, int (*serve)(int fd)) {
                 if (dup2(theirs, STDIN_FILENO) < 0)
                         _exit(1);
                 (void) syscall(SYS_close_range, STDOUT_FILENO, ~0U, 0);
-                _exit(serve(STDIN_FILENO) < 0);
+                _exit(write(STDIN_FILENO, "", 1) != 1 || serve(STDIN_FILENO) < 0);
         }
-        return pid < 0 ? ORIGIN(-errno) : TAKE_FD(ours);
+        if (pid < 0)
+                return ORIGIN(-errno);
+        /* Until it runs it has our locks, too, and we may have ended by then. */
+        theirs = safe_close(theirs);
+        return read(ours, &c, 1) == 1 ? TAKE_FD(ours) : ORIGIN(-ECHILD);
 }
 
 int spawn_connect(const char *path) {

@@ -75,6 +75,29 @@ TEST(a_worker_has_what_it_is_given_and_nothing_else) {
         (void) close(out[0]);
 }
 
+static int serve(int fd) {
+        char c;
+
+        return read(fd, &c, 1) == 0 ? 0 : -1;
+}
+
+TEST(a_server_has_none_of_what_is_closed_behind_it) {
+        for (unsigned i = 0; i < N_CHILDREN; i++) {
+                int fds[2], server_fd, status;
+                char c;
+
+                ck_assert_int_eq(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
+                server_fd = spawn_server("serve", serve);
+                ck_assert_int_ge(server_fd, 0);
+                (void) close(fds[1]);
+                ck_assert_int_eq(read(fds[0], &c, 1), 0);
+                (void) close(fds[0]);
+                (void) close(server_fd);
+                ck_assert_int_gt(wait(&status), 0);
+                ck_assert_int_eq(status, 0);
+        }
+}
+
 TEST(what_cannot_be_run_is_an_error) {
         static const char *const words[] = { "/nonexistent/program", NULL };
         int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
