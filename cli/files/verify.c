@@ -110,7 +110,7 @@ static int check_account(VerifyResult *v, const CpuAccount *a, const PageCount *
 static int check_cpus(VerifyResult *v, Playback *p, bool live) {
         const SessionMeta *m = p->meta;
         bool was_emptied = false; /* the kernel's counters began anew in between */
-        int r = damage_describe(p, live, &v->problems);
+        int r = symbol_timeline_check(p->symbol_timeline) ?: damage_describe(p, live, &v->problems);
 
         for (size_t i = 0; i < m->gaps.n; i++)
                 was_emptied |= m->gaps.items[i].cause == GAP_CLEARED;

@@ -10,33 +10,29 @@
 
 /*
  * The text stays where it is; a symbol is its address and where its name begins.
- * kallsyms is nearly sorted (the kernel's own symbols are, modules follow in any
- * order), so only what comes after the sorted beginning is sorted, and the two
- * are merged.  Where a name ends is found out when it is looked up: of 200,000 a
- * recording meets a few hundred.
+ * Of 200,000 a recording meets a few hundred, so a part of the text (store/symbol-file.h)
+ * is unpacked, parsed and sorted when an address is looked up that may be in it: the kernel's own
+ * symbols are sorted, modules follow in any order, and a module's symbols are in none.
+ * Where a name ends is found out when it is looked up.
  */
 
 #define NAME_ENDS "\t\n \r"
-#define BEFORE_NAME_MAX 20 /* a newline, 16 digits, a type, blanks */
 
 typedef struct Entry {
         uint64_t address;
         uint32_t name; /* where it begins in the text: also the order of lines */
 } Entry;
 
-struct Symbols {
-        char *text;
-        size_t n_text;
+typedef struct Part {
         Entry *entries;
-        size_t n_entries;
-        bool hidden;
-};
+        bool is_read, is_damaged;
+} Part;
 
-static const int8_t hex_values[256] = {
-        ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
-        ['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
-        ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
-        ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+struct Symbols {
+        SymbolParts is;
+        Part *parts; /* of each */
+        Entry *entries;
+        bool hidden;
 };
 
 static int compare_entries(const void *pa, const void *pb) {
@@ -45,111 +41,88 @@ static int compare_entries(const void *pa, const void *pb) {
         return CMP(a->address, b->address) ?: CMP(a->name, b->name);
 }
 
-static int sort_entries(Symbols *s) {
-        _cleanup_free_ Entry *tail = NULL;
-        size_t n_sorted = 1, n_tail, i, j, k;
+/* False: it is not what the index says. */
+static bool parse_part(const SymbolPart *is, Entry *entries, const char *text) {
+        const char *line = text + is->text, *end = line + is->n_text, *name;
+        bool is_sorted = true;
+        Entry e, *to = entries, *last = to + is->n_symbols;
 
-        while (n_sorted < s->n_entries &&
-               s->entries[n_sorted - 1].address <= s->entries[n_sorted].address)
-                n_sorted++;
-        if (n_sorted >= s->n_entries)
-                return 0;
-        n_tail = s->n_entries - n_sorted;
-        tail = malloc(n_tail * sizeof(*tail));
-        if (!tail)
-                return -ENOMEM;
-        memcpy(tail, s->entries + n_sorted, n_tail * sizeof(*tail));
-        qsort(tail, n_tail, sizeof(*tail), compare_entries);
-
-        /* Backwards, so that the beginning can stay in place. */
-        i = n_sorted;
-        j = n_tail;
-        k = s->n_entries;
-        while (j > 0) {
-                if (i > 0 && compare_entries(&s->entries[i - 1], &tail[j - 1]) > 0)
-                        s->entries[--k] = s->entries[--i];
-                else
-                        s->entries[--k] = tail[--j];
+        while (line < end) {
+                line = symbol_line_next(line, end, &e.address, &name);
+                if (!name)
+                        continue;
+                if (to == last)
+                        return false;
+                e.name = (uint32_t) (name - text);
+                is_sorted &= to == entries || to[-1].address <= e.address;
+                *to++ = e;
         }
-        return 0;
+        if (!is_sorted)
+                qsort(entries, (size_t) (to - entries), sizeof(e), compare_entries);
+        return to == last &&
+               (to == entries || (entries->address == is->low && to[-1].address == is->high));
 }
 
-/* The first digits of the line before, which most addresses have in common. */
-#define ALIKE_DIGITS ((int) sizeof(uint64_t))
-typedef struct Alike {
-        uint64_t digits, value; /* as they are in memory; of them */
-} Alike;
-#define ALIKE_NONE ((Alike){ UINT64_C(0x3030303030303030), 0 })
+/* Part @i; false if it has no symbols. */
+static bool read_part(const Symbols *s, size_t i) {
+        SymbolPart *is = &s->is.items[i];
+        Part *p = &s->parts[i];
 
-/* "ADDRESS T NAME": true and where the name begins, if the line is one. */
-static inline bool parse_line(Alike *alike, const char *line, const char *end,
-                              uint64_t *ret_address, const char **ret_name) {
-        bool is_alike =
-                end - line > ALIKE_DIGITS && memcmp(line, &alike->digits, ALIKE_DIGITS) == 0;
-        uint64_t address = is_alike ? alike->value : 0;
-        int n = is_alike ? ALIKE_DIGITS : 0;
-        const char *p = line + n;
-
-        while (hex_values[(unsigned char) *p] && n < 16) {
-                address = address << 4 | (uint64_t) (hex_values[(unsigned char) *p] - 1);
-                p++;
-                n++;
+        if (!p->is_read) {
+                p->is_damaged = (s->is.packed && symbol_parts_unpack(&s->is, i) < 0) ||
+                                !parse_part(is, p->entries, s->is.text);
+                if (p->is_damaged)
+                        is->n_symbols = 0;
+                p->is_read = true;
         }
-        if (!is_alike && n >= ALIKE_DIGITS) {
-                memcpy(&alike->digits, line, ALIKE_DIGITS);
-                alike->value = address >> 4 * (n - ALIKE_DIGITS);
-        }
-        if (n == 0 || p[0] != ' ' || p[1] <= ' ' || p[2] != ' ' || (unsigned char) p[3] <= ' ')
-                return false;
-        *ret_address = address;
-        *ret_name = p + 3;
-        return true;
+        return is->n_symbols > 0;
 }
 
-int symbols_new(Symbols **ret, char *text, size_t n_text) {
-        _cleanup_(symbols_freep) Symbols *s = NEW(Symbols, .text = text, .n_text = n_text);
-        size_t n_room = n_text / 32 + 64; /* a line is longer on average */
-        Alike alike = ALIKE_NONE;
-        const char *name, *newline;
-        uint64_t address, any = 0;
-        int r;
+bool symbols_are_damaged(const Symbols *s) {
+        for (size_t i = 0; i < s->is.n; i++)
+                if (s->parts[i].is_damaged)
+                        return true;
+        return false;
+}
+
+int symbols_take(Symbols **ret, SymbolParts *parts) {
+        _cleanup_(symbols_freep) Symbols *s = NEW(Symbols, .is = TAKE(*parts, (SymbolParts){}));
+        Entry *entries;
+        uint64_t any = 0;
 
         if (!s) {
-                free(text);
+                symbol_parts_done(parts);
                 return -ENOMEM;
         }
-        if (n_text >= INT32_MAX)
-                return ORIGIN(-EFBIG);
-        s->entries = malloc_huge(n_room * sizeof(*s->entries));
-        if (!s->entries)
+        s->parts = calloc(s->is.n ?: 1, sizeof(*s->parts));
+        s->entries = entries = malloc((s->is.n_symbols ?: 1) * sizeof(*s->entries));
+        if (!s->parts || !s->entries)
                 return -ENOMEM;
-        for (const char *line = text, *end = text ? text + n_text : NULL; line < end;
-             line = newline + 1) {
-                if (parse_line(&alike, line, end, &address, &name)) {
-                        if (!ARRAY_ROOM(s->entries, n_room, s->n_entries + 1))
-                                return -ENOMEM;
-                        s->entries[s->n_entries++] = (Entry){ address, (uint32_t) (name - text) };
-                        any |= address;
-                        line = name;
-                }
-                newline = memchr(line, '\n', (size_t) (end - line));
-                if (!newline)
-                        break;
+        for (size_t i = 0; i < s->is.n; i++) {
+                const SymbolPart *is = &s->is.items[i];
+
+                s->parts[i].entries = entries;
+                entries += is->n_symbols;
+                any |= is->n_symbols > 0 ? is->high : 0;
         }
-        r = sort_entries(s);
-        if (r < 0)
-                return r;
-        s->hidden = s->n_entries > 0 && any == 0;
+        s->hidden = any == 0;
         *ret = TAKE_PTR(s);
         return 0;
 }
 
+int symbols_new(Symbols **ret, char *text, size_t n_text) {
+        SymbolParts parts;
+
+        return symbol_parts_split(&parts, text, n_text, SYMBOL_PART_BYTES)
+                       ?: symbols_take(ret, &parts);
+}
+
 bool symbols_have_names(const Symbols *s) {
-        return s->n_entries > 0 && !s->hidden;
+        return !s->hidden;
 }
 
 static Symbol symbol_at(const Symbols *s, const Entry *e) {
-        const char *name = s->text + e->name;
+        const char *name = s->is.text + e->name;
         Symbol ret = { .address = e->address,
                        .name = name,
                        .n_name = strcspn(name, NAME_ENDS),
@@ -163,92 +136,93 @@ static Symbol symbol_at(const Symbols *s, const Entry *e) {
         return ret;
 }
 
-/* The last one that begins not after @address; there is one. */
-static size_t find_entry(const Symbols *s, uint64_t address) {
-        return BISECT(1, s->n_entries, i, s->entries[i].address <= address) - 1;
-}
+/* The first line of those whose address is the greatest up to @address, or the least behind it; NULL: there is none. */
+static const Entry *find_entry(const Symbols *s, uint64_t address, bool behind) {
+        uint64_t best = 0;
+        size_t part = SIZE_MAX;
+        const Entry *e;
 
-/* get_symbol_pos() and find_kallsyms_symbol(): where the next one of the same module begins. */
-static uint64_t size_of(const Symbols *s, size_t i, const Symbol *symbol) {
-        Symbol next;
+        for (size_t i = 0; i < s->is.n; i++) {
+                const SymbolPart *is = &s->is.items[i];
+                uint64_t at = behind ? is->low : is->high;
 
-        if (i + 1 == s->n_entries)
-                return 0;
-        next = symbol_at(s, &s->entries[i + 1]);
-        if (next.n_module != symbol->n_module ||
-            memcmp(next.module ?: "", symbol->module ?: "", next.n_module) != 0)
-                return 0;
-        return next.address - symbol->address;
+                if (is->n_symbols == 0 || (behind ? is->high <= address : is->low > address))
+                        continue;
+                if (behind ? at <= address : at > address) {
+                        if (!read_part(s, i))
+                                continue;
+                        e = s->parts[i].entries;
+                        at = e[BISECT(0, is->n_symbols, k, e[k].address <= address) - !behind]
+                                     .address;
+                }
+                if (part == SIZE_MAX || (behind ? at < best : at > best)) {
+                        part = i;
+                        best = at;
+                }
+        }
+        if (part == SIZE_MAX || !read_part(s, part))
+                return NULL;
+        e = s->parts[part].entries;
+        return e + BISECT(0, s->is.items[part].n_symbols, k, e[k].address < best);
 }
 
 bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {
-        size_t low, last;
+        const Entry *e = s->hidden ? NULL : find_entry(s, address, false);
+        Symbol next;
 
-        if (!symbols_have_names(s) || s->entries[0].address > address)
+        if (!e || address - e->address > SYMBOL_BYTES_MAX)
                 return false;
-        low = last = find_entry(s, address);
-        while (low > 0 && s->entries[low - 1].address == s->entries[low].address)
-                low--;
-        if (address - s->entries[low].address > SYMBOL_BYTES_MAX)
-                return false;
-        *ret = symbol_at(s, &s->entries[low]);
-        ret->n_bytes = size_of(s, last, ret);
+        *ret = symbol_at(s, e);
+        /* get_symbol_pos() and find_kallsyms_symbol(): where the next one of the same module begins. */
+        if (symbols_find_behind(s, e->address, &next) && next.n_module == ret->n_module &&
+            memcmp(next.module ?: "", ret->module ?: "", next.n_module) == 0)
+                ret->n_bytes = next.address - ret->address;
         return true;
 }
 
 bool symbols_find_behind(const Symbols *s, uint64_t address, Symbol *ret) {
-        size_t i = 0;
+        const Entry *e = s->hidden ? NULL : find_entry(s, address, true);
 
-        if (!symbols_have_names(s))
-                return false;
-        if (s->entries[0].address <= address)
-                i = find_entry(s, address) + 1;
-        if (i == s->n_entries)
-                return false;
-        *ret = symbol_at(s, &s->entries[i]);
-        return true;
+        if (e)
+                *ret = symbol_at(s, e);
+        return e != NULL;
 }
 
 bool symbols_find_name(const Symbols *s, const char *name, Symbol *ret) {
-        const char *end = s->text ? s->text + s->n_text : NULL, *at;
+        bool is_irqentry = startswith(name, SYMBOL_IRQENTRY);
+        const Entry *first = NULL;
         size_t n = strlen(name);
-        Alike alike = ALIKE_NONE;
-        bool found = false;
-        Entry first = {}, e;
 
-        for (const char *p = s->text; p < end && (p = memmem(p, (size_t) (end - p), name, n));
-             p++) {
-                size_t n_before = MIN((size_t) (p - s->text), (size_t) BEFORE_NAME_MAX);
-                const char *line = memrchr(p - n_before, '\n', n_before);
-
-                /* A line that is longer is none of a symbol whose name is here. */
-                line = line ? line + 1 : p - n_before;
-                e.name = (uint32_t) (p - s->text);
-                if ((p[n] && !strchr(NAME_ENDS, p[n])) ||
-                    !parse_line(&alike, line, end, &e.address, &at) || at != p ||
-                    (line > s->text && line[-1] != '\n') ||
-                    (found && compare_entries(&e, &first) > 0))
+        for (size_t i = 0; i < s->is.n; i++) {
+                if ((is_irqentry && !s->is.items[i].has_irqentry) || !read_part(s, i))
                         continue;
-                found = true;
-                first = e;
+                for (size_t k = 0; k < s->is.items[i].n_symbols; k++) {
+                        const Entry *e = &s->parts[i].entries[k];
+                        const char *at = s->is.text + e->name;
+
+                        if (strncmp(at, name, n) == 0 && strchr(NAME_ENDS, at[n]) &&
+                            (!first || compare_entries(e, first) < 0))
+                                first = e;
+                }
         }
-        if (found)
-                *ret = symbol_at(s, &first);
-        return found;
+        if (first)
+                *ret = symbol_at(s, first);
+        return first;
 }
 
 Symbols *symbols_free(Symbols *s) {
         if (!s)
                 return NULL;
+        symbol_parts_done(&s->is);
+        free(s->parts);
         free(s->entries);
-        free(s->text);
         return mfree(s);
 }
 
 /* --- timeline --------------------------------------------------------------------------------- */
 
 /*
- * A map is some 15 MB in memory and is asked for the time of one span only, and
+ * A map is some 10 MB in memory and is asked for the time of one span only, and
  * events come in the order of time: so a map is read when a span needs it, and
  * dropped when another span needs others.
  */
@@ -276,20 +250,22 @@ static int add_map(SymbolTimeline *a, Map map) {
         return -ENOMEM;
 }
 
+/* Not if it was hidden, or the recording came without the store's symbols. */
+static bool is_damage(int r) {
+        return r < 0 && r != -ENODATA && r != -ENOENT && r != -EBADF;
+}
+
 /* Empty if it cannot be had: names are addresses then. */
 static int map_need(const SymbolTimeline *a, Map *m) {
-        char *text = NULL;
-        size_t n = 0;
+        SymbolParts parts;
         int r;
 
         if (m->symbols)
                 return 0;
-        r = session_dir_read_symbols(a->dir, m->hash, &text, &n)
-                    ?: symbols_new(&m->symbols, text, n);
+        r = session_dir_load_symbols(a->dir, m->hash, &parts) ?: symbols_take(&m->symbols, &parts);
         if (r >= 0 || r == -ENOMEM)
                 return r;
-        /* Not if it was hidden, or the recording came without the store's symbols. */
-        m->is_damaged = r != -ENODATA && r != -ENOENT && r != -EBADF;
+        m->is_damaged |= is_damage(r);
         return symbols_new(&m->symbols, NULL, 0);
 }
 
@@ -342,9 +318,25 @@ int symbol_timeline_refresh(SymbolTimeline *a, const SessionMeta *meta) {
 
 bool symbol_timeline_is_damaged(const SymbolTimeline *a) {
         for (size_t i = 0; i < a->n_maps; i++)
-                if (a->maps[i].is_damaged)
+                if (a->maps[i].is_damaged ||
+                    (a->maps[i].symbols && symbols_are_damaged(a->maps[i].symbols)))
                         return true;
         return false;
+}
+
+int symbol_timeline_check(SymbolTimeline *a) {
+        for (size_t i = 0; i < a->n_maps; i++) {
+                _cleanup_free_ char *text = NULL;
+                size_t n;
+                int r = a->maps[i].hash
+                                ? session_dir_read_symbols(a->dir, a->maps[i].hash, &text, &n)
+                                : 0;
+
+                if (r == -ENOMEM)
+                        return r;
+                a->maps[i].is_damaged |= is_damage(r);
+        }
+        return 0;
 }
 
 bool symbol_timeline_has_names(const SymbolTimeline *a) {
@@ -375,8 +367,10 @@ int symbol_timeline_span(SymbolTimeline *a, uint64_t timestamp_ns, SymbolTimelin
         }
 
         for (size_t i = 0; i < a->n_maps; i++)
-                if (i != older && i != newer && a->maps[i].hash)
+                if (i != older && i != newer && a->maps[i].hash && a->maps[i].symbols) {
+                        a->maps[i].is_damaged |= symbols_are_damaged(a->maps[i].symbols);
                         a->maps[i].symbols = symbols_free(a->maps[i].symbols);
+                }
         r = map_need(a, &a->maps[older]);
         if (r >= 0)
                 r = map_need(a, &a->maps[newer]);

@@ -39,13 +39,17 @@ typedef struct Symbol {
  * Lines that are no symbols are passed over.  Return: 0, -ENOMEM, -EFBIG (2 GiB and more).
  */
 int symbols_new(Symbols **ret, char *text, size_t n_text);
+/* The same of parts, which are read when they are needed; *@parts is consumed, also on failure. */
+int symbols_take(Symbols **ret, SymbolParts *parts);
+/* True if a part that was needed could not be unpacked or is not as its index says: its functions have no names. */
+bool symbols_are_damaged(const Symbols *s);
 /* False: there are none, or all addresses are 0: whoever copied the text was not allowed to see them
  * (kptr_restrict). */
 bool symbols_have_names(const Symbols *s);
 bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret);
 /* The first symbol that begins behind @address; false: there is none. */
 bool symbols_find_behind(const Symbols *s, uint64_t address, Symbol *ret);
-/* The first symbol of this name; false if there is none.  Looks at every one. */
+/* The first symbol of this name; false if there is none.  Looks at every one, but for a SYMBOL_IRQENTRY. */
 bool symbols_find_name(const Symbols *s, const char *name, Symbol *ret);
 Symbols *symbols_free(Symbols *s);
 DEFINE_CLEANUP(Symbols *, symbols_free);
@@ -86,8 +90,10 @@ int symbol_timeline_add(SymbolTimeline **a, uint64_t unchanged_ns, uint64_t from
 /* Takes over the maps that @meta, a later account of the same recording, has beyond ours.
  * 1: there were some, and spans that were handed out are void; 0; -ENOMEM. */
 int symbol_timeline_refresh(SymbolTimeline *a, const SessionMeta *meta);
-/* True if a map that was asked for is damaged, so that its functions have no names. */
+/* True if a map, or what was needed of it, is damaged, so that its functions have no names. */
 bool symbol_timeline_is_damaged(const SymbolTimeline *a);
+/* Unpacks all of every map, for symbol_timeline_is_damaged().  0 or -ENOMEM. */
+int symbol_timeline_check(SymbolTimeline *a);
 /* Whether addresses have names at all. */
 bool symbol_timeline_has_names(const SymbolTimeline *a);
 

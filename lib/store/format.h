@@ -107,7 +107,19 @@
  * A block says all that is needed to place it, so that the header, the index and the footer can be
  * lost: blocks are then found by their magic and their header's checksum.
  *
- * Whatever a later version looks like, it begins with the magic, the version, and the checksum at
+ * Kallsyms of more than 32 KB is several frames in its zstd file, each of whole lines, and one that zstd skips:
+ *
+ *      index, the last frame
+ *      0     u32    0x184d2a53
+ *      4     u32    bytes behind this
+ *      8     u64    checksum of all behind this
+ *      16    u8[32] the file's HASH
+ *      48    ...    for each frame before it, 32 bytes:
+ *      0     u64    the least address of a symbol in it     16   u64  checksum of its text
+ *      8     u64    the greatest                            24   u32  n_symbols
+ *                                                           28   u32  1: a name in it begins with "__irqentry_text_"
+ *
+ * Whatever a later version of a segment looks like, it begins with the magic, the version, and the checksum at
  * 72 of bytes 0..71: a reader can then tell a newer file from a damaged one.
  */
 

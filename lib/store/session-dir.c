@@ -16,7 +16,6 @@
 #include "base/name.h"
 #include "store/entry.h"
 #include "store/session-dir.h"
-#include "store/symbol-file.h"
 
 #define META_NAME "session.json"
 #define META_BYTES_MAX ((size_t) 16 << 20)
@@ -341,6 +340,16 @@ int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, 
         if (d->symbols_fd < 0)
                 return d->symbols_fd;
         return symbol_file_load(d->symbols_fd, hash, ret, ret_n);
+}
+
+int session_dir_load_symbols(const SessionDir *d, const char *hash, SymbolParts *ret) {
+        char *text;
+        size_t n;
+
+        if (!d->files && hash && d->symbols_fd >= 0)
+                return symbol_file_load_parts(d->symbols_fd, hash, ret);
+        return session_dir_read_symbols(d, hash, &text, &n)
+                       ?: symbol_parts_split(ret, text, n, SYMBOL_PART_BYTES);
 }
 
 static int add_build_ids(const SessionDir *d, const char *modules, Strv *ids) {

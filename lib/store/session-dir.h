@@ -10,6 +10,7 @@
 
 #include "meta/meta.h"
 #include "store/segment.h"
+#include "store/symbol-file.h"
 
 typedef struct SessionDir SessionDir;
 
@@ -78,6 +79,8 @@ int session_dir_drop_period(const SessionDir *d, uint64_t sequence, PeriodDroppe
 /* The kallsyms text of that name, which a meta gives; -ENODATA for NULL or without a store, another
  * -errno if its symbols/ cannot be read; the caller frees *@ret. */
 int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, size_t *ret_n);
+/* The same, in parts (store/symbol-file.h). */
+int session_dir_load_symbols(const SessionDir *d, const char *hash, SymbolParts *ret);
 /* The build IDs of the kernel and its modules that are known, for build_ids_get(), which the caller frees.  What cannot be
  * read has none.  0 or -ENOMEM. */
 int session_dir_read_build_ids(const SessionDir *d, const SessionMeta *m, Strv *ret);

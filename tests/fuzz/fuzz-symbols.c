@@ -2,7 +2,8 @@
 
 /*
  * Whatever text claims to be kallsyms or saved_cmdlines: the tables can be made, and an address that
- * is found has the symbol that a slow reader finds.  Of a process id the last line counts, cut to what a kernel
+ * is found has the symbol that a slow reader finds, also if the text is in parts (store/symbol-file.h).  A file that is
+ * damaged, or has an index that lies, makes no reader stumble.  Of a process id the last line counts, cut to what a kernel
  * has, and all others are unknown.
  *
  * Input: u64 address, text.
@@ -10,6 +11,7 @@
 
 #include <ctype.h>
 
+#include "base/buf.h"
 #include "decode/names.h"
 #include "fuzz.h"
 
@@ -95,6 +97,41 @@ static void look_up_tasks(const char *text) {
         }
 }
 
+#define HASH "0123456789abcdef0123456789abcdef"
+
+/* In parts of a few bytes, of which @damage says what is changed: nothing, a byte, the index. */
+static void look_up_parts(const char *text, uint64_t address, uint64_t damage) {
+        _cleanup_(symbols_freep) Symbols *s = NULL;
+        Buf b = BUF_INIT;
+        SymbolParts p;
+        Symbol y;
+
+        FUZZ_CHECK(symbol_file_pack(&b, text, strlen(text), HASH, 1 + damage / 4 % 512) == 0);
+        if (damage % 4 == 1)
+                b.data[damage / 64 % b.n_data] ^= (char) (1 + damage / 8 % 255);
+        if (symbol_parts_open(&p, b.data, b.n_data, HASH) < 0)
+                return; /* or it is one frame, of another hash */
+        if (damage % 4 == 2 && p.n > 0) {
+                SymbolPart *part = &p.items[damage / 64 % p.n];
+
+                part->low ^= damage & 0xf0;
+                part->high ^= damage & 0xf00;
+                part->has_irqentry ^= 1;
+                part->n_symbols -= MIN(part->n_symbols, (uint32_t) (damage >> 12 & 1));
+        }
+        FUZZ_CHECK(symbols_take(&s, &p) == 0);
+        for (uint64_t i = 0; i < 64; i++) {
+                uint64_t at = address + (i * i << (i / 2));
+
+                if (damage % 4 == 0)
+                        look_up(s, text, at);
+                else if (symbols_find(s, at, &y) || symbols_find_behind(s, at, &y))
+                        FUZZ_CHECK(strnlen(y.name, y.n_name) == y.n_name);
+        }
+        (void) symbols_find_name(s, SYMBOL_IRQENTRY "start", &y);
+        FUZZ_CHECK(damage % 4 != 0 || !symbols_are_damaged(s));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         _cleanup_(symbols_freep) Symbols *symbols = NULL;
         uint64_t address;
@@ -110,5 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         FUZZ_CHECK(copy && symbols_new(&symbols, text, strlen(text)) == 0);
         for (uint64_t i = 0; i < 64; i++)
                 look_up(symbols, copy, address + (i * i << (i / 2)));
+        for (uint64_t i = 0; i < 4; i++)
+                look_up_parts(copy, address, address / 4 * 4 + i);
         return 0;
 }

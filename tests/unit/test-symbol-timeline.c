@@ -92,6 +92,40 @@ RECORDING_TEST(a_map_that_is_damaged_is_empty_and_known, &layouts[LAYOUT_6_12]) 
         expect(a, 100, "second");
 }
 
+/* Of which another part was read. */
+RECORDING_TEST(a_part_that_is_damaged_is_known_when_it_was_needed_or_all_are_looked_at,
+               &layouts[LAYOUT_6_12]) {
+        for (unsigned needed = 0; needed < 2; needed++) {
+                _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
+                _cleanup_free_ char *text = malloc(6000 * 32), *packed = NULL;
+                char hash[SYMBOL_HASH_CHARS + 1], name[SYMBOL_HASH_CHARS + 8], *p = text;
+                size_t n;
+
+                for (unsigned i = 0; i < 5000; i++)
+                        p += sprintf(p, "ffffffff81%06x t f%u_%u\n", i * 16, needed, i);
+                p = stpcpy(p, "ffffffffc0000010 t of_the_last\t[it]\n");
+                ck_assert_int_eq(symbol_file_store(r->symbols_fd, text, (size_t) (p - text), hash),
+                                 0);
+                (void) snprintf(name, sizeof(name), "%s.zst", hash);
+                ck_assert_int_eq(file_read(r->symbols_fd, name, &packed, &n, 1 << 20), 0);
+                packed[1000] ^= 1;
+                ck_assert_int_eq(file_replace(r->symbols_fd, name, packed, n, 0600), 0);
+                ck_assert_int_eq(text_replace(&r->meta->symbols, hash), 0);
+                ck_assert_int_eq(symbol_timeline_open(&a, r->dir, r->meta), 0);
+                expect(a, 0, "of_the_last");
+                ck_assert(!symbol_timeline_is_damaged(a));
+                if (needed) {
+                        SymbolTimelineSpan span;
+
+                        ck_assert_int_eq(symbol_timeline_span(a, 0, &span), 0);
+                        ck_assert(
+                                !symbol_timeline_span_find(&span, 0xffffffff81000010, &(Symbol){}));
+                } else
+                        ck_assert_int_eq(symbol_timeline_check(a), 0);
+                ck_assert(symbol_timeline_is_damaged(a));
+        }
+}
+
 RECORDING_TEST(symbols_that_were_not_kept_are_no_damage, &layouts[LAYOUT_6_12]) {
         _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NULL;
 

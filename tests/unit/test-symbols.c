@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include "base/buf.h"
 #include "decode/names.h"
 #include "unit.h"
 
@@ -158,7 +159,9 @@ TEST(digits_of_any_number_are_an_address) {
         static const char text[] = "ffffffff81000000 T a\nffffffff T b\nfffffff T c\n"
                                    "ffffffff8 T d\nFFFFFFFF81000010 T e\nffffffff81000020 T f\n"
                                    "00000000 T g\n0000000000000100 T h\n12345678 T i\n"
-                                   "\0\0\0\0\0\0\0\0000000200 T j\n12345678";
+                                   "\0\0\0\0\0\0\0\0000000200 T j\n"
+                                   "ffffffff81g00000 T k\nffffffff81`00000 T l\n"
+                                   "fffffffa8100:000 T m\nffffffffAb000040 T n\n12345678";
         static const struct {
                 const char *name;
                 uint64_t address;
@@ -166,6 +169,7 @@ TEST(digits_of_any_number_are_an_address) {
                 { "a", 0xffffffff81000000 }, { "b", 0xffffffff }, { "c", 0xfffffff },
                 { "d", 0xffffffff8 },        { "g", 0 },          { "e", 0xffffffff81000010 },
                 { "f", 0xffffffff81000020 }, { "h", 0x100 },      { "i", 0x12345678 },
+                { "n", 0xffffffffab000040 },
         };
         char *copy = memcpy(malloc(sizeof(text)), text, sizeof(text));
         _cleanup_(symbols_freep) Symbols *s = MADE(Symbols, symbols_new, copy, sizeof(text) - 1);
@@ -177,7 +181,98 @@ TEST(digits_of_any_number_are_an_address) {
                 ck_assert(symbols_find_name(s, cases[i].name, &y));
                 ck_assert_uint_eq(y.address, cases[i].address);
         }
-        ck_assert(!symbols_find_name(s, "j", &(Symbol){}));
+        for (size_t i = 0; i < 4; i++)
+                ck_assert(!symbols_find_name(s, (const char *[]){ "j", "k", "l", "m" }[i],
+                                             &(Symbol){}));
+}
+
+#define HASH "0123456789abcdef0123456789abcdef"
+
+/* The table of what symbol_file_pack() makes of a text. */
+static int open_packed(SymbolParts *ret, const char *text, size_t part_bytes) {
+        Buf b = BUF_INIT;
+
+        ck_assert_int_eq(symbol_file_pack(&b, text, strlen(text), HASH, part_bytes), 0);
+        return symbol_parts_open(ret, b.data, b.n_data, HASH);
+}
+
+static void expect_alike(bool found, const Symbol *a, bool has_found, const Symbol *b) {
+        ck_assert_int_eq(found, has_found);
+        if (!found)
+                return;
+        ck_assert_uint_eq(a->address, b->address);
+        ck_assert_uint_eq(a->n_bytes, b->n_bytes);
+        ck_assert_uint_eq(a->n_name, b->n_name);
+        ck_assert_mem_eq(a->name, b->name, a->n_name);
+        ck_assert_uint_eq(a->n_module, b->n_module);
+}
+
+/* Modules in any order, some on both sides of a part's end, and several symbols at one address. */
+TEST(parts_tell_what_the_whole_tells) {
+        unsigned seed = 7;
+
+        for (unsigned round = 0; round < 60 / UNIT_EVERY; round++) {
+                _cleanup_free_ char *text = malloc(200 * 64);
+                _cleanup_(symbols_freep) Symbols *whole = NULL, *packed = NULL;
+                SymbolParts parts;
+                char *p = text;
+
+                for (unsigned i = 0; i < 200; i++) {
+                        unsigned address =
+                                i < 100 ? i * 8 : 0x1000 + (unsigned) rand_r(&seed) % 0x300;
+
+                        p += sprintf(p, "ffffffff8100%04x t %s%u%s\n", address & ~7U,
+                                     i % 50 == 49 ? SYMBOL_IRQENTRY : "f", i % 100,
+                                     i < 100      ? ""
+                                     : i / 25 % 2 ? "\t[a]"
+                                                  : "\t[bc]");
+                }
+                whole = table(text);
+                ck_assert_int_eq(open_packed(&parts, text, 1 + round * 20), 0);
+                ck_assert_ptr_nonnull(parts.packed);
+                packed = MADE(Symbols, symbols_take, &parts);
+                for (unsigned i = 0; i < 300; i++) {
+                        uint64_t at = 0xffffffff81000000 + (unsigned) rand_r(&seed) % 0x1400;
+                        char name[32];
+                        Symbol a = {}, b = {};
+
+                        expect_alike(symbols_find(whole, at, &a), &a, symbols_find(packed, at, &b),
+                                     &b);
+                        expect_alike(symbols_find_behind(whole, at, &a), &a,
+                                     symbols_find_behind(packed, at, &b), &b);
+                        (void) snprintf(name, sizeof(name), "%s%u", i % 2 ? SYMBOL_IRQENTRY : "f",
+                                        i % 100);
+                        expect_alike(symbols_find_name(whole, name, &a), &a,
+                                     symbols_find_name(packed, name, &b), &b);
+                }
+                ck_assert(!symbols_are_damaged(packed));
+        }
+}
+
+TEST(a_part_that_is_not_as_its_index_says_costs_its_names_alone_and_is_told) {
+        static const char text[] = "ffffffff81000000 T first\nffffffff81000100 t second\n"
+                                   "ffffffff81000200 T third\nffffffff81000300 t fourth\n";
+
+        for (unsigned wrong = 0; wrong < 5; wrong++) {
+                _cleanup_(symbols_freep) Symbols *s = NULL;
+                SymbolParts p;
+
+                ck_assert_int_eq(open_packed(&p, text, 40), 0);
+                ck_assert_uint_eq(p.n, 2);
+                p.items[0].low -= wrong == 0;
+                p.items[0].high += wrong == 1;
+                p.items[0].n_symbols -= wrong == 2;
+                p.items[0].n_symbols += wrong == 3;
+                p.n_symbols += wrong == 3;
+                p.items[0].checksum += wrong == 4;
+                s = MADE(Symbols, symbols_take, &p);
+                ck_assert(symbols_have_names(s));
+                expect(s, 0xffffffff81000204, "third", NULL);
+                ck_assert(!symbols_are_damaged(s)); /* it was not needed */
+                expect(s, 0xffffffff81000000, NULL, NULL);
+                ck_assert(symbols_are_damaged(s));
+                expect(s, 0xffffffff81000304, "fourth", NULL);
+        }
 }
 
 TEST(a_line_without_end_is_searched_once) {
