@@ -57,7 +57,7 @@ static inline HashSlot *hash_slot(const Hash *h, uint64_t key, const HashSlot *a
         for (;; i++) {
                 HashSlot *slot = &h->slots[i & (h->n_slots - 1)];
 
-                if (slot->value == 0 || slot->key == key)
+                if (_likely_(slot->key == key) || slot->value == 0)
                         return slot;
         }
 }
