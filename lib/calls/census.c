@@ -11,6 +11,10 @@
 /* --- trees ------------------------------------------------------------------------------------ */
 
 Stack *trees_get(Stacks *tasks, const Step *step) {
+        Stack *s = stacks_get(tasks, step);
+
+        if (_likely_(s && s->data))
+                return s;
         return stacks_data(tasks, step, sizeof(TaskTree)) ? stacks_get(tasks, step) : NULL;
 }
 

@@ -107,23 +107,23 @@ typedef struct StepLate {
 } StepLate;
 
 typedef struct Step {
-        StepKind kind;
-        uint32_t cpu;
+        uint64_t timestamp_ns; /* trace clock; a leaf's is its entry's */
+        uint16_t event_id;     /* OTHER */
+        uint8_t flags, preempt_count;
         int32_t pid;
+        uint32_t cpu;
         int32_t depth; /* 0: the first function that any user of function_graph saw in this task */
-        uint64_t timestamp_ns;    /* trace clock; a leaf's is its entry's */
+        StepKind kind;
+        uint32_t overrun;         /* LEAF, LEAVE */
         const Function *function; /* ENTER, LEAF, LEAVE */
         const char *comm;           /* the task's name; valid until the steps are freed, or, of a
                                      * text, until the next one */
         const Owner *owner; /* whose the task is, for as long as the steps' source lives; NULL: not recorded */
         uint64_t calltime, rettime; /* LEAF, LEAVE: local clock [ns] */
-        uint32_t overrun;           /* LEAF, LEAVE */
-        uint32_t n_args;            /* ENTER, LEAF: 0 unless they were recorded */
-        const uint64_t *args; /* in the order of the machine's registers; until the next step */
-        uint64_t retval;      /* LEAF, LEAVE, if has_retval */
+        uint64_t retval;            /* LEAF, LEAVE, if has_retval */
         bool has_retval;
-        uint8_t flags, preempt_count;
-        uint16_t event_id; /* OTHER */
+        uint32_t n_args;      /* ENTER, LEAF: 0 unless they were recorded */
+        const uint64_t *args; /* in the order of the machine's registers; until the next step */
         /* Nearly always none of the next five is there: */
         const CallWay *
                 way; /* ENTER, LEAF: from where it was called; NULL: nobody asked, or nobody called it */

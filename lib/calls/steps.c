@@ -153,16 +153,17 @@ static _cold_ int fill_held(Steps *s, Step *ret) {
 /* Members that this kind of step does not have are left as they are: most steps are made here. */
 static _always_inline_ void fill_call(Step *ret, const Event *e, const CpuTask *task,
                                       const Function *f) {
-        ret->kind = e->kind == EVENT_ENTRY ? STEP_ENTER : STEP_LEAVE;
-        ret->cpu = e->cpu;
-        ret->pid = e->pid;
-        ret->depth = e->depth;
         ret->timestamp_ns = e->timestamp_ns;
+        ret->event_id = e->id;
+        ret->flags = e->flags;
+        ret->preempt_count = e->preempt_count;
+        ret->pid = e->pid;
+        ret->cpu = e->cpu;
+        ret->depth = e->depth;
+        ret->kind = e->kind == EVENT_ENTRY ? STEP_ENTER : STEP_LEAVE;
         ret->function = f;
         ret->comm = task->comm;
         ret->owner = task->owner;
-        ret->flags = e->flags;
-        ret->preempt_count = e->preempt_count;
         ret->n_args = 0;
         ret->way = NULL;
         ret->object = NULL;

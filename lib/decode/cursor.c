@@ -70,13 +70,14 @@ static uint32_t next_usual(Cursor *c, Event *batch) {
         const Formats *formats = c->formats;
         uint32_t n = 0;
 
-        if (_unlikely_(c->records.is_foreign))
+        if (_unlikely_(c->records.is_foreign || !formats->is_plain))
                 return 0;
-        while (n < BATCH_EVENTS && end - next >= 4) {
+        /* Of types that stand for no length this makes one that no usual record has. */
+        while (n < BATCH_EVENTS && end - next >= 4 + 8) {
                 uint32_t head = load_u32(next, false), n_data = (head & 31) * 4;
                 Record record = { timestamp_ns + (head >> 5), next + 4, n_data, false };
 
-                if (_unlikely_((head & 31) - 1 >= 28 || n_data > (size_t) (end - next) - 4 ||
+                if (_unlikely_(n_data > (size_t) (end - next) - 4 ||
                                !formats_decode_usual(formats, &record, &batch[n])))
                         break;
                 timestamp_ns = record.timestamp_ns;

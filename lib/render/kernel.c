@@ -548,15 +548,22 @@ static _cold_ void fill_column(const Kernel *k, CpuState *cpu, uint32_t number) 
 
 /* print_lost_events(), kernel/trace/trace.c: print_trace_line() */
 static _cold_ void draw_lost(Kernel *k, const Step *step) {
+        char *begin, *p;
+
         if (step_cuts_all(step)) {
                 if (step->said->text)
                         buf_printf(k->out, "%s\n", step->said->text);
                 return;
         }
-        buf_printf(k->out, "CPU:%u [LOST ", step->cpu);
+        p = begin = buf_reserve(k->out, LINE_MAX_BYTES);
+        if (!begin)
+                return;
+        p = append_number(APPEND(p, "CPU:"), step->cpu, 1, ' ');
+        p = APPEND(p, " [LOST ");
         if (step->n_lost > 0)
-                buf_printf(k->out, "%llu ", (unsigned long long) step->n_lost);
-        buf_adds(k->out, "EVENTS]\n");
+                p = APPEND(append_number(p, step->n_lost, 1, ' '), " ");
+        p = APPEND(p, "EVENTS]\n");
+        buf_advance(k->out, (size_t) (p - begin), true);
 }
 
 /* Behind the number of a duration, and the bar behind that: a task may be called "a us b".  NULL: there is none. */
