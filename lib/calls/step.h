@@ -107,6 +107,7 @@ typedef struct StepLate {
 } StepLate;
 
 typedef struct Step {
+        /* As an Event begins, up to the depth. */
         uint64_t timestamp_ns; /* trace clock; a leaf's is its entry's */
         uint16_t event_id;     /* OTHER */
         uint8_t flags, preempt_count;

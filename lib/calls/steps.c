@@ -151,16 +151,17 @@ static _cold_ int fill_held(Steps *s, Step *ret) {
 }
 
 /* Members that this kind of step does not have are left as they are: most steps are made here. */
-static _always_inline_ void fill_call(Step *ret, const Event *e, const CpuTask *task,
-                                      const Function *f) {
-        ret->timestamp_ns = e->timestamp_ns;
-        ret->event_id = e->id;
-        ret->flags = e->flags;
-        ret->preempt_count = e->preempt_count;
-        ret->pid = e->pid;
-        ret->cpu = e->cpu;
-        ret->depth = e->depth;
-        ret->kind = e->kind == EVENT_ENTRY ? STEP_ENTER : STEP_LEAVE;
+static _always_inline_ void fill_call(Step *ret, StepKind kind, const Event *e,
+                                      const CpuTask *task, const Function *f) {
+        _Static_assert(offsetof(Step, event_id) == offsetof(Event, id) &&
+                              offsetof(Step, flags) == offsetof(Event, flags) &&
+                              offsetof(Step, preempt_count) == offsetof(Event, preempt_count) &&
+                              offsetof(Step, pid) == offsetof(Event, pid) &&
+                              offsetof(Step, cpu) == offsetof(Event, cpu) &&
+                              offsetof(Step, depth) == offsetof(Event, depth),
+                      "a Step begins as an Event");
+        memcpy(ret, e, offsetof(Event, depth) + sizeof(e->depth));
+        ret->kind = kind;
         ret->function = f;
         ret->comm = task->comm;
         ret->owner = task->owner;
@@ -230,7 +231,7 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
         f = functions_get(s->functions, e->func, e->timestamp_ns);
         if (!task || !f)
                 return -ENOMEM;
-        fill_call(ret, e, task, f);
+        fill_call(ret, e->kind == EVENT_ENTRY ? STEP_ENTER : STEP_LEAVE, e, task, f);
         r = _unlikely_(s->values != NULL) ? values_hide(s->values, e, f) : 0;
         if (_unlikely_(r != 0))
                 return r;
@@ -379,15 +380,15 @@ int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
         f = functions_find(s->functions, e->func, e->timestamp_ns);
         if (_unlikely_(!f || !task->known || task->pid != e->pid))
                 return next_any(s, until_ns, ret);
-        fill_call(ret, e, task, f);
-        if (e->kind == EVENT_ENTRY) {
+        if (e->kind == EVENT_EXIT) {
+                fill_call(ret, STEP_LEAVE, e, task, f);
+                fill_return(s, ret, e);
+        } else if (is_exit_of(e + 1, e)) {
+                fill_call(ret, STEP_LEAF, e, task, f);
+                fill_return(s, ret, e + 1);
                 stream_skip_usual(s->stream, 1);
-                if (!is_exit_of(e + 1, e))
-                        return 1;
-                e++;
-                ret->kind = STEP_LEAF;
-        }
-        fill_return(s, ret, e);
+        } else
+                fill_call(ret, STEP_ENTER, e, task, f);
         stream_skip_usual(s->stream, 1);
         return 1;
 }

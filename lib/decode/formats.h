@@ -125,8 +125,7 @@ typedef enum EventKind {
 
 typedef struct Event {
         uint64_t timestamp_ns; /* trace clock */
-        /* The next four as a record has them mostly, and a Step: they are copied together. */
-        uint16_t id;
+        uint16_t id; /* as a record of a plain layout begins, up to the pid */
         uint8_t flags, preempt_count; /* common_flags, common_preempt_count */
         int32_t pid;
         uint32_t cpu;
@@ -214,11 +213,12 @@ static _always_inline_ bool formats_decode_usual(const Formats *f, const Record 
                         ret->retval = load_u64(data + f->exit.retval.offset, false);
         } else
                 return false;
+        _Static_assert(offsetof(Event, flags) == offsetof(Event, id) + 2 &&
+                              offsetof(Event, preempt_count) == offsetof(Event, id) + 3 &&
+                              offsetof(Event, pid) == offsetof(Event, id) + 4,
+                      "is_plain has these offsets");
         ret->timestamp_ns = record->timestamp_ns;
-        ret->id = id;
-        ret->flags = (uint8_t) (head >> 16);
-        ret->preempt_count = (uint8_t) (head >> 24);
-        ret->pid = (int32_t) (head >> 32);
+        memcpy((char *) ret + offsetof(Event, id), &head, sizeof(head));
         ret->n_bytes = record->n_data;
         return true;
 }
