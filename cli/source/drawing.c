@@ -30,17 +30,6 @@ static const char *live_comm(Drawing *d, int32_t pid, const char *unknown) {
         return *t->comm ? t->comm : unknown;
 }
 
-/* What else there is to do with a step, before it is drawn.  0 or -errno. */
-static _noinline_ int note_step(Drawing *d, Step *step) {
-        const DrawingOptions *o = d->options;
-        int r;
-
-        if (o->live && step->comm && streq(step->comm, "<...>"))
-                step->comm = live_comm(d, step->pid, step->comm);
-        r = o->live ? census_step(&d->census, step) : 0;
-        return r >= 0 && d->ways ? ways_step(d->ways, step) : r;
-}
-
 static int draw_until(Drawing *d, uint64_t until_ns) {
         const DrawingOptions *o = d->options;
 
@@ -52,12 +41,14 @@ static int draw_until(Drawing *d, uint64_t until_ns) {
                         return r;
                 if (o->filtering)
                         o->filtering->has_left |= step_is_call(&step);
-                if (_unlikely_(o->live || d->ways)) {
-                        r = note_step(d, &step);
-                        if (r < 0)
-                                return r;
-                }
-                if (_likely_(d->rendering != NULL))
+                if (o->live && step.comm && streq(step.comm, "<...>"))
+                        step.comm = live_comm(d, step.pid, step.comm);
+                r = o->live ? census_step(&d->census, &step) : 0;
+                if (d->ways && r >= 0)
+                        r = ways_step(d->ways, &step);
+                if (r < 0)
+                        return r;
+                if (d->rendering)
                         d->renderer->step(d->rendering, &step);
                 else
                         r = o->listener(o->userdata, &step);

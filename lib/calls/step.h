@@ -115,8 +115,8 @@ typedef struct Step {
         uint32_t cpu;
         int32_t depth; /* 0: the first function that any user of function_graph saw in this task */
         StepKind kind;
-        uint32_t overrun;         /* LEAF, LEAVE */
-        const Function *function; /* ENTER, LEAF, LEAVE */
+        uint32_t overrun;           /* LEAF, LEAVE */
+        const Function *function;   /* ENTER, LEAF, LEAVE */
         const char *comm;           /* the task's name; valid until the steps are freed, or, of a
                                      * text, until the next one */
         const Owner *owner; /* whose the task is, for as long as the steps' source lives; NULL: not recorded */
@@ -135,7 +135,7 @@ typedef struct Step {
         const StepText *said; /* NULL: it is not of a text; LOST: see step_cuts_all() */
         uint64_t
                 n_left_out; /* calls of the task that a filter left out since the last step that it passed on */
-        StepLate *late;    /* OTHER: NULL: it is not late; until the next step */
+        StepLate *late;     /* OTHER: NULL: it is not late; until the next step */
         const Callers *callers; /* OTHER: of its root, which the task is in; or NULL */
         uint64_t n_lost;        /* LOST: how many events; 0: the kernel did not say */
 } Step;

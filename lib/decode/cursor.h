@@ -19,7 +19,7 @@ typedef struct Cursor Cursor;
 /* What a Cursor begins with, so that its event, and mostly the next one, is at hand without a call. */
 typedef struct CursorHead {
         const Event *event;
-        uint32_t n_ahead; /* decoded already, behind it in memory; then all are entries and exits without a payload */
+        uint32_t n_ahead; /* decoded already, behind it in memory; if any, all are of formats_decode_usual() */
         uint32_t cpu;
 } CursorHead;
 

@@ -256,8 +256,8 @@ void formats_prepare(Formats *f) {
         f->entry.n_with_args = f->entry.args.size > 0
                                        ? (uint32_t) f->entry.args.offset + f->entry.args.size
                                        : UINT32_MAX;
-        f->entry.n_usual = n_lengths(f->entry.n_bytes,
-                                     MIN(f->entry.n_with_args, RECORD_SHORT_BYTES_MAX + 1U));
+        f->entry.n_usual =
+                n_lengths(f->entry.n_bytes, MIN(f->entry.n_with_args, RECORD_SHORT_BYTES_MAX + 1U));
         f->exit.n_usual = n_lengths(f->exit.n_bytes, RECORD_SHORT_BYTES_MAX + 1U);
 }
 

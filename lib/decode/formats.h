@@ -41,7 +41,7 @@ typedef struct Formats {
                 Field args;           /* the first of them */
                 uint32_t n_bytes;     /* an entry shorter than this lacks a field */
                 uint32_t n_with_args; /* one that is as long as this has arguments */
-                uint32_t n_usual; /* lengths from n_bytes on that a short record without arguments may have */
+                uint32_t n_usual; /* lengths from n_bytes on of a short record without arguments */
         } entry;
         struct {
                 Field func, depth, overrun, calltime, rettime, retval;
@@ -125,7 +125,7 @@ typedef enum EventKind {
 
 typedef struct Event {
         uint64_t timestamp_ns; /* trace clock */
-        uint16_t id; /* as a record of a plain layout begins, up to the pid */
+        uint16_t id;           /* as a record of a plain layout begins, up to the pid */
         uint8_t flags, preempt_count; /* common_flags, common_preempt_count */
         int32_t pid;
         uint32_t cpu;
@@ -213,10 +213,7 @@ static _always_inline_ bool formats_decode_usual(const Formats *f, const Record 
                         ret->retval = load_u64(data + f->exit.retval.offset, false);
         } else
                 return false;
-        _Static_assert(offsetof(Event, flags) == offsetof(Event, id) + 2 &&
-                              offsetof(Event, preempt_count) == offsetof(Event, id) + 3 &&
-                              offsetof(Event, pid) == offsetof(Event, id) + 4,
-                      "is_plain has these offsets");
+        _Static_assert(offsetof(Event, pid) == offsetof(Event, id) + 4, "as is_plain has it");
         ret->timestamp_ns = record->timestamp_ns;
         memcpy((char *) ret + offsetof(Event, id), &head, sizeof(head));
         ret->n_bytes = record->n_data;

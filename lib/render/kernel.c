@@ -30,7 +30,7 @@
 #define PROC_TEXT_MAX 48
 #define INDENT 2
 #define INDENT_BYTES (2 * COPY_BYTES) /* copied at once; twice as many do for RET_DEPTH */
-#define LONG_NS 1000000 /* a duration that has not all digits behind the point */
+#define LONG_NS 1000000               /* a duration that has not all digits behind the point */
 /* All columns, a full indentation of 1023 levels, the text around two names. */
 #define LINE_MAX_BYTES 4096
 
@@ -72,13 +72,15 @@ typedef struct Kernel {
  * these, where nothing else is asked for.
  */
 static inline bool is_usual(const Kernel *k, const Step *step) {
-        const CpuState *cpu = &k->cpus[step->cpu];
         const Function *f = step->function;
+        const CpuState *cpu;
 
-        return k->is_usual && step->kind <= STEP_LEAVE && step->cpu < k->n_cpus && cpu->has_pid &&
-               cpu->pid == step->pid && step->depth < RET_DEPTH && !step->said && !step->way &&
-               !step->object && step->n_args == 0 && !f->is_irq_entry && f->n_unhooked <= 0 &&
-               (step->kind == STEP_ENTER || step_duration_ns(step) < LONG_NS);
+        if (_unlikely_(!k->is_usual || step->kind > STEP_LEAVE || step->cpu >= k->n_cpus))
+                return false;
+        cpu = &k->cpus[step->cpu];
+        return cpu->has_pid && cpu->pid == step->pid && step->depth < RET_DEPTH && !step->said &&
+               !step->way && !step->object && step->n_args == 0 && !f->is_irq_entry &&
+               f->n_unhooked <= 0 && (step->kind == STEP_ENTER || step_duration_ns(step) < LONG_NS);
 }
 
 /* A name or a message that anybody may have made. */
@@ -548,62 +550,24 @@ static _cold_ void fill_column(const Kernel *k, CpuState *cpu, uint32_t number) 
 
 /* print_lost_events(), kernel/trace/trace.c: print_trace_line() */
 static _cold_ void draw_lost(Kernel *k, const Step *step) {
-        char *begin, *p;
+        char text[64], n[24] = "";
 
         if (step_cuts_all(step)) {
                 if (step->said->text)
                         buf_printf(k->out, "%s\n", step->said->text);
                 return;
         }
-        p = begin = buf_reserve(k->out, LINE_MAX_BYTES);
-        if (!begin)
-                return;
-        p = append_number(APPEND(p, "CPU:"), step->cpu, 1, ' ');
-        p = APPEND(p, " [LOST ");
         if (step->n_lost > 0)
-                p = APPEND(append_number(p, step->n_lost, 1, ' '), " ");
-        p = APPEND(p, "EVENTS]\n");
-        buf_advance(k->out, (size_t) (p - begin), true);
+                (void) snprintf(n, sizeof(n), "%llu ", (unsigned long long) step->n_lost);
+        (void) snprintf(text, sizeof(text), "CPU:%u [LOST %sEVENTS]\n", step->cpu, n);
+        buf_add_code(k->out, text); /* which need not be looked at again */
 }
 
-/* Behind the number of a duration, and the bar behind that: a task may be called "a us b".  NULL: there is none. */
-static _cold_ const char *find_unit(const char *begin, const char *end, const char **ret_bar) {
-        for (const char *p = begin; (p = memmem(p, (size_t) (end - p), " us ", 4)); p++) {
-                const char *bar = p + 3;
-
-                while (bar < end && *bar == ' ')
-                        bar++;
-                if (bar < end && *bar == '|' && p > begin && p[-1] >= '0' && p[-1] <= '9') {
-                        *ret_bar = bar;
-                        return p;
-                }
-        }
-        return NULL;
-}
-
-/* What was drawn from @begin, the end of the Buf, to @end.  A duration's number, what is two columns in front of it,
- * and all before the bar, are in its colour. */
-static _cold_ void add_coloured(Kernel *k, const Step *step, const char *begin, const char *end) {
+static const char *colour_of(const Step *step) {
         bool is_timed = (step->kind == STEP_LEAF || step->kind == STEP_LEAVE) &&
                         !(step->said && step->said->untimed);
-        const char *code = is_timed ? overhead_of(step_duration_ns(step))->colour : NULL,
-                   *bar = NULL, *from = code ? find_unit(begin, end, &bar) : NULL;
-        _cleanup_buf_ Buf line = BUF_INIT;
-        size_t n_before, n_until;
 
-        while (bar && from > begin && memchr("0123456789.", from[-1], 11))
-                from--;
-        if (!bar || from - begin < 2)
-                return buf_advance(k->out, (size_t) (end - begin), false);
-        n_before = (size_t) (from - 2 - begin);
-        n_until = (size_t) (bar - begin);
-        buf_add(&line, begin, (size_t) (end - begin));
-        k->out->error = k->out->error ?: line.error;
-        buf_add(k->out, line.data, n_before);
-        buf_add_code(k->out, code);
-        buf_add(k->out, line.data + n_before, n_until - n_before);
-        buf_add_code(k->out, "\033[0m");
-        buf_add(k->out, line.data + n_until, line.n_data - n_until);
+        return is_timed ? overhead_of(step_duration_ns(step))->colour : NULL;
 }
 
 static _noinline_ void draw_any(Kernel *k, const Step *step) {
@@ -640,7 +604,7 @@ static _noinline_ void draw_any(Kernel *k, const Step *step) {
         if (_unlikely_(step->function && step->function->is_irq_entry) && step->kind != STEP_ENTER)
                 p = append_irq(k, p, cpu, step, "<==========");
         if (_unlikely_(k->options.colour))
-                add_coloured(k, step, begin, p);
+                render_coloured(k->out, begin, p, colour_of(step));
         else /* names are words; what a text says, and types' names, are whatever they are */
                 buf_advance(k->out, (size_t) (p - begin), !step->said && !has_arguments(step));
 }
@@ -653,7 +617,8 @@ static void kernel_step(void *userdata, const Step *step) {
                        !buf_has_room(k->out, LINE_MAX_BYTES + step->function->n_label)))
                 return draw_any(k, step);
         p = k->out->data + k->out->n_data;
-        buf_advance(k->out, (size_t) (append_line(k, p, &k->cpus[step->cpu], step, true) - p), true);
+        buf_advance(k->out, (size_t) (append_line(k, p, &k->cpus[step->cpu], step, true) - p),
+                    true);
 }
 
 /* __print_graph_headers_flags() */
