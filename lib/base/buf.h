@@ -85,12 +85,15 @@ typedef struct Buf {
 
 char *buf_make_room(Buf *b, size_t n); /* where there is none, or enough to be written */
 
+/* True if there are @n more bytes behind what there is, to be filled at once. */
+static inline bool buf_has_room(const Buf *b, size_t n) {
+        return b->error == 0 && b->n_room - b->n_data > n &&
+               (b->fd < 0 || b->n_data < BUF_FLUSH_BYTES);
+}
+
 /* Room for @n more bytes: a pointer to fill, then b->n_data += what was used.  NULL after an error. */
 static inline char *buf_reserve(Buf *b, size_t n) {
-        if (_likely_(b->error == 0 && b->n_room - b->n_data > n &&
-                     (b->fd < 0 || b->n_data < BUF_FLUSH_BYTES)))
-                return b->data + b->n_data;
-        return buf_make_room(b, n);
+        return _likely_(buf_has_room(b, n)) ? b->data + b->n_data : buf_make_room(b, n);
 }
 
 /* @n of the reserved bytes are used; @is_plain: they need not be looked at again in a BUF_OF_TEXT. */
@@ -137,11 +140,11 @@ static inline char *append(char *p, const char *s, size_t n) {
         return p + n;
 }
 
-/* From text that can be read COPY_BYTES behind its end. */
+/* From text that can be read COPY_BYTES behind its end, to where as much can be written. */
 static inline char *append_slack(char *p, const char *s, size_t n) {
         memcpy(p, s, COPY_BYTES);
-        if (_unlikely_(n > COPY_BYTES))
-                memcpy(p + COPY_BYTES, s + COPY_BYTES, n - COPY_BYTES);
+        for (size_t i = COPY_BYTES; _unlikely_(i < n); i += COPY_BYTES)
+                memcpy(p + i, s + i, COPY_BYTES);
         return p + n;
 }
 

@@ -26,6 +26,7 @@
 #define _printf_(a, b) __attribute__((format(printf, a, b)))
 #define _noreturn_ __attribute__((noreturn))
 #define _always_inline_ inline __attribute__((always_inline))
+#define _noinline_ __attribute__((noinline))
 #define _cold_                                                                                     \
         __attribute__((cold, noinline)) /* seldom called, and not worth a caller's registers */
 #define _likely_(x) __builtin_expect(!!(x), 1)

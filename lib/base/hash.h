@@ -52,12 +52,12 @@ static inline HashSlot *hash_slot(const Hash *h, uint64_t key, const HashSlot *a
 
         if (_unlikely_(h->n_slots == 0))
                 return NULL;
-        i = after ? (size_t) (after - h->slots) + 1
+        i = after ? (size_t) (after - h->slots + 1) & (h->n_slots - 1)
                   : (key * UINT64_C(0x9e3779b97f4a7c15)) >> h->shift;
-        for (;; i++) {
-                HashSlot *slot = &h->slots[i & (h->n_slots - 1)];
+        for (;; i = (i + 1) & (h->n_slots - 1)) {
+                HashSlot *slot = &h->slots[i];
 
-                if (slot->value == 0 || slot->key == key)
+                if (_likely_(slot->key == key) || slot->value == 0)
                         return slot;
         }
 }

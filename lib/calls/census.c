@@ -11,6 +11,10 @@
 /* --- trees ------------------------------------------------------------------------------------ */
 
 Stack *trees_get(Stacks *tasks, const Step *step) {
+        Stack *s = stacks_get(tasks, step);
+
+        if (_likely_(s && s->data))
+                return s;
         return stacks_data(tasks, step, sizeof(TaskTree)) ? stacks_get(tasks, step) : NULL;
 }
 
@@ -63,6 +67,18 @@ Place task_tree_place(Stack *stack, const Step *step) {
         return PLACE_ROOT;
 }
 
+/* A frame of which nothing is asked but its function and depth.  0 or -ENOMEM. */
+static inline int push(Stack *stack, const Step *step) {
+        Frame *frame = stack_next(stack);
+
+        if (!frame)
+                return -ENOMEM;
+        frame->function = step->function;
+        frame->depth = step->depth;
+        stack->n++;
+        return 0;
+}
+
 int task_tree_is_stray(Stack *stack, const Step *step, Place place, uint64_t n_lost) {
         TaskTree *task = stack->data;
         Frame *entered;
@@ -74,7 +90,7 @@ int task_tree_is_stray(Stack *stack, const Step *step, Place place, uint64_t n_l
         if (step->kind == STEP_ENTER) {
                 while (stack_pop_before_call(stack, step->depth))
                         ;
-                return stack_push(stack, step->function, step->depth) ? 0 : -ENOMEM;
+                return push(stack, step);
         }
         while (stack_pop_deeper(stack, step->depth))
                 ;
@@ -90,7 +106,7 @@ int task_tree_is_stray(Stack *stack, const Step *step, Place place, uint64_t n_l
  * middle of two records already, which is one too many: for every user of function_graph alike it is
  * not recorded, and not counted as lost (linux 7.2 kernel/trace/fgraph.c,
  * __ftrace_return_to_handler(); 6.12 has no such limit).  No other function changes sides. */
-static void count_unmatched(Census *c, const Function *f) {
+static _cold_ void count_unmatched(Census *c, const Function *f) {
         c->n_unmatched_entries++;
         c->n_unmatched_irq_exits += streq(f->label, "irq_exit_rcu") || streq(f->label, "irq_exit");
 }
@@ -101,8 +117,7 @@ static int enter(Census *c, Stack *stack, const Step *step) {
         stack->floor = MIN(stack->floor, step->depth);
         while ((ended = stack_pop_before_call(stack, step->depth)))
                 count_unmatched(c, ended->function);
-        return step->kind == STEP_LEAF || stack_push(stack, step->function, step->depth) ? 0
-                                                                                         : -ENOMEM;
+        return step->kind == STEP_LEAF ? 0 : push(stack, step);
 }
 
 static void leave(Census *c, Stack *stack, const Step *step) {
@@ -153,7 +168,10 @@ int census_step(Census *c, const Step *step) {
                 return stacks_name_task(&c->trees, step);
         if (!ARRAY_REACH(c->cpus, c->n_cpus_room, step->cpu))
                 return -ENOMEM;
-        c->n_cpus += !TAKE(c->cpus[step->cpu], true);
+        if (_unlikely_(!c->cpus[step->cpu])) {
+                c->cpus[step->cpu] = true;
+                c->n_cpus++;
+        }
         if (c->first_ns == 0)
                 c->first_ns = step->timestamp_ns;
         c->last_ns = step->timestamp_ns;

@@ -109,13 +109,18 @@ typedef struct Functions {
 /* functions_get() where nothing is at hand. */
 const Function *functions_look_up(Functions *f, uint64_t address, uint64_t timestamp_ns);
 
-/* Returns what was at @address then.  Quick where times ascend.  NULL without memory. */
-static inline const Function *functions_get(Functions *f, uint64_t address, uint64_t timestamp_ns) {
+/* functions_get() of what is at hand, else NULL. */
+static inline const Function *functions_find(const Functions *f, uint64_t address,
+                                             uint64_t timestamp_ns) {
         const Function *known = hash_get_ptr(&f->now, address);
 
-        if (_likely_(known && timestamp_ns - f->begin_ns < f->length_ns))
-                return known;
-        return functions_look_up(f, address, timestamp_ns);
+        return known && timestamp_ns - f->begin_ns < f->length_ns ? known : NULL;
+}
+
+/* Returns what was at @address then.  Quick where times ascend.  NULL without memory. */
+static inline const Function *functions_get(Functions *f, uint64_t address, uint64_t timestamp_ns) {
+        return functions_find(f, address, timestamp_ns)
+                       ?: functions_look_up(f, address, timestamp_ns);
 }
 /* The symbol that @address, of anything, lay in then; false: none. */
 bool functions_find_symbol(Functions *f, uint64_t address, uint64_t timestamp_ns, Symbol *ret);

@@ -94,7 +94,7 @@ void stacks_done(Stacks *s) {
         *s = (Stacks){};
 }
 
-Frame *stack_pop_before_call(Stack *s, int32_t depth) {
+Frame *stack_pop_or_sibling(Stack *s, int32_t depth) {
         Frame *deeper = stack_pop_deeper(s, depth), *oldest, popped;
 
         if (deeper)

@@ -158,8 +158,13 @@ void stacks_done(Stacks *s);
 static inline Frame *stack_pop_deeper(Stack *s, int32_t depth) {
         return s->n > 0 && s->frames[s->n - 1].depth > depth ? &s->frames[--s->n] : NULL;
 }
+Frame *stack_pop_or_sibling(Stack *s, int32_t depth);
 /* The same before a call at @depth, which spares STACK_SIBLINGS_MAX - 1 of its siblings. */
-Frame *stack_pop_before_call(Stack *s, int32_t depth);
+static inline Frame *stack_pop_before_call(Stack *s, int32_t depth) {
+        if (s->n == 0 || s->frames[s->n - 1].depth < depth)
+                return NULL;
+        return stack_pop_or_sibling(s, depth);
+}
 /* Room for a frame behind the top one, of which nothing is known; NULL without memory. */
 static inline Frame *stack_next(Stack *s) {
         return ARRAY_ROOM(s->frames, s->n_room, s->n + 1) ? &s->frames[s->n] : NULL;

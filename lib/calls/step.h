@@ -107,35 +107,37 @@ typedef struct StepLate {
 } StepLate;
 
 typedef struct Step {
-        StepKind kind;
-        uint32_t cpu;
+        /* As an Event begins, up to the depth. */
+        uint64_t timestamp_ns; /* trace clock; a leaf's is its entry's */
+        uint16_t event_id;     /* OTHER */
+        uint8_t flags, preempt_count;
         int32_t pid;
+        uint32_t cpu;
         int32_t depth; /* 0: the first function that any user of function_graph saw in this task */
-        uint64_t timestamp_ns;    /* trace clock; a leaf's is its entry's */
-        const Function *function; /* ENTER, LEAF, LEAVE */
-        const CallWay *
-                way; /* ENTER, LEAF: from where it was called; NULL: nobody asked, or nobody called it */
+        StepKind kind;
+        uint32_t overrun;           /* LEAF, LEAVE */
+        const Function *function;   /* ENTER, LEAF, LEAVE */
         const char *comm;           /* the task's name; valid until the steps are freed, or, of a
                                      * text, until the next one */
         const Owner *owner; /* whose the task is, for as long as the steps' source lives; NULL: not recorded */
         uint64_t calltime, rettime; /* LEAF, LEAVE: local clock [ns] */
-        uint32_t overrun;           /* LEAF, LEAVE */
-        uint32_t n_args;            /* ENTER, LEAF: 0 unless they were recorded */
+        uint64_t retval;            /* LEAF, LEAVE, if has_retval */
+        bool has_retval;
+        uint32_t n_args;      /* ENTER, LEAF: 0 unless they were recorded */
         const uint64_t *args; /* in the order of the machine's registers; until the next step */
+        /* Nearly always none of the next five is there: */
+        const CallWay *
+                way; /* ENTER, LEAF: from where it was called; NULL: nobody asked, or nobody called it */
         const Object
                 *object; /* ENTER, LEAF: NULL: its fields were not recorded; until the next step */
-        uint64_t retval;      /* LEAF, LEAVE, if has_retval */
-        bool has_retval;
-        uint8_t flags, preempt_count;
-        uint16_t event_id; /* OTHER */
         const char *text;  /* OTHER: "NAME: FIELDS", until the next step; NULL: it is late, or its format is
                             * not there */
-        StepLate *late;    /* OTHER: NULL: it is not late; until the next step */
+        const StepText *said; /* NULL: it is not of a text; LOST: see step_cuts_all() */
         uint64_t
                 n_left_out; /* calls of the task that a filter left out since the last step that it passed on */
+        StepLate *late;     /* OTHER: NULL: it is not late; until the next step */
         const Callers *callers; /* OTHER: of its root, which the task is in; or NULL */
-        uint64_t n_lost;      /* LOST: how many events; 0: the kernel did not say */
-        const StepText *said; /* NULL: it is not of a text; LOST: see step_cuts_all() */
+        uint64_t n_lost;        /* LOST: how many events; 0: the kernel did not say */
 } Step;
 
 /* Tells tasks apart; the idle tasks are one for each CPU. */

@@ -11,21 +11,20 @@
 #include "calls/census.h"
 #include "calls/steps.h"
 
-static inline int fill_comm(Steps *s, Step *step) {
-        struct CpuTask *c;
+/* NULL without memory. */
+static inline const CpuTask *task_of(Steps *s, const Event *e) {
+        CpuTask *c;
 
-        if (!ARRAY_REACH(s->cpus, s->n_cpus, step->cpu))
-                return -ENOMEM;
-        c = &s->cpus[step->cpu];
-        if (!c->known || c->pid != step->pid) {
-                *c = (struct CpuTask){ true, step->pid, tasks_comm(s->tasks, step->pid), NULL };
+        if (!ARRAY_REACH(s->cpus, s->n_cpus, e->cpu))
+                return NULL;
+        c = &s->cpus[e->cpu];
+        if (!c->known || c->pid != e->pid) {
+                *c = (CpuTask){ true, e->pid, tasks_comm(s->tasks, e->pid), NULL };
                 if (s->owners)
-                        c->owner = owners_of(s->owners, step->pid, step->timestamp_ns);
+                        c->owner = owners_of(s->owners, e->pid, e->timestamp_ns);
                 c->known = c->owner || !s->owners;
         }
-        step->comm = c->comm;
-        step->owner = c->owner;
-        return c->known ? 0 : -ENOMEM;
+        return c->known ? c : NULL;
 }
 
 /* 1: @e tells of owners or of what is mapped, and is no step; 0; -ENOMEM. */
@@ -106,8 +105,11 @@ static int take_stack(Steps *s, const Event *e, const Callers **ret) {
 }
 
 static int make_other(Steps *s, const Event *e, const Callers *callers, Step *ret) {
+        const CpuTask *task = task_of(s, e);
         bool is_late;
 
+        if (!task)
+                return -ENOMEM;
         s->late = (StepLate){ .foreign = s->foreign, .event = e };
         if (s->foreign && !callers)
                 s->late.sched = foreign_sched(s->foreign, e);
@@ -116,6 +118,8 @@ static int make_other(Steps *s, const Event *e, const Callers *callers, Step *re
                 .kind = STEP_OTHER,
                 .cpu = e->cpu,
                 .pid = e->pid,
+                .comm = task->comm,
+                .owner = task->owner,
                 .timestamp_ns = e->timestamp_ns,
                 .flags = e->flags,
                 .preempt_count = e->preempt_count,
@@ -126,7 +130,7 @@ static int make_other(Steps *s, const Event *e, const Callers *callers, Step *re
                 .late = is_late ? &s->late : NULL,
                 .callers = callers,
         };
-        return fill_comm(s, ret);
+        return 0;
 }
 
 /* An event of another kind, of which the stream may have lost the place meanwhile. */
@@ -146,13 +150,41 @@ static _cold_ int fill_held(Steps *s, Step *ret) {
         return s->held_callers ? make_other(s, &s->held, s->held_callers, ret) : 1;
 }
 
-static inline int fill_return(const Steps *s, Step *step, const Event *exit) {
+/* Members that this kind of step does not have are left as they are: most steps are made here. */
+static _always_inline_ void fill_call(Step *ret, StepKind kind, const Event *e, const CpuTask *task,
+                                      const Function *f) {
+        _Static_assert(offsetof(Step, event_id) == offsetof(Event, id) &&
+                               offsetof(Step, depth) == offsetof(Event, depth),
+                       "a Step begins as an Event");
+        memcpy(ret, e, offsetof(Event, depth) + sizeof(e->depth));
+        ret->kind = kind;
+        ret->function = f;
+        ret->comm = task->comm;
+        ret->owner = task->owner;
+        ret->n_args = 0;
+        ret->way = NULL;
+        ret->object = NULL;
+        ret->text = NULL;
+        ret->said = NULL;
+        ret->n_left_out = 0;
+}
+
+static _always_inline_ void fill_return(const Steps *s, Step *step, const Event *exit) {
         step->calltime = exit->calltime;
         step->rettime = exit->rettime;
         step->overrun = exit->overrun;
         step->has_retval = s->has_retval;
         if (_unlikely_(s->has_retval))
                 step->retval = exit->retval;
+}
+
+/* True if @next, directly behind the entry @e on its CPU, is its exit. */
+static inline bool is_exit_of(const Event *next, const Event *e) {
+        return next->kind == EVENT_EXIT && !next->missed && next->pid == e->pid &&
+               next->func == e->func;
+}
+
+static inline int fill_value(Steps *s, Step *step, const Event *exit) {
         return _unlikely_(s->values != NULL) && !s->has_retval ? values_leave(s->values, exit, step)
                                                                : 0;
 }
@@ -181,39 +213,28 @@ static _cold_ int take_values(Steps *s, Event *e, Step *step, const Event **ret)
         return MIN(r, 0);
 }
 
-/* Members that this kind of step does not have are left as they are: most steps are made here.  1: it is none;
- * 0; -ENOMEM. */
+/* 1: it is none; 0; -ENOMEM. */
 static int fill_step(Steps *s, const Event *e, Step *ret) {
+        const CpuTask *task;
+        const Function *f;
         const Event *next;
         Event copy;
         int r;
 
         if (_unlikely_(e->kind != EVENT_ENTRY && e->kind != EVENT_EXIT))
                 return fill_other(s, e, ret);
-        ret->kind = e->kind == EVENT_ENTRY ? STEP_ENTER : STEP_LEAVE;
-        ret->cpu = e->cpu;
-        ret->pid = e->pid;
-        ret->depth = e->depth;
-        ret->timestamp_ns = e->timestamp_ns;
-        ret->flags = e->flags;
-        ret->preempt_count = e->preempt_count;
-        ret->n_args = 0;
-        ret->object = NULL;
-        ret->n_left_out = 0;
-        ret->text = NULL;
-        ret->said = NULL;
-        ret->way = NULL;
-        r = fill_comm(s, ret);
-        if (r < 0)
-                return r;
-        ret->function = functions_get(s->functions, e->func, e->timestamp_ns);
-        if (!ret->function)
+        task = task_of(s, e);
+        f = functions_get(s->functions, e->func, e->timestamp_ns);
+        if (!task || !f)
                 return -ENOMEM;
-        r = _unlikely_(s->values != NULL) ? values_hide(s->values, e, ret->function) : 0;
+        fill_call(ret, e->kind == EVENT_ENTRY ? STEP_ENTER : STEP_LEAVE, e, task, f);
+        r = _unlikely_(s->values != NULL) ? values_hide(s->values, e, f) : 0;
         if (_unlikely_(r != 0))
                 return r;
-        if (e->kind != EVENT_ENTRY)
-                return fill_return(s, ret, e);
+        if (e->kind != EVENT_ENTRY) {
+                fill_return(s, ret, e);
+                return fill_value(s, ret, e);
+        }
         if (_unlikely_(e->payload)) {
                 ret->args = e->payload;
                 ret->n_args = e->n_args;
@@ -226,11 +247,11 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
                         return r;
         } else
                 next = stream_peek_same_cpu(s->stream);
-        if (!next || next->kind != EVENT_EXIT || next->missed || next->pid != e->pid ||
-            next->func != e->func)
+        if (!next || !is_exit_of(next, e))
                 return 0;
         ret->kind = STEP_LEAF;
-        r = fill_return(s, ret, next);
+        fill_return(s, ret, next);
+        r = fill_value(s, ret, next);
         return r < 0 ? r : stream_drop_same_cpu(s->stream);
 }
 
@@ -335,12 +356,41 @@ static _cold_ int next_joined(Steps *s, uint64_t until_ns, Step *ret) {
         }
 }
 
+static _noinline_ int next_any(Steps *s, uint64_t until_ns, Step *ret) {
+        int r = s->values ? next_joined(s, until_ns, ret) : next_step(s, until_ns, ret);
+
+        s->is_usual =
+                !s->values && !s->spaces && s->keep == STEPS_ALL && !s->watches_trees && !s->kept;
+        return r;
+}
+
+/* Most are made here, without a call: those of usual events, of a function and a task that are known. */
 int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
-        return _unlikely_(s->values != NULL) ? next_joined(s, until_ns, ret)
-                                             : next_step(s, until_ns, ret);
+        const Event *e = stream_peek_usual(s->stream, until_ns);
+        const Function *f;
+        const CpuTask *task;
+
+        if (_unlikely_(!s->is_usual || !e || e->missed || e->cpu >= s->n_cpus))
+                return next_any(s, until_ns, ret);
+        task = &s->cpus[e->cpu];
+        f = functions_find(s->functions, e->func, e->timestamp_ns);
+        if (_unlikely_(!f || !task->known || task->pid != e->pid))
+                return next_any(s, until_ns, ret);
+        if (e->kind == EVENT_EXIT) {
+                fill_call(ret, STEP_LEAVE, e, task, f);
+                fill_return(s, ret, e);
+        } else if (is_exit_of(e + 1, e)) {
+                fill_call(ret, STEP_LEAF, e, task, f);
+                fill_return(s, ret, e + 1);
+                stream_skip_usual(s->stream, 1);
+        } else
+                fill_call(ret, STEP_ENTER, e, task, f);
+        stream_skip_usual(s->stream, 1);
+        return 1;
 }
 
 void steps_set_keep(Steps *s, StepsKeep keep) {
+        s->is_usual = false;
         s->keep = keep == STEPS_IN_TREES && !s->watches_trees ? STEPS_ALL : keep;
 }
 

@@ -218,6 +218,14 @@ typedef enum StepsKeep {
         STEPS_OF_ROOTS, /* the roots' own, where no tree can be seen */
 } StepsKeep;
 
+/* Who runs on a CPU. */
+typedef struct CpuTask {
+        bool known;
+        int32_t pid;
+        const char *comm;
+        const Owner *owner;
+} CpuTask;
+
 typedef struct Steps {
         Stream *stream; /* borrowed, like what follows */
         Functions *functions;
@@ -237,12 +245,8 @@ typedef struct Steps {
         /* Its own: */
         uint64_t args[EVENT_ARGS_MAX]; /* of a step with values, which looks farther ahead */
         Stacks trees;
-        struct CpuTask {
-                bool known;
-                int32_t pid;
-                const char *comm;
-                const Owner *owner;
-        } * cpus;
+        bool is_usual; /* nothing but the next event makes the next step, and it is not asked whether it belongs to it */
+        CpuTask *cpus;
         size_t n_cpus;
         const Event *kept; /* its LOST has been handed out */
         Event held;        /* a kernel_stack, to be handed out next, and what is on it */

@@ -66,25 +66,29 @@ static int next_unusual(Cursor *c, Event *e) {
  * CPU is in the batch already, and only the first has a loss before it. */
 static uint32_t next_usual(Cursor *c, Event *batch) {
         const uint8_t *next = c->records.next, *end = c->records.end;
-        uint64_t timestamp_ns = c->records.timestamp_ns;
         const Formats *formats = c->formats;
-        uint32_t n = 0;
+        Record record = { .timestamp_ns = c->records.timestamp_ns };
+        Event *e = batch;
+        uint32_t n;
 
-        if (_unlikely_(c->records.is_foreign))
+        if (_unlikely_(c->records.is_foreign || !formats->is_plain))
                 return 0;
-        while (n < BATCH_EVENTS && end - next >= 4) {
-                uint32_t head = load_u32(next, false), n_data = (head & 31) * 4;
-                Record record = { timestamp_ns + (head >> 5), next + 4, n_data, false };
+        for (; e < batch + BATCH_EVENTS && end - next >= 4 + 8; e++) {
+                uint32_t head = load_u32(next, false), delta = head >> 5;
 
-                if (_unlikely_((head & 31) - 1 >= 28 || n_data > (size_t) (end - next) - 4 ||
-                               !formats_decode_usual(formats, &record, &batch[n])))
+                record.data = next + 4;
+                record.n_data = (head & 31) * 4; /* of what is no length: 0, or too much */
+                record.timestamp_ns += delta;
+                if (_unlikely_(record.n_data > (size_t) (end - record.data) ||
+                               !formats_decode_usual(formats, &record, e))) {
+                        record.timestamp_ns -= delta;
                         break;
-                timestamp_ns = record.timestamp_ns;
-                next += 4 + n_data;
-                n++;
+                }
+                next = record.data + record.n_data;
         }
+        n = (uint32_t) (e - batch);
         c->records.next = next;
-        c->records.timestamp_ns = timestamp_ns;
+        c->records.timestamp_ns = record.timestamp_ns;
         c->walk.count.n_records += n;
         return n;
 }

@@ -19,7 +19,7 @@ typedef struct Cursor Cursor;
 /* What a Cursor begins with, so that its event, and mostly the next one, is at hand without a call. */
 typedef struct CursorHead {
         const Event *event;
-        uint32_t n_ahead; /* decoded already, behind it in memory */
+        uint32_t n_ahead; /* decoded already, behind it in memory; if any, all are of formats_decode_usual() */
         uint32_t cpu;
 } CursorHead;
 
@@ -120,6 +120,25 @@ static inline int stream_next(Stream *s, uint64_t until_ns, const Event **ret) {
 /* Takes the one of stream_peek_same_cpu() out of the stream.  0 or -errno. */
 static inline int stream_drop_same_cpu(Stream *s) {
         return cursor_advance(((const StreamHead *) s)->last);
+}
+
+/* The event that stream_next() would hand out, if that and two more of its CPU are usual ones, decoded already; else NULL. */
+static inline const Event *stream_peek_usual(const Stream *s, uint64_t until_ns) {
+        const StreamHead *h = (const StreamHead *) s;
+        const CursorHead *c = (const CursorHead *) h->last;
+
+        return c && c->n_ahead >= 2 && c->event->timestamp_ns < h->ahead_ns &&
+                               c->event->timestamp_ns <= until_ns
+                       ? c->event
+                       : NULL;
+}
+
+/* Takes @n out of the stream, at most two behind stream_peek_usual(). */
+static inline void stream_skip_usual(Stream *s, uint32_t n) {
+        CursorHead *c = (CursorHead *) ((const StreamHead *) s)->last;
+
+        c->n_ahead -= n;
+        c->event += n;
 }
 
 /* From now on another thread unpacks what is packed, if there is a CPU for it, before it is asked for.  0 or -ENOMEM. */

@@ -241,6 +241,10 @@ static bool is_plain_depth(const Field *f) {
         return f->size == 8 || f->size == 4;
 }
 
+static uint32_t n_lengths(uint32_t from, uint32_t to) {
+        return to > from ? to - from : 0;
+}
+
 void formats_prepare(Formats *f) {
         f->is_plain = !f->big_endian && !needs_swap(false) && is_at(&f->type, 0, 2) &&
                       is_at(&f->flags, 2, 1) && is_at(&f->preempt_count, 3, 1) &&
@@ -252,6 +256,9 @@ void formats_prepare(Formats *f) {
         f->entry.n_with_args = f->entry.args.size > 0
                                        ? (uint32_t) f->entry.args.offset + f->entry.args.size
                                        : UINT32_MAX;
+        f->entry.n_usual =
+                n_lengths(f->entry.n_bytes, MIN(f->entry.n_with_args, RECORD_SHORT_BYTES_MAX + 1U));
+        f->exit.n_usual = n_lengths(f->exit.n_bytes, RECORD_SHORT_BYTES_MAX + 1U);
 }
 
 static inline uint64_t load_field(const Field *f, const Record *record) {

@@ -41,10 +41,11 @@ typedef struct Formats {
                 Field args;           /* the first of them */
                 uint32_t n_bytes;     /* an entry shorter than this lacks a field */
                 uint32_t n_with_args; /* one that is as long as this has arguments */
+                uint32_t n_usual; /* lengths from n_bytes on of a short record without arguments */
         } entry;
         struct {
                 Field func, depth, overrun, calltime, rettime, retval;
-                uint32_t n_bytes;
+                uint32_t n_bytes, n_usual;
         } exit;
 } Formats;
 
@@ -124,12 +125,12 @@ typedef enum EventKind {
 
 typedef struct Event {
         uint64_t timestamp_ns; /* trace clock */
-        EventKind kind;
-        uint16_t id;
+        uint16_t id;           /* as a record of a plain layout begins, up to the pid */
         uint8_t flags, preempt_count; /* common_flags, common_preempt_count */
-        uint32_t cpu;
         int32_t pid;
-        int32_t depth;     /* clamped to 0..EVENT_DEPTH_MAX */
+        uint32_t cpu;
+        int32_t depth; /* clamped to 0..EVENT_DEPTH_MAX */
+        EventKind kind;
         uint32_t n_bytes;  /* of the record */
         uint64_t func;     /* address */
         uint64_t calltime; /* exits: both trace_clock_local() [ns], whatever the trace clock is */
@@ -174,39 +175,36 @@ static inline int32_t formats_clamp_depth(uint64_t depth) {
         return d < 0 ? 0 : d > EVENT_DEPTH_MAX ? EVENT_DEPTH_MAX : (int32_t) d;
 }
 
-static inline uint64_t formats_load_depth(const Field *f, const uint8_t *data) {
-        uint32_t v;
+static inline int32_t formats_load_depth(const Field *f, const uint8_t *data) {
+        uint64_t v = f->size == 8 ? load_u64(data + f->offset, false)
+                                  : load_u32(data + f->offset, false);
 
-        if (f->size == 8)
-                return load_u64(data + f->offset, false);
-        v = load_u32(data + f->offset, false);
-        return f->is_signed ? (uint64_t) (int64_t) (int32_t) v : v;
+        if (_likely_(v <= EVENT_DEPTH_MAX))
+                return (int32_t) v;
+        return formats_clamp_depth(f->size == 4 && f->is_signed ? (uint64_t) (int32_t) v : v);
 }
 
 /* An entry or an exit of a plain layout that carries nothing: one load for the common fields, and no
- * field's size is asked for but the depth's.  False: it is none, and what is filled means nothing. */
+ * field's size is asked for but the depth's.  At least 8 bytes can be read.  False: it is none, and what is filled
+ * means nothing. */
 static _always_inline_ bool formats_decode_usual(const Formats *f, const Record *record,
                                                  Event *ret) {
         const uint8_t *data = record->data;
-        uint64_t head;
+        uint64_t head = load_u64(data, false);
+        uint16_t id = (uint16_t) head;
 
-        if (_unlikely_(!f->is_plain || record->n_data < 8))
-                return false;
-        head = load_u64(data, false);
-        ret->id = (uint16_t) head;
-        if (ret->id == f->entry_id && record->n_data >= f->entry.n_bytes &&
-            record->n_data < f->entry.n_with_args) {
+        if (id == f->entry_id && record->n_data - f->entry.n_bytes < f->entry.n_usual) {
                 ret->kind = EVENT_ENTRY;
                 ret->func = load_u64(data + f->entry.func.offset, false);
-                ret->depth = formats_clamp_depth(formats_load_depth(&f->entry.depth, data));
+                ret->depth = formats_load_depth(&f->entry.depth, data);
                 ret->calltime = ret->rettime = 0;
                 ret->overrun = 0;
                 ret->payload = NULL;
                 ret->n_args = 0;
-        } else if (ret->id == f->exit_id && record->n_data >= f->exit.n_bytes) {
+        } else if (id == f->exit_id && record->n_data - f->exit.n_bytes < f->exit.n_usual) {
                 ret->kind = EVENT_EXIT;
                 ret->func = load_u64(data + f->exit.func.offset, false);
-                ret->depth = formats_clamp_depth(formats_load_depth(&f->exit.depth, data));
+                ret->depth = formats_load_depth(&f->exit.depth, data);
                 ret->calltime = load_u64(data + f->exit.calltime.offset, false);
                 ret->rettime = load_u64(data + f->exit.rettime.offset, false);
                 ret->overrun =
@@ -215,17 +213,16 @@ static _always_inline_ bool formats_decode_usual(const Formats *f, const Record 
                         ret->retval = load_u64(data + f->exit.retval.offset, false);
         } else
                 return false;
+        _Static_assert(offsetof(Event, pid) == offsetof(Event, id) + 4, "as is_plain has it");
         ret->timestamp_ns = record->timestamp_ns;
-        ret->flags = (uint8_t) (head >> 16);
-        ret->preempt_count = (uint8_t) (head >> 24);
-        ret->pid = (int32_t) (head >> 32);
+        memcpy((char *) ret + offsetof(Event, id), &head, sizeof(head));
         ret->n_bytes = record->n_data;
         return true;
 }
 
 /* Fills everything but cpu, missed and n_missed.  Whether there is a payload. */
 static inline bool formats_decode(const Formats *f, const Record *record, Event *ret) {
-        if (_likely_(formats_decode_usual(f, record, ret)))
+        if (_likely_(f->is_plain && record->n_data >= 8 && formats_decode_usual(f, record, ret)))
                 return false;
         formats_decode_any(f, record, ret);
         return ret->payload != NULL;

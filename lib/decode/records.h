@@ -22,6 +22,8 @@
 
 #include "base/bytes.h"
 
+#define RECORD_SHORT_BYTES_MAX 112 /* of data, where type_len says how much that is */
+
 typedef struct Record {
         uint64_t timestamp_ns;
         const uint8_t *data; /* into the page, aligned to 4 bytes at most */

@@ -32,7 +32,8 @@ static void look_at_segment(PageSource *s) {
         s->n_pages = s->raw->header.n_pages;
         s->n_torn = s->raw->n_torn;
         s->is_closed = s->raw->header.state == SEGMENT_STATE_CLOSED;
-        s->data_to = 0;
+        s->data_from = 0;
+        s->data_to = s->raw->has_holes ? 0 : s->n_pages;
 }
 
 /* @previous: as headers have it, plus 1. */

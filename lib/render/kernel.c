@@ -29,6 +29,8 @@
 #define PROC_COMM_CHARS 7
 #define PROC_TEXT_MAX 48
 #define INDENT 2
+#define INDENT_BYTES (2 * COPY_BYTES) /* copied at once; twice as many do for RET_DEPTH */
+#define LONG_NS 1000000               /* a duration that has not all digits behind the point */
 /* All columns, a full indentation of 1023 levels, the text around two names. */
 #define LINE_MAX_BYTES 4096
 
@@ -39,7 +41,7 @@ typedef struct CpuState {
         bool has_pid;
         int32_t pid;             /* of the last line */
         uint32_t n_column;       /* 0: not made yet */
-        char column[COPY_BYTES]; /* " 1) " */
+        char column[16];         /* " 1) " */
         uint32_t n_proc;
         char proc[PROC_TEXT_MAX]; /* its PROC column */
         int32_t depth;            /* for comments */
@@ -52,15 +54,34 @@ typedef struct Kernel {
         const char *heading;
         const OwnWorks *own_work; /* NULL: none is marked */
         bool has_ticks, bare_retval;
+        bool is_usual; /* as is_usual() has it, as far as options go */
         Buf *out;
         int cpu_columns;
         CpuState *cpus;
         size_t n_cpus;
         struct {
                 char text[4];   /* "1", "44", "999" */
-                char padded[4]; /* "001", "044", "999" */
+                char padded[3]; /* "001", "044", "999" */
+                uint8_t n;      /* of the first */
         } thousand[1000];
 } Kernel;
+
+/*
+ * Nearly all lines are usual: of the default options, of a call of which nothing is known but its name and how long it
+ * took, by the task that ran on the CPU before.  What follows with a parameter @usual is therefore compiled twice; once for
+ * these, where nothing else is asked for.
+ */
+static inline bool is_usual(const Kernel *k, const Step *step) {
+        const Function *f = step->function;
+        const CpuState *cpu;
+
+        if (_unlikely_(!k->is_usual || step->kind > STEP_LEAVE || step->cpu >= k->n_cpus))
+                return false;
+        cpu = &k->cpus[step->cpu];
+        return cpu->has_pid && cpu->pid == step->pid && step->depth < RET_DEPTH && !step->said &&
+               !step->way && !step->object && step->n_args == 0 && !f->is_irq_entry &&
+               f->n_unhooked <= 0 && (step->kind == STEP_ENTER || step_duration_ns(step) < LONG_NS);
+}
 
 /* A name or a message that anybody may have made. */
 static _cold_ char *append_plain(char *p, const char *s, size_t n) {
@@ -90,12 +111,12 @@ static void fill_proc(CpuState *cpu, const char *comm, int32_t pid) {
         cpu->n_proc = (uint32_t) (p - cpu->proc);
 }
 
-static inline char *append_indent(char *p, int32_t depth) {
+static _always_inline_ char *append_indent(char *p, int32_t depth, bool usual) {
         size_t n = (size_t) depth * INDENT;
 
-        memset(p, ' ', COPY_BYTES);
-        if (_unlikely_(n > COPY_BYTES))
-                memset(p + COPY_BYTES, ' ', n - COPY_BYTES);
+        memset(p, ' ', INDENT_BYTES);
+        if (_unlikely_(n > INDENT_BYTES))
+                memset(p + INDENT_BYTES, ' ', usual ? INDENT_BYTES : n - INDENT_BYTES);
         return p + n;
 }
 
@@ -148,7 +169,9 @@ static char *append_time(const Kernel *k, char *p, uint64_t ns) {
 }
 
 static _always_inline_ char *append_columns(const Kernel *k, char *p, const CpuState *cpu,
-                                            const Step *step) {
+                                            const Step *step, bool usual) {
+        if (usual)
+                return append_cpu(p, cpu);
         if (k->options.abstime)
                 p = append_time(k, p, step->timestamp_ns);
         if (k->options.cpu)
@@ -170,7 +193,7 @@ static _cold_ char *append_irq_marker(const Kernel *k, char *p, const char *arro
 
 static _cold_ char *append_irq(const Kernel *k, char *p, const CpuState *cpu, const Step *step,
                                const char *arrow) {
-        return append_irq_marker(k, append_columns(k, p, cpu, step), arrow);
+        return append_irq_marker(k, append_columns(k, p, cpu, step, false), arrow);
 }
 
 /* check_irq_entry(), check_irq_return(): whether the step is of an interrupt and those are not to be
@@ -249,20 +272,22 @@ static _cold_ char *append_long_duration(const Kernel *k, char *p, uint64_t dura
 
 /* print_graph_duration(), trace_print_graph_duration().  Below a millisecond all digits fit and
  * the column is as wide as FILL_FULL; the bar overwrites what was copied too much. */
-static inline char *append_duration(const Kernel *k, char *p, uint64_t duration_ns) {
+static _always_inline_ char *append_duration(const Kernel *k, char *p, uint64_t duration_ns,
+                                             bool usual) {
         uint32_t us, ns;
         char *at = p;
 
-        if (!k->options.duration)
+        if (!usual && !k->options.duration)
                 return p;
-        if (_unlikely_(duration_ns >= 1000000))
+        if (!usual && duration_ns >= LONG_NS)
                 return append_long_duration(k, p, duration_ns);
         us = (uint32_t) duration_ns / 1000;
         ns = (uint32_t) duration_ns % 1000;
-        *at++ = duration_ns > 10000 && k->options.overhead ? overhead_of(duration_ns)->mark : ' ';
-        *at++ = ' ';
-        memcpy(at, k->thousand[us].text, 4);
-        at += 1 + (us >= 10) + (us >= 100);
+        memcpy(at, "  ", 2);
+        if (_unlikely_(duration_ns > 10000) && (usual || k->options.overhead))
+                *at = overhead_of(duration_ns)->mark;
+        memcpy(at + 2, k->thousand[us].text, 4);
+        at += 2 + k->thousand[us].n;
         *at++ = '.';
         memcpy(at, k->thousand[ns].padded, 4);
         memcpy(at + 3, " us     ", 8);
@@ -270,14 +295,15 @@ static inline char *append_duration(const Kernel *k, char *p, uint64_t duration_
         return p + sizeof(FILL_FULL) - 1;
 }
 
-static inline char *append_fill(const Kernel *k, char *p) {
-        return k->options.duration ? APPEND(p, FILL_FULL) : p;
+static _always_inline_ char *append_fill(const Kernel *k, char *p, bool usual) {
+        return usual || k->options.duration ? APPEND(p, FILL_FULL) : p;
 }
 
-static inline char *append_plain_duration(const Kernel *k, char *p, const Step *step) {
-        return _unlikely_(step->said && step->said->untimed)
-                       ? append_fill(k, p)
-                       : append_duration(k, p, step_duration_ns(step));
+static _always_inline_ char *append_plain_duration(const Kernel *k, char *p, const Step *step,
+                                                   bool usual) {
+        return !usual && step->said && step->said->untimed
+                       ? append_fill(k, p, false)
+                       : append_duration(k, p, step_duration_ns(step), usual);
 }
 
 /* As options/funcgraph-retaddr begins it. */
@@ -305,8 +331,8 @@ static _cold_ char *append_said_end(const Kernel *k, char *p, const Step *step, 
 }
 
 /* The function's slot, or NULL beyond the kernel's own array. */
-static inline const Function **entered_slot(CpuState *cpu, const Step *step) {
-        return step->depth < RET_DEPTH ? &cpu->entered[step->depth] : NULL;
+static _always_inline_ const Function **entered_slot(CpuState *cpu, const Step *step, bool usual) {
+        return usual || step->depth < RET_DEPTH ? &cpu->entered[step->depth] : NULL;
 }
 
 /* print_graph_retval(): " ret=0x0", until 6.13 " = 0x0". */
@@ -366,19 +392,20 @@ static _cold_ char *append_values(const Kernel *k, char *p, const Step *step) {
 }
 
 /* print_graph_entry_leaf(), print_graph_entry_nested() */
-static char *append_entry(Kernel *k, char *p, CpuState *cpu, const Step *step) {
-        const Function **slot = entered_slot(cpu, step);
+static _always_inline_ char *append_entry(Kernel *k, char *p, CpuState *cpu, const Step *step,
+                                          bool usual) {
+        const Function **slot = entered_slot(cpu, step, usual);
         bool leaf = step->kind == STEP_LEAF;
 
         cpu->depth = leaf ? step->depth - 1 : step->depth;
         if (slot)
                 *slot = leaf ? NULL : step->function;
-        p = leaf ? append_plain_duration(k, p, step) : append_fill(k, p);
-        p = append_indent(p, step->depth);
+        p = leaf ? append_plain_duration(k, p, step, usual) : append_fill(k, p, usual);
+        p = append_indent(p, step->depth, usual);
         p = append_slack(p, step->function->label, step->function->n_label);
-        if (_unlikely_(step->said))
+        if (!usual && step->said)
                 return append_said_end(k, p, step, leaf);
-        if (_unlikely_(has_arguments(step) || k->options.retval || k->own_work ||
+        if (!usual && (has_arguments(step) || k->options.retval || k->own_work ||
                        step->function->n_unhooked > 0 || step->way))
                 return append_values(k, p, step);
         return leaf ? APPEND(p, "();\n") : APPEND(p, "() {\n");
@@ -391,12 +418,13 @@ static _cold_ char *append_overrun(char *p, const Step *step) {
 }
 
 /* print_graph_return() */
-static char *append_return(Kernel *k, char *p, CpuState *cpu, const Step *step) {
-        const Function **slot = entered_slot(cpu, step);
-        bool valued = k->options.retval && step->has_retval && !step->said;
-        bool named = k->options.tail || valued || (slot && *slot != step->function);
-        const StepText *said = step->said;
-        bool ours = is_own_work(k, step);
+static _always_inline_ char *append_return(Kernel *k, char *p, CpuState *cpu, const Step *step,
+                                           bool usual) {
+        const Function **slot = entered_slot(cpu, step, usual);
+        const StepText *said = usual ? NULL : step->said;
+        bool valued = !usual && k->options.retval && step->has_retval && !said;
+        bool named = (!usual && k->options.tail) || valued || (slot && *slot != step->function);
+        bool ours = !usual && is_own_work(k, step);
         const char *note = said ? said->note : NULL;
 
         cpu->depth = step->depth - 1;
@@ -404,14 +432,14 @@ static char *append_return(Kernel *k, char *p, CpuState *cpu, const Step *step) 
                 *slot = NULL;
         if (_unlikely_(said && said->closing != CLOSING_COMPUTED))
                 named = k->options.tail || said->closing == CLOSING_NAMED;
-        p = append_plain_duration(k, p, step);
-        p = append_indent(p, step->depth);
+        p = append_plain_duration(k, p, step, usual);
+        p = append_indent(p, step->depth, usual);
         *p++ = '}';
-        if (named || note || ours) {
+        if (_unlikely_(named || note || ours)) {
                 p = APPEND(p, " /*");
                 if (named) {
                         *p++ = ' ';
-                        p = append(p, step->function->label, step->function->n_label);
+                        p = append_slack(p, step->function->label, step->function->n_label);
                 }
                 if (_unlikely_(note))
                         p = append(p, note, said->n_note);
@@ -422,7 +450,9 @@ static char *append_return(Kernel *k, char *p, CpuState *cpu, const Step *step) 
                 p = APPEND(p, " */");
         }
         *p++ = '\n';
-        return k->options.overrun || (said && said->has_overrun) ? append_overrun(p, step) : p;
+        return (!usual && k->options.overrun) || (said && said->has_overrun)
+                       ? append_overrun(p, step)
+                       : p;
 }
 
 /* The line as a text had it, columns and all. */
@@ -447,9 +477,9 @@ static _cold_ char *append_verbatim(Kernel *k, char *p, CpuState *cpu, const Ste
 static _cold_ char *append_comment(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
         const char *text = step_text(step);
 
-        p = append_fill(k, p);
+        p = append_fill(k, p, false);
         if (step->said)
-                p = append_indent(p, step->depth);
+                p = append_indent(p, step->depth, false);
         else if (cpu->depth > 0)
                 p = append_chars(p, ' ', (size_t) (cpu->depth + 1) * INDENT);
         p = APPEND(p, "/* ");
@@ -462,22 +492,18 @@ static _cold_ char *append_comment(const Kernel *k, char *p, CpuState *cpu, cons
         return APPEND(p, " */\n");
 }
 
-static inline char *append_line(Kernel *k, char *p, CpuState *cpu, const Step *step) {
+static _always_inline_ char *append_line(Kernel *k, char *p, CpuState *cpu, const Step *step,
+                                         bool usual) {
         /* print_graph_prologue() */
-        p = append_columns(k, append_above(k, p, cpu, step), cpu, step);
-        if (_unlikely_(step->said && step->said->irq_begin)) {
+        p = append_columns(k, usual ? p : append_above(k, p, cpu, step), cpu, step, usual);
+        if (!usual && step->said && step->said->irq_begin) {
                 p = append_irq_marker(k, p, "==========>");
-                p = append_columns(k, p, cpu, step);
+                p = append_columns(k, p, cpu, step, false);
         }
-        switch (step->kind) {
-        case STEP_ENTER:
-        case STEP_LEAF:
-                return append_entry(k, p, cpu, step);
-        case STEP_LEAVE:
-                return append_return(k, p, cpu, step);
-        default:
-                return append_comment(k, p, cpu, step);
-        }
+        if (step->kind == STEP_LEAVE)
+                return append_return(k, p, cpu, step, usual);
+        return usual || step->kind != STEP_OTHER ? append_entry(k, p, cpu, step, usual)
+                                                 : append_comment(k, p, cpu, step);
 }
 
 /* The same of a step of a text whose columns are drawn by the options. */
@@ -485,7 +511,7 @@ static _cold_ char *append_said_line(Kernel *k, char *p, CpuState *cpu, const St
         /* A task may change its name, which a text says. */
         if (cpu->has_pid && cpu->pid == step->pid)
                 fill_proc(cpu, step->comm, step->pid);
-        p = append_line(k, p, cpu, step);
+        p = append_line(k, p, cpu, step, false);
         return step->said->irq_end ? append_irq(k, p, cpu, step, "<==========") : p;
 }
 
@@ -524,59 +550,27 @@ static _cold_ void fill_column(const Kernel *k, CpuState *cpu, uint32_t number) 
 
 /* print_lost_events(), kernel/trace/trace.c: print_trace_line() */
 static _cold_ void draw_lost(Kernel *k, const Step *step) {
+        char text[64], n[24] = "";
+
         if (step_cuts_all(step)) {
                 if (step->said->text)
                         buf_printf(k->out, "%s\n", step->said->text);
                 return;
         }
-        buf_printf(k->out, "CPU:%u [LOST ", step->cpu);
         if (step->n_lost > 0)
-                buf_printf(k->out, "%llu ", (unsigned long long) step->n_lost);
-        buf_adds(k->out, "EVENTS]\n");
+                (void) snprintf(n, sizeof(n), "%llu ", (unsigned long long) step->n_lost);
+        (void) snprintf(text, sizeof(text), "CPU:%u [LOST %sEVENTS]\n", step->cpu, n);
+        buf_add_code(k->out, text); /* which need not be looked at again */
 }
 
-/* Behind the number of a duration, and the bar behind that: a task may be called "a us b".  NULL: there is none. */
-static _cold_ const char *find_unit(const char *begin, const char *end, const char **ret_bar) {
-        for (const char *p = begin; (p = memmem(p, (size_t) (end - p), " us ", 4)); p++) {
-                const char *bar = p + 3;
-
-                while (bar < end && *bar == ' ')
-                        bar++;
-                if (bar < end && *bar == '|' && p > begin && p[-1] >= '0' && p[-1] <= '9') {
-                        *ret_bar = bar;
-                        return p;
-                }
-        }
-        return NULL;
-}
-
-/* What was drawn from @begin, the end of the Buf, to @end.  A duration's number, what is two columns in front of it,
- * and all before the bar, are in its colour. */
-static _cold_ void add_coloured(Kernel *k, const Step *step, const char *begin, const char *end) {
+static const char *colour_of(const Step *step) {
         bool is_timed = (step->kind == STEP_LEAF || step->kind == STEP_LEAVE) &&
                         !(step->said && step->said->untimed);
-        const char *code = is_timed ? overhead_of(step_duration_ns(step))->colour : NULL,
-                   *bar = NULL, *from = code ? find_unit(begin, end, &bar) : NULL;
-        _cleanup_buf_ Buf line = BUF_INIT;
-        size_t n_before, n_until;
 
-        while (bar && from > begin && memchr("0123456789.", from[-1], 11))
-                from--;
-        if (!bar || from - begin < 2)
-                return buf_advance(k->out, (size_t) (end - begin), false);
-        n_before = (size_t) (from - 2 - begin);
-        n_until = (size_t) (bar - begin);
-        buf_add(&line, begin, (size_t) (end - begin));
-        k->out->error = k->out->error ?: line.error;
-        buf_add(k->out, line.data, n_before);
-        buf_add_code(k->out, code);
-        buf_add(k->out, line.data + n_before, n_until - n_before);
-        buf_add_code(k->out, "\033[0m");
-        buf_add(k->out, line.data + n_until, line.n_data - n_until);
+        return is_timed ? overhead_of(step_duration_ns(step))->colour : NULL;
 }
 
-static void kernel_step(void *userdata, const Step *step) {
-        Kernel *k = userdata;
+static _noinline_ void draw_any(Kernel *k, const Step *step) {
         CpuState *cpu;
         char *begin, *p;
 
@@ -602,7 +596,7 @@ static void kernel_step(void *userdata, const Step *step) {
                 return;
         p = begin;
         if (_likely_(!step->said))
-                p = append_line(k, p, cpu, step);
+                p = append_line(k, p, cpu, step, false);
         else if (k->options.verbatim && step->said->text)
                 p = append_verbatim(k, p, cpu, step);
         else
@@ -610,9 +604,21 @@ static void kernel_step(void *userdata, const Step *step) {
         if (_unlikely_(step->function && step->function->is_irq_entry) && step->kind != STEP_ENTER)
                 p = append_irq(k, p, cpu, step, "<==========");
         if (_unlikely_(k->options.colour))
-                add_coloured(k, step, begin, p);
+                render_coloured(k->out, begin, p, colour_of(step));
         else /* names are words; what a text says, and types' names, are whatever they are */
                 buf_advance(k->out, (size_t) (p - begin), !step->said && !has_arguments(step));
+}
+
+static void kernel_step(void *userdata, const Step *step) {
+        Kernel *k = userdata;
+        char *p;
+
+        if (_unlikely_(!is_usual(k, step) ||
+                       !buf_has_room(k->out, LINE_MAX_BYTES + step->function->n_label)))
+                return draw_any(k, step);
+        p = k->out->data + k->out->n_data;
+        buf_advance(k->out, (size_t) (append_line(k, p, &k->cpus[step->cpu], step, true) - p),
+                    true);
 }
 
 /* __print_graph_headers_flags() */
@@ -652,14 +658,19 @@ static int kernel_new(void **ret, const RenderContext *context, Buf *out) {
                 .has_ticks = context->has_ticks, .bare_retval = context->bare_retval, .out = out,
                 .cpu_columns =
                         count_digits(context->n_possible_cpus ? context->n_possible_cpus - 1 : 0));
+        const RenderOptions *o;
 
         if (!k)
                 return -ENOMEM;
         for (uint32_t i = 0; i < ELEMENTSOF(k->thousand); i++) {
+                k->thousand[i].n = (uint8_t) count_digits(i);
                 (void) append_number(k->thousand[i].text, i, 1, ' ');
                 (void) append_number(k->thousand[i].padded, i, 3, '0');
         }
         k->options.retval = context->options.retval == true;
+        o = &k->options;
+        k->is_usual = o->cpu && o->duration && o->overhead && o->irqs && !o->proc && !o->abstime &&
+                      !o->tail && !o->overrun && !o->retval && !o->colour && !k->own_work;
         if (k->options.header)
                 draw_header(k);
         *ret = k;

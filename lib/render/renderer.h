@@ -70,5 +70,9 @@ typedef struct Renderer {
 extern const Renderer *const renderers[];        /* ends with NULL; the first is the default */
 const Renderer *renderer_find(const char *name); /* NULL: the default; NULL if there is none */
 
+/* What was drawn from @begin, the end of @out, to @end, is added.  A duration's number, what is two columns in front of it,
+ * and all before the bar, are in a colour, what a terminal is told; @code NULL: nothing is. */
+void render_coloured(Buf *out, const char *begin, const char *end, const char *code);
+
 extern const Renderer renderer_kernel; /* "graph" */
 extern const Renderer renderer_indent; /* "indent" */

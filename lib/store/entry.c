@@ -58,10 +58,10 @@ static int insist_on_file(int fd) {
 /* Opens the directory that @path lies in; *@ret_name is the last component.  With @make missing
  * directories are made. */
 static int open_parent(int dir_fd, const char *path, bool make, const char **ret_name) {
-        _cleanup_close_ int at = dir_open(dir_fd, ".");
-        const char *slash;
+        const char *slash = strchr(path, '/');
+        _cleanup_close_ int at = slash ? -EBADF : dir_open(dir_fd, ".");
 
-        for (; at >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
+        for (int from = dir_fd; slash; from = at, slash = at < 0 ? NULL : strchr(path, '/')) {
                 char name[NAME_MAX + 1];
                 size_t n = (size_t) (slash - path);
                 int next;
@@ -70,11 +70,12 @@ static int open_parent(int dir_fd, const char *path, bool make, const char **ret
                         return ORIGIN(-ENAMETOOLONG);
                 memcpy(name, path, n);
                 name[n] = 0;
-                next = make ? dir_make(at, name, STORE_DIR_MODE) : 0;
+                next = make ? dir_make(from, name, STORE_DIR_MODE) : 0;
                 if (next == 0)
-                        next = dir_open(at, name);
+                        next = dir_open(from, name);
                 safe_close(at);
                 at = next;
+                path = slash + 1;
         }
         *ret_name = path;
         return TAKE_FD(at);

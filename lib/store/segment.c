@@ -77,26 +77,23 @@ static int64_t body_bytes(int fd) {
 }
 
 /* Of @n_pages as many as have anything on disk behind them: a file may claim any length. */
-static uint64_t pages_with_data(const Segment *s, uint64_t n_pages) {
+static uint64_t pages_with_data(Segment *s, uint64_t n_pages) {
         const uint32_t page_bytes = s->header.page_bytes;
         uint64_t end = SEGMENT_HEADER_BYTES + n_pages * page_bytes;
 
-        if (fd_next_hole(s->fd, SEGMENT_HEADER_BYTES, end) == end)
+        s->has_holes = fd_next_hole(s->fd, SEGMENT_HEADER_BYTES, end) < end;
+        if (!s->has_holes)
                 return n_pages;
         end = fd_data_end(s->fd, SEGMENT_HEADER_BYTES, end);
         return (end - SEGMENT_HEADER_BYTES + page_bytes - 1) / page_bytes;
 }
 
-/* Takes n_pages and state from the header and bounds them by the file. */
-static int look(Segment *s) {
+/* Takes n_pages and state from the header, which has just been read, and bounds them by the file. */
+static int look(Segment *s, const SegmentHeader *h) {
         int64_t n_body;
-        SegmentHeader h;
         uint64_t n_pages;
         ssize_t n;
-        int r = segment_read_header(s->fd, &h);
 
-        if (r != 0)
-                return r > 0 ? -EBADMSG : r;
         /* The state before the number: a closed segment's number is final. */
         n = pread_up_to(s->fd, &n_pages, sizeof(n_pages), offsetof(SegmentHeader, n_pages));
         if (n < (ssize_t) sizeof(n_pages))
@@ -107,7 +104,7 @@ static int look(Segment *s) {
         if (n_body < 0)
                 return (int) n_body;
         n_pages = pages_with_data(s, MIN(n_pages, (uint64_t) n_body / s->header.page_bytes));
-        s->header.state = h.state;
+        s->header.state = h->state;
         s->header.n_pages = n_pages;
         s->n_torn = (uint64_t) n_body - n_pages * s->header.page_bytes;
         return 0;
@@ -117,28 +114,26 @@ int segment_take_fd(Segment **ret, int fd) {
         _cleanup_(segment_freep) Segment *s = NULL;
         _cleanup_close_ int owned = fd;
         SegmentHeader h;
-        int64_t n_body = body_bytes(owned);
-        int r;
+        int r = segment_read_header(owned, &h);
 
-        if (n_body < 0)
-                return n_body == -EBADMSG ? SEGMENT_E_DAMAGED : (int) n_body;
-        r = segment_read_header(owned, &h);
         if (r != 0)
                 return r;
         s = NEW(Segment, .fd = TAKE_FD(owned), .header = h);
         if (!s)
                 return -ENOMEM;
-        r = look(s);
+        r = look(s, &h);
         if (r < 0)
-                return r;
+                return r == -EBADMSG ? SEGMENT_E_DAMAGED : r;
         *ret = TAKE_PTR(s);
         return 0;
 }
 
 int segment_refresh(Segment *s) {
         uint64_t n_before = s->header.n_pages;
-        int r = look(s);
+        SegmentHeader h;
+        int r = segment_read_header(s->fd, &h);
 
+        r = r > 0 ? -EBADMSG : r ?: look(s, &h);
         return r < 0 ? r : s->header.n_pages > n_before;
 }
 

@@ -116,6 +116,7 @@ typedef struct Segment {
         SegmentHeader header;
         uint64_t
                 n_torn; /* bytes behind the last page that counts: 0 unless the writer died or still writes */
+        bool has_holes; /* some of the pages may be in one */
 } Segment;
 
 /*
