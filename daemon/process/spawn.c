@@ -13,7 +13,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 
 #include "base/cleanup.h"
@@ -96,7 +95,7 @@ int spawn_server(const char *name, int (*serve)(int fd)) {
                 (void) setrlimit(RLIMIT_CORE, &(struct rlimit){});
                 if (dup2(theirs, STDIN_FILENO) < 0)
                         _exit(1);
-                (void) syscall(SYS_close_range, STDOUT_FILENO, ~0U, 0);
+                closefrom(STDOUT_FILENO);
                 _exit(write(STDIN_FILENO, "", 1) != 1 || serve(STDIN_FILENO) < 0);
         }
         if (pid < 0)
