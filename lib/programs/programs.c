@@ -10,7 +10,6 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -123,18 +122,12 @@ static void lack(Programs *p, const char *path, const char *what) {
 
 /* A regular file that whoever reads may open.  -errno. */
 static int open_below(const char *root, const char *path) {
-        struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-                                .resolve = RESOLVE_NO_MAGICLINKS | (root ? RESOLVE_IN_ROOT : 0) };
-        _cleanup_close_ int dir = root ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -EBADF,
-                            fd = -EBADF;
-        struct stat st;
+        _cleanup_close_ int dir = root ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -EBADF;
 
         if (root && dir < 0)
                 return -errno;
-        fd = (int) syscall(SYS_openat2, root ? dir : AT_FDCWD, path, &how, sizeof(how));
-        if (fd < 0)
-                return -errno;
-        return fstat(fd, &st) < 0 ? -errno : !S_ISREG(st.st_mode) ? -EBADMSG : TAKE_FD(fd);
+        return file_open_regular(root ? dir : AT_FDCWD, path,
+                                 RESOLVE_NO_MAGICLINKS | (root ? RESOLVE_IN_ROOT : 0));
 }
 
 /* Where several devices are one to who asks for a file's. */
