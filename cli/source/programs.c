@@ -21,7 +21,7 @@ static bool is_of_this_host(const SessionMeta *m) {
 int source_programs_open(Programs **ret, Playback *p) {
         const SessionMeta *m = p->meta;
         char boot_id[BOOT_ID_CHARS + 1];
-        ProgramsOf of;
+        ProgramsOf of = {};
         int r;
 
         if (!p->stacks)

@@ -25,6 +25,7 @@
 #define MOUNTS_BYTES_MAX ((size_t) 4 << 20)
 #define LACKING_MAX 20
 #define OPEN_MAX 512 /* images at a time */
+#define OPEN_BYTES_MAX (UINT64_C(2) << 30)
 #define DELETED " (deleted)"
 
 typedef struct OpenFile {
@@ -47,6 +48,7 @@ struct Programs {
         ProgramsOf of;
         OpenFile *files; /* by MappedFile.index */
         size_t n_files, n_images;
+        uint64_t n_bytes; /* left for more */
         OpenMap *maps;
         size_t n_maps;
         Hash maps_at; /* index + 1 */
@@ -58,7 +60,7 @@ struct Programs {
 };
 
 int programs_new(Programs **ret, const ProgramsOf *of) {
-        *ret = NEW(Programs, .of = *of);
+        *ret = NEW(Programs, .of = *of, .n_bytes = of->max_bytes ?: OPEN_BYTES_MAX);
         return *ret ? 0 : -ENOMEM;
 }
 
@@ -245,14 +247,17 @@ static void open_file(Programs *p, OpenFile *open, const SpacePlace *place) {
                 return;
         }
 #ifdef HAVE_ELFUTILS
-        if (p->n_images >= OPEN_MAX) {
+        struct stat st;
+
+        if (p->n_images >= OPEN_MAX || fstat(fd, &st) < 0 || (uint64_t) st.st_size > p->n_bytes) {
                 (void) close(fd);
                 lack(p, f->told ?: f->path, "is one of too many files");
                 return;
         }
-        if (program_image_open(&open->image, fd, DEBUG_DIR, &problem) == 0)
+        if (program_image_open(&open->image, fd, DEBUG_DIR, &problem) == 0) {
                 p->n_images++;
-        else
+                p->n_bytes -= (uint64_t) st.st_size;
+        } else
                 lack(p, f->told ?: f->path, problem);
 #else
         (void) close(fd);

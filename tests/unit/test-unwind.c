@@ -4,7 +4,9 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <ucontext.h>
 
 #include "programs/programs-private.h"
@@ -102,6 +104,34 @@ TEST(what_is_compressed_is_no_program_and_memory_has_a_limit) {
         ck_assert_int_eq(program_image_open(&i, fd, "/nowhere", &problem), PROGRAM_IMAGE_E_INVALID);
         ck_assert_str_eq(problem, "is no ELF file");
         ck_assert_int_eq(unlink(path), 0);
+}
+
+/* Each is copied into memory, and whoever is on a stack says how many there are. */
+TEST(of_too_many_bytes_of_programs_no_function_has_a_name) {
+        char own[256] = "";
+        struct stat st;
+        SpacePlace place = { .is_known = true };
+        MappedFile file = { .path = own, .name = "own" };
+
+        ck_assert_int_gt(readlink("/proc/self/exe", own, sizeof(own) - 1), 0);
+        ck_assert_int_eq(stat(own, &st), 0);
+        file.inode = st.st_ino;
+        file.major = major(st.st_dev);
+        file.minor = minor(st.st_dev);
+        place.file = &file;
+        ck_assert(find_at((uint64_t) (uintptr_t) find_at, &place.at));
+        for (int fits = 0; fits <= 1; fits++) {
+                ProgramsOf of = { .is_host = true,
+                                  .realtime_ns = UINT64_MAX,
+                                  .max_bytes = (uint64_t) st.st_size - !fits };
+                _cleanup_(programs_freep) Programs *p = NULL;
+                ProgramFrame frame = {};
+
+                ck_assert_int_eq(programs_new(&p, &of), 0);
+                programs_name(p, &place, &frame);
+                ck_assert_int_eq(frame.n_name > 0, fits);
+                ck_assert_uint_eq(programs_lacking(p)->n, !fits);
+        }
 }
 
 static Taken taken;
