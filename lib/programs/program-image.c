@@ -376,7 +376,7 @@ void program_image_name(ProgramImage *i, uint64_t at, ProgramFrame *frame) {
         frame->is_wrong = frame->is_return && !frame->is_unwound && !is_behind_call(i, at);
         if (frame->is_wrong)
                 return;
-        frame->hides_caller = hides_caller(i, address);
+        frame->hides_caller = !frame->is_unwound && hides_caller(i, address);
         s = find_symbol(i, address);
         if (!s)
                 return;
