@@ -21,7 +21,7 @@ static bool is_of_this_host(const SessionMeta *m) {
 int source_programs_open(Programs **ret, Playback *p) {
         const SessionMeta *m = p->meta;
         char boot_id[BOOT_ID_CHARS + 1];
-        ProgramsOf of;
+        ProgramsOf of = {};
         int r;
 
         if (!p->stacks)
@@ -56,8 +56,12 @@ int source_programs_describe(const Programs *p, const Playback *playback, Strv *
                               "that the kernel records.",
                               FORMAT_COUNT(t->n_full), FORMAT_COUNT(t->n));
         if (r >= 0 && playback->meta->spec.stack_bytes > 0 && !playback->copies)
-                r = strv_add(ret, "Copies of stacks are not there, or for root alone: stacks go as "
-                                  "far as there are frame pointers.");
+                r = strv_addf(ret,
+                              "Copies of stacks are %s: stacks go as far as there are frame "
+                              "pointers.",
+                              session_state_is_live(playback->meta->state)
+                                      ? "not read before the recording has ended"
+                                      : "not there, or for root alone");
         if (r >= 0 && playback->copies && t->n_uncopied > 0 &&
             playback->meta->spec.stack_every <= 1)
                 r = strv_addf(ret,
@@ -79,9 +83,8 @@ int source_programs_describe(const Programs *p, const Playback *playback, Strv *
                               FORMAT_COUNT(t->n_early), FORMAT_COUNT(t->n),
                               t->early_file ? ", one in " : "", t->early_file ?: "",
                               !t->early_file || (playback->copies && t->n_uncopied > 0) ? ""
-                              : playback->meta->spec.stack_bytes > 0
-                                      ? " (without unwind tables?)"
-                                      : " (built without frame pointers?)");
+                              : playback->copies ? " (without unwind tables?)"
+                                                 : " (built without frame pointers?)");
         if (r >= 0 && t->n_unknown > 0)
                 r = strv_addf(ret,
                               "What was mapped in the process is not known of %s of %s stacks of "

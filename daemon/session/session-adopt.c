@@ -303,10 +303,6 @@ static void session_go_on(Session *s, const char *why) {
                      session_state_name(s->meta->state));
         what = "waiting for its triggers";
         r = session_go_on_waiting(s);
-        if (r >= 0 && s->meta->state == SESSION_ARMED) {
-                session_hooks_follow(s, 0);
-                return;
-        }
         if (r >= 0) {
                 int k = session_follow_tasks(s);
 
@@ -315,9 +311,14 @@ static void session_go_on(Session *s, const char *why) {
                                      "tasks that joined since the daemon ended, and later, are "
                                      "missing: %s",
                                      origin_text(k));
-                r = session_look_after(s, 0, &what);
                 session_copy_stacks_again(s);
         }
+        if (r >= 0 && s->meta->state == SESSION_ARMED) {
+                session_hooks_follow(s, 0);
+                return;
+        }
+        if (r >= 0)
+                r = session_look_after(s, 0, &what);
         if (r < 0) {
                 log_error_errno(r, "Session \"%s\" cannot go on: %s failed: %m", s->meta->name,
                                 what);

@@ -22,6 +22,11 @@ typedef struct StackWish {
         int fd;
 } StackWish;
 
+/* A group that was removed while its directory is open. */
+static bool is_gone(int group_fd) {
+        return faccessat(group_fd, "cgroup.procs", F_OK, 0) < 0;
+}
+
 /* All events of a CPU. */
 static int copy_on_cpu(StackWish *w, uint32_t cpu) {
         int r = 0;
@@ -38,8 +43,9 @@ static int copy_on_cpu(StackWish *w, uint32_t cpu) {
                 w->ask.of_group = w->are_groups;
                 w->ask.pid = w->are_groups ? -1 : whose;
                 event = stacks_ask(w->fd, &w->ask, w->are_groups ? whose : -EBADF);
-                if (event == -ENODEV || (event == -ESRCH && whose >= 0))
-                        continue; /* gone, as a CPU or a thread may be */
+                if (event == -ENODEV || (event == -ESRCH && whose >= 0) ||
+                    (event == -ENOENT && w->are_groups && is_gone(whose)))
+                        continue; /* as a CPU or a thread may be, too */
                 r = event < 0 ? event : stack_copier_add(w->copier, cpu, event);
         }
         return r;
@@ -176,9 +182,10 @@ static void copy_stacks_again(void *session) {
                 return;
         session_end_stacks(s);
         (void) session_open_stacks(s, NULL);
-        if (!s->tracer || s->meta->state != SESSION_RECORDING || s->is_leaving || s->stop_reason)
+        if (!s->tracer || s->is_leaving || s->stop_reason ||
+            (s->meta->state != SESSION_RECORDING && s->meta->state != SESSION_ARMED))
                 session_end_stacks(s);
-        else
+        else if (s->meta->state == SESSION_RECORDING)
                 session_copy_stacks(s, true);
 }
 
@@ -188,7 +195,7 @@ void session_copy_stacks_again(Session *s) {
 
 /* A unit that is started again has another group. */
 void session_follow_groups(Session *s) {
-        if (s->stacks && !are_same_groups(s))
+        if (s->meta->spec.stack_bytes > 0 && !are_same_groups(s))
                 session_copy_stacks_again(s);
 }
 

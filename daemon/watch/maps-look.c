@@ -13,7 +13,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 #include "base/array.h"
@@ -55,18 +54,16 @@ typedef struct Look {
 /* The file that a process sees at @path, if it is the one it has mapped; *@ret_device: where it is for stat(), which on some
  * file systems is not what maps say. */
 static int open_mapped(int process_fd, const char *path, uint64_t inode, uint64_t *ret_device) {
-        struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-                                .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
         _cleanup_close_ int root = openat(process_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC),
                             fd = -EBADF;
         struct stat st;
 
         if (root < 0)
                 return -errno;
-        fd = (int) syscall(SYS_openat2, root, path, &how, sizeof(how));
+        fd = file_open_regular(root, path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
         if (fd < 0)
-                return -errno;
-        if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_ino != inode)
+                return fd;
+        if (fstat(fd, &st) < 0 || st.st_ino != inode)
                 return -ENOENT;
         *ret_device = st.st_dev;
         return TAKE_FD(fd);

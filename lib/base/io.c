@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -179,6 +180,22 @@ int dir_make(int dir_fd, const char *path, mode_t mode) {
         if (mkdirat(dir_fd, path, mode) < 0 && errno != EEXIST)
                 return ORIGIN(-errno);
         return 0;
+}
+
+int file_open_regular(int dir_fd, const char *path, uint64_t resolve) {
+        struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = resolve };
+        _cleanup_close_ int place = (int) syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
+        char name[32];
+        struct stat st;
+        int fd;
+
+        if (place < 0 || fstat(place, &st) < 0)
+                return ORIGIN(-errno);
+        if (!S_ISREG(st.st_mode))
+                return ORIGIN(-EBADMSG);
+        (void) snprintf(name, sizeof(name), "/proc/self/fd/%d", place);
+        fd = open(name, O_RDONLY | O_CLOEXEC);
+        return fd < 0 ? ORIGIN(-errno) : fd;
 }
 
 int dir_open(int dir_fd, const char *path) {

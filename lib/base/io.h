@@ -69,6 +69,9 @@ typedef int (*TreeFile)(int dir_fd, const char *name, void *userdata);
 int tree_remove_until(int dir_fd, const char *path, uint64_t until_ns, TreeFile remove,
                       void *userdata);
 
+/* A regular file below @dir_fd for reading, resolved as openat2(2)'s @resolve says.  Nothing else is opened, since a device
+ * may act by that: a watchdog begins to count.  A descriptor; -EBADMSG: it is none; -errno. */
+int file_open_regular(int dir_fd, const char *path, uint64_t resolve);
 /* mkdir() that is content with an existing directory. */
 int dir_make(int dir_fd, const char *path, mode_t mode);
 /* Opens @path as a directory, O_NOFOLLOW; a descriptor or -errno. */

@@ -179,7 +179,8 @@ static void add_nobody(Buf *out, const SessionMeta *m) {
         add_words(out, " in tasks named ", &s->comms);
         add_words(out, " in control group ", &s->cgroups);
         add_words(out, " on CPUs ", &s->cpus);
-        buf_printf(out, " in %s of recording", FORMAT_DURATION(session_meta_length_ns(m)));
+        buf_printf(out, " in %s of recording%s", FORMAT_DURATION(session_meta_length_ns(m)),
+                   m->state == SESSION_RECORDING ? ", as far as is stored" : "");
 }
 
 /* It was armed, and never went on. */

@@ -2,7 +2,8 @@
 
 /*
  * A copy in memory that nobody can cut is what libdwfl maps.  It finds the best table of symbols, with that of a debug file;
- * of this a list by address is made, with one name for each address.
+ * of this a list by address is made, with one name for each address.  It also unpacks what is compressed, and does as rules
+ * say, and a few bytes of either may stand for any amount of memory: there is a limit while it is asked.
  *
  * Whether a function keeps a frame pointer at an address is told by .eh_frame: from which register it counts its frame.
  * Go's compiler, which keeps them, writes none.
@@ -13,19 +14,23 @@
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/io.h"
 #include "programs/programs-private.h"
 
 #define FILE_BYTES_MAX ((off_t) 512 << 20)
 #define SYMBOLS_MAX ((size_t) 4 << 20)
 #define CALL_BYTES_MAX 8
+#define MEMORY_MAX ((uint64_t) 1 << 30) /* more than there is already; a mapped file counts */
 
 typedef struct ImageSymbol {
         uint64_t start, n_bytes; /* 0: up to the next one */
@@ -52,6 +57,29 @@ struct ProgramImage {
 };
 
 /* --- opening ----------------------------------------------------------------------------------- */
+
+/* What there was, for restore_memory(). */
+static struct rlimit limit_memory(void) {
+        _cleanup_free_ char *text = NULL;
+        struct rlimit before = { RLIM_INFINITY, RLIM_INFINITY }, limit;
+        uint64_t n_pages;
+
+        (void) getrlimit(RLIMIT_DATA, &before);
+        limit = before;
+        if (file_read(AT_FDCWD, "/proc/self/statm", &text, NULL, 256) >= 0 &&
+            sscanf(text, "%*u %*u %*u %*u %*u %" SCNu64, &n_pages) == 1) {
+                limit.rlim_cur = MIN((uint64_t) before.rlim_cur,
+                                     n_pages * (uint64_t) sysconf(_SC_PAGESIZE) + MEMORY_MAX);
+                (void) setrlimit(RLIMIT_DATA, &limit);
+        }
+        return before;
+}
+
+static void restore_memory(struct rlimit *before) {
+        (void) setrlimit(RLIMIT_DATA, before);
+}
+
+#define LIMIT_MEMORY _cleanup_(restore_memory) struct rlimit before = limit_memory()
 
 /* A regular file's bytes in memory; -EFBIG: too many. */
 static int copy_file(int from) {
@@ -148,7 +176,9 @@ int program_image_open(ProgramImage **ret, int fd, const char *debug, const char
         _cleanup_(program_image_freep) ProgramImage *i =
                 NEW(ProgramImage, .fd = -EBADF, .debug = debug);
         _cleanup_close_ int file = fd, copy = -EBADF;
+        char magic[SELFMAG] = "";
         GElf_Ehdr header;
+        LIMIT_MEMORY;
         void **data;
         int r;
 
@@ -163,6 +193,9 @@ int program_image_open(ProgramImage **ret, int fd, const char *debug, const char
         if (i->fd < 0 || !i->dwfl)
                 return -ENOMEM;
         *ret_problem = "is no ELF file";
+        (void) pread(copy, magic, sizeof(magic), 0);
+        if (memcmp(magic, ELFMAG, SELFMAG) != 0)
+                return PROGRAM_IMAGE_E_INVALID;
         i->module = dwfl_report_elf(i->dwfl, "program", "program", copy, 0, true);
         if (!i->module)
                 return PROGRAM_IMAGE_E_INVALID;
@@ -247,6 +280,7 @@ static bool hides_caller(const ProgramImage *i, uint64_t address) {
         Dwarf_Op *ops, room[3];
         size_t n = 0;
         bool is_hidden = false;
+        LIMIT_MEMORY;
 
         if (!i->cfi || dwarf_cfi_addrframe(i->cfi, address - i->cfi_bias, &frame) != 0)
                 return false;
@@ -282,6 +316,7 @@ static UnwindRules *read_rules(const ProgramImage *i, uint64_t address) {
         UnwindRules *r = calloc(1, sizeof(*r));
         Dwarf_Op *ops;
         size_t n = 0;
+        LIMIT_MEMORY;
         int ra;
 
         if (!r || !i->cfi || dwarf_cfi_addrframe(i->cfi, address - i->cfi_bias, &r->frame) != 0)
@@ -341,7 +376,7 @@ void program_image_name(ProgramImage *i, uint64_t at, ProgramFrame *frame) {
         frame->is_wrong = frame->is_return && !frame->is_unwound && !is_behind_call(i, at);
         if (frame->is_wrong)
                 return;
-        frame->hides_caller = hides_caller(i, address);
+        frame->hides_caller = !frame->is_unwound && hides_caller(i, address);
         s = find_symbol(i, address);
         if (!s)
                 return;

@@ -10,7 +10,6 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -26,6 +25,7 @@
 #define MOUNTS_BYTES_MAX ((size_t) 4 << 20)
 #define LACKING_MAX 20
 #define OPEN_MAX 512 /* images at a time */
+#define OPEN_BYTES_MAX (UINT64_C(2) << 30)
 #define DELETED " (deleted)"
 
 typedef struct OpenFile {
@@ -48,6 +48,7 @@ struct Programs {
         ProgramsOf of;
         OpenFile *files; /* by MappedFile.index */
         size_t n_files, n_images;
+        uint64_t n_bytes; /* left for more */
         OpenMap *maps;
         size_t n_maps;
         Hash maps_at; /* index + 1 */
@@ -59,7 +60,7 @@ struct Programs {
 };
 
 int programs_new(Programs **ret, const ProgramsOf *of) {
-        *ret = NEW(Programs, .of = *of);
+        *ret = NEW(Programs, .of = *of, .n_bytes = of->max_bytes ?: OPEN_BYTES_MAX);
         return *ret ? 0 : -ENOMEM;
 }
 
@@ -123,18 +124,12 @@ static void lack(Programs *p, const char *path, const char *what) {
 
 /* A regular file that whoever reads may open.  -errno. */
 static int open_below(const char *root, const char *path) {
-        struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-                                .resolve = RESOLVE_NO_MAGICLINKS | (root ? RESOLVE_IN_ROOT : 0) };
-        _cleanup_close_ int dir = root ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -EBADF,
-                            fd = -EBADF;
-        struct stat st;
+        _cleanup_close_ int dir = root ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -EBADF;
 
         if (root && dir < 0)
                 return -errno;
-        fd = (int) syscall(SYS_openat2, root ? dir : AT_FDCWD, path, &how, sizeof(how));
-        if (fd < 0)
-                return -errno;
-        return fstat(fd, &st) < 0 ? -errno : !S_ISREG(st.st_mode) ? -EBADMSG : TAKE_FD(fd);
+        return file_open_regular(root ? dir : AT_FDCWD, path,
+                                 RESOLVE_NO_MAGICLINKS | (root ? RESOLVE_IN_ROOT : 0));
 }
 
 /* Where several devices are one to who asks for a file's. */
@@ -252,14 +247,17 @@ static void open_file(Programs *p, OpenFile *open, const SpacePlace *place) {
                 return;
         }
 #ifdef HAVE_ELFUTILS
-        if (p->n_images >= OPEN_MAX) {
+        struct stat st;
+
+        if (p->n_images >= OPEN_MAX || fstat(fd, &st) < 0 || (uint64_t) st.st_size > p->n_bytes) {
                 (void) close(fd);
                 lack(p, f->told ?: f->path, "is one of too many files");
                 return;
         }
-        if (program_image_open(&open->image, fd, DEBUG_DIR, &problem) == 0)
+        if (program_image_open(&open->image, fd, DEBUG_DIR, &problem) == 0) {
                 p->n_images++;
-        else
+                p->n_bytes -= (uint64_t) st.st_size;
+        } else
                 lack(p, f->told ?: f->path, problem);
 #else
         (void) close(fd);

@@ -51,6 +51,7 @@ typedef struct ProgramsOf {
         bool is_host;         /* the recording is this host's: inodes mean something */
         bool is_boot;         /* and of this boot: process IDs do, too */
         uint64_t realtime_ns; /* its end: what has changed since is another file */
+        uint64_t max_bytes;   /* of all files that are open, each in memory; 0: 2 GiB */
 } ProgramsOf;
 
 typedef struct Programs Programs;

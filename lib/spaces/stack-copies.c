@@ -2,7 +2,8 @@
 
 /*
  * Files are walked once, by the records' headers alone, and of each copy remembered where it is.  Only what is asked for is
- * read: copies of a recording may have many times the memory of whoever reads it.
+ * read, from a file that is opened for it: copies of a recording may have many times the memory of whoever reads it, and
+ * be in more files than he may have open, as each time that a unit is started begins another one of each CPU.
  */
 
 #include <fcntl.h>
@@ -26,7 +27,7 @@ typedef struct CopyPlace {
 } CopyPlace;
 
 typedef struct CopyFile {
-        int fd;
+        char name[STACKS_NAME_MAX];
         StacksHeader header;
 } CopyFile;
 
@@ -37,6 +38,7 @@ typedef struct CpuCopies {
 } CpuCopies;
 
 struct StackCopies {
+        int dir_fd;
         CopyFile *files;
         size_t n_files;
         CpuCopies *cpus;
@@ -105,8 +107,7 @@ static CpuCopies *get_cpu(StackCopies *s, uint32_t cpu) {
 }
 
 /* Up to what is no record. */
-static int walk_file(StackCopies *s, CpuCopies *cpu, uint32_t file, uint64_t size) {
-        int fd = s->files[file].fd;
+static int walk_file(StackCopies *s, CpuCopies *cpu, uint32_t file, int fd, uint64_t size) {
         uint8_t head[HEAD_BYTES] = {};
         struct perf_event_header h;
 
@@ -132,10 +133,13 @@ static int walk_file(StackCopies *s, CpuCopies *cpu, uint32_t file, uint64_t siz
         return 0;
 }
 
+static int open_file(const StackCopies *s, const char *name) {
+        return openat(s->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
 /* A file of another host's byte order is none of ours, as its magic tells nothing of that but its version does. */
-static int add_file(StackCopies *s, int dir_fd, const char *name) {
-        _cleanup_close_ int fd =
-                openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+static int add_file(StackCopies *s, const char *name) {
+        _cleanup_close_ int fd = open_file(s, name);
         CpuCopies *cpu;
         CopyFile f;
         struct stat st;
@@ -143,14 +147,13 @@ static int add_file(StackCopies *s, int dir_fd, const char *name) {
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || s->n_files >= FILES_MAX ||
             pread_up_to(fd, &f.header, sizeof(f.header), 0) != sizeof(f.header) ||
             memcmp(f.header.magic, STACKS_MAGIC, sizeof(f.header.magic)) != 0 ||
-            f.header.version != STACKS_VERSION)
+            f.header.version != STACKS_VERSION ||
+            snprintf(f.name, sizeof(f.name), "%s", name) >= (int) sizeof(f.name))
                 return 0;
-        f.fd = fd;
         cpu = get_cpu(s, f.header.cpu);
         if (!cpu || !ARRAY_ADD(s->files, s->n_files, f))
                 return -ENOMEM;
-        (void) TAKE_FD(fd);
-        return walk_file(s, cpu, (uint32_t) s->n_files - 1, (uint64_t) st.st_size);
+        return walk_file(s, cpu, (uint32_t) s->n_files - 1, fd, (uint64_t) st.st_size);
 }
 
 static int compare_places(const void *pa, const void *pb) {
@@ -171,9 +174,10 @@ int stack_copies_open(StackCopies **ret, int dir_fd) {
         s = calloc(1, sizeof(*s));
         if (!s)
                 return -ENOMEM;
+        s->dir_fd = fcntl(dirfd(d), F_DUPFD_CLOEXEC, 3);
         while (r >= 0 && (e = dir_next(d, &r)))
                 if (startswith(e->d_name, "cpu"))
-                        r = add_file(s, dirfd(d), e->d_name);
+                        r = add_file(s, e->d_name);
         if (r == -ENOMEM)
                 return r;
         for (size_t i = 0; i < s->n_cpus; i++)
@@ -196,9 +200,12 @@ int stack_copies_find(StackCopies *s, uint32_t cpu, int32_t tid, uint64_t from_n
                 const CopyPlace *p = &c->places[i];
                 const CopyFile *f = &s->files[p->file];
 
-                if (p->tid == (uint32_t) tid)
-                        return pread_up_to(f->fd, s->record, p->n_bytes, p->at) == p->n_bytes &&
+                if (p->tid == (uint32_t) tid) {
+                        _cleanup_close_ int fd = open_file(s, f->name);
+
+                        return pread_up_to(fd, s->record, p->n_bytes, p->at) == p->n_bytes &&
                                stack_copy_parse(ret, &f->header, s->record, p->n_bytes);
+                }
         }
         return 0;
 }
@@ -210,10 +217,9 @@ uint64_t stack_copies_n_lost(const StackCopies *s) {
 StackCopies *stack_copies_free(StackCopies *s) {
         if (!s)
                 return NULL;
-        for (size_t i = 0; i < s->n_files; i++)
-                safe_close(s->files[i].fd);
         for (size_t i = 0; i < s->n_cpus; i++)
                 free(s->cpus[i].places);
+        safe_close(s->dir_fd);
         free(s->files);
         free(s->cpus);
         return mfree(s);

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12
 # long kernels: 6.1 new
-# long: a death, a full disk and a CPU that goes take seconds each
+# long: deaths, a full disk and a CPU that goes take seconds each
 #
-# While stacks are copied the daemon is killed, the disk fills up, a CPU goes: copies go on when they can, calls without one
+# While stacks are copied, or are to be, the daemon is killed, a unit starts anew, the disk fills up, a CPU goes: copies go on when they can, calls without one
 # are counted, the recording lacks nothing, and nothing is left in the kernel.
 # Only here: events of perf, of which no fake kernel has any.
 . "$(dirname "$0")/../functions.sh"
@@ -47,6 +47,55 @@ is_as_before 'the kernel is as it was'
 exits 'it is drawn' 6 ftracectl report killed
 says 'calls without a copy are counted' '^For [0-9,]+ of [0-9,]+ stacks of programs no copy was found' "$err"
 kill "$parent" "$(<"$work/child")"
+stop_ftraced
+
+# --- one that waits for its trigger ------------------------------------------------------------------
+
+groups=/sys/fs/cgroup
+[[ -e $groups/cgroup.procs ]] || mount -t cgroup2 none $groups
+echo +pids >$groups/cgroup.subtree_control # before anybody wrote there, groups have no perf_event (linux 6.12 kernel/cgroup/cgroup.c)
+cleanup_fn rmdir "$groups/ftraced-sender"
+begin_unit() { # WORD
+        [[ ! -d $groups/ftraced-sender ]] || rmdir "$groups/ftraced-sender"
+        mkdir "$groups/ftraced-sender"
+        WORD=$1 bash -c 'echo $$ >"$0/cgroup.procs"; while :; do "$1" 2; sleep 0.2; done' "$groups/ftraced-sender" "$send" &
+        unit=$!
+}
+end_unit() {
+        kill $unit
+        wait $unit 2>/dev/null
+        ok 'the unit ends' wait_until 20 grep -q 'populated 0' "$groups/ftraced-sender/cgroup.events"
+}
+has_copies_of() { # WORD
+        grep -qa "WORD=$1" "$store"/sessions/armed/stacks/* 2>/dev/null
+}
+ok 'the daemon starts' start_ftraced
+begin_unit first
+exits 'a session waits' 0 ftracectl arm -n armed --on command --do start --cgroup=/ftraced-sender --flat --user-stack=copy:48K udp_sendmsg
+end_unit
+begin_unit second
+sleep 3
+exits 'it begins when its unit has been started again' 0 ftracectl trigger armed
+ok 'and copies' wait_until 60 has_copies_of second
+end_unit
+stops 'it stops' armed
+exits 'it goes' 0 ftracectl remove armed
+begin_unit third
+exits 'another one waits' 0 ftracectl arm -n armed --on command --do start --cgroup=/ftraced-sender --flat --user-stack=copy:48K udp_sendmsg
+kill_ftraced
+ok 'another daemon starts' start_ftraced
+end_unit
+begin_unit fourth
+exits 'the session begins' 0 ftracectl trigger armed
+ok 'it records who joined its group meanwhile, and copies' wait_until 60 has_copies_of fourth
+is_drawn_without() { # as far as it is stored, in which there are no calls at first
+        ftracectl report armed >"$out" 2>"$err" && grep -q '^Copies of stacks are not read before the recording has ended' "$err"
+}
+ok 'it is drawn without copies while it records, which is said' wait_until 60 is_drawn_without
+ok 'and where there are none nobody speaks of unwind tables' not grep -q 'without unwind tables' "$err"
+end_unit
+stops 'it stops' armed
+is_as_before 'the kernel is as it was'
 stop_ftraced
 
 # --- a full disk --------------------------------------------------------------------------------------

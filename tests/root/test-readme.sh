@@ -64,7 +64,7 @@ hour() { # USER FILE
                 echo "\$ $line"
                 (cd "$home" && timeout 200 "${run[@]}" "sudo() { \"\$@\"; }; $line" >"$work/said" 2>"$work/complained" </dev/null)
                 status=$?
-                [[ $line =~ ^ftracectl\ (top|tree|why|diff|hist)\  ]] || head -n 1 "$work/said" | words
+                [[ $line =~ ^(sudo\ )?ftracectl\ (top|tree|why|diff|hist)\  ]] || head -n 1 "$work/said" | words
                 words <"$work/complained"
                 [[ $status == 0 ]] || echo "=> $status"
                 [[ $line != *' enable '* ]] || nights

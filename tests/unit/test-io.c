@@ -2,7 +2,9 @@
 
 /* Waiting with a deadline, and beside a child; the same as on an old kernel: tests/system/test-old-kernel.sh. */
 
+#include <linux/openat2.h>
 #include <signal.h>
+#include <sys/inotify.h>
 
 #include "base/io.h"
 #include "scratch.h"
@@ -33,6 +35,24 @@ TEST(files_are_read_whole_and_bounded) {
         ck_assert_int_eq(s[10000], 0);
         ck_assert_int_eq(file_read(fd, "g", &s, &n, 10000), -ENOENT);
         ck_assert_int_eq(tree_remove(AT_FDCWD, dir), 0);
+}
+
+/* Whoever may put a link there could have a watchdog of root's begin to count. */
+TEST(what_is_no_regular_file_is_not_even_opened) {
+        _cleanup_scratch_ Scratch s = SCRATCH;
+        _cleanup_close_ int events = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), fd = -EBADF;
+        char path[64], said[512];
+
+        ck_assert_int_eq(file_replace(s.fd, "file", "x", 1, 0600), 0);
+        ck_assert_int_eq(mkfifoat(s.fd, "fifo", 0600), 0);
+        ck_assert_int_eq(symlinkat("fifo", s.fd, "link"), 0);
+        (void) snprintf(path, sizeof(path), "/proc/self/fd/%d/fifo", s.fd);
+        ck_assert_int_ge(inotify_add_watch(events, path, IN_OPEN), 0);
+        ck_assert_int_eq(file_open_regular(s.fd, "link", RESOLVE_IN_ROOT), -EBADMSG);
+        ck_assert_int_eq(file_open_regular(s.fd, "fifo", 0), -EBADMSG);
+        ck_assert_int_lt(read(events, said, sizeof(said)), 0);
+        fd = file_open_regular(s.fd, "file", RESOLVE_IN_ROOT);
+        ck_assert_int_eq(read(fd, said, sizeof(said)), 1);
 }
 
 TEST(procfs_files_of_size_zero_are_read) {

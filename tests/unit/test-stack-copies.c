@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <linux/perf_event.h>
+#include <sys/resource.h>
 
 #include "base/buf.h"
 #include "scratch.h"
@@ -107,6 +108,30 @@ TEST(of_damaged_files_what_is_before_the_damage_counts) {
                                  n >= records.n_data / 2);
                 ck_assert(!copies || stack_copies_find(copies, 3, 11, 1500, UINT64_MAX, &c) == 0);
         }
+}
+
+TEST(there_may_be_more_files_than_anybody_may_open) {
+        _cleanup_scratch_ Scratch s = SCRATCH;
+        _cleanup_(stack_copies_freep) StackCopies *copies = NULL;
+        struct rlimit before, few;
+        StackCopy c;
+
+        for (unsigned i = 0; i < 100; i++) {
+                _cleanup_buf_ Buf records = BUF_INIT;
+                char name[STACKS_NAME_MAX];
+
+                put_sample(&records, 10, 11, i, 2, 64);
+                (void) snprintf(name, sizeof(name), "cpu3-%u", i);
+                write_file(&s, name, 3, &records);
+        }
+        ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+        few = before;
+        few.rlim_cur = 50;
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+        ck_assert_int_eq(stack_copies_open(&copies, s.fd), 0);
+        for (unsigned i = 0; i < 100; i++)
+                ck_assert_int_eq(stack_copies_find(copies, 3, 11, i, i, &c), 1);
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST(what_cannot_be_unwound_is_no_copy) {

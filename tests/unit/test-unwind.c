@@ -3,6 +3,10 @@
 #include <dwarf.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <ucontext.h>
 
 #include "programs/programs-private.h"
@@ -68,6 +72,66 @@ static bool find_at(uint64_t address, uint64_t *ret) {
                         return true;
                 }
         return false;
+}
+
+static rlim_t least; /* that was asked for */
+
+/* In the place of the C library's, to be looked at. */
+int setrlimit(__rlimit_resource_t what, const struct rlimit *limit) {
+        least = what == (__rlimit_resource_t) RLIMIT_DATA ? MIN(least, limit->rlim_cur) : least;
+        return (int) syscall(SYS_setrlimit, what, limit);
+}
+
+/* What libdwfl unpacks may be of any size: 3 GB of zeros are 450 KB in a section of a program, or in its place. */
+TEST(what_is_compressed_is_no_program_and_memory_has_a_limit) {
+        _cleanup_(program_image_freep) ProgramImage *i = NULL;
+        struct rlimit before, after;
+        const char *problem;
+        char path[] = "/tmp/ftraced-test.XXXXXX", command[64];
+        int fd = mkstemp(path);
+
+        ck_assert_int_eq(getrlimit(RLIMIT_DATA, &before), 0);
+        least = RLIM_INFINITY;
+        ck_assert_int_eq(program_image_open(&i, open("/proc/self/exe", O_RDONLY | O_CLOEXEC),
+                                            "/nowhere", &problem),
+                         0);
+        ck_assert_uint_lt(least, RLIM_INFINITY);
+        ck_assert_int_eq(getrlimit(RLIMIT_DATA, &after), 0);
+        ck_assert_uint_eq(before.rlim_cur, after.rlim_cur);
+        i = program_image_free(i);
+        (void) snprintf(command, sizeof(command), "xz -0 </proc/%d/exe >%s", getpid(), path);
+        ck_assert_int_eq(system(command), 0);
+        ck_assert_int_eq(program_image_open(&i, fd, "/nowhere", &problem), PROGRAM_IMAGE_E_INVALID);
+        ck_assert_str_eq(problem, "is no ELF file");
+        ck_assert_int_eq(unlink(path), 0);
+}
+
+/* Each is copied into memory, and whoever is on a stack says how many there are. */
+TEST(of_too_many_bytes_of_programs_no_function_has_a_name) {
+        char own[256] = "";
+        struct stat st;
+        SpacePlace place = { .is_known = true };
+        MappedFile file = { .path = own, .name = "own" };
+
+        ck_assert_int_gt(readlink("/proc/self/exe", own, sizeof(own) - 1), 0);
+        ck_assert_int_eq(stat(own, &st), 0);
+        file.inode = st.st_ino;
+        file.major = major(st.st_dev);
+        file.minor = minor(st.st_dev);
+        place.file = &file;
+        ck_assert(find_at((uint64_t) (uintptr_t) find_at, &place.at));
+        for (int fits = 0; fits <= 1; fits++) {
+                ProgramsOf of = { .is_host = true,
+                                  .realtime_ns = UINT64_MAX,
+                                  .max_bytes = (uint64_t) st.st_size - !fits };
+                _cleanup_(programs_freep) Programs *p = NULL;
+                ProgramFrame frame = {};
+
+                ck_assert_int_eq(programs_new(&p, &of), 0);
+                programs_name(p, &place, &frame);
+                ck_assert_int_eq(frame.n_name > 0, fits);
+                ck_assert_uint_eq(programs_lacking(p)->n, !fits);
+        }
 }
 
 static Taken taken;
