@@ -79,7 +79,8 @@ static void restore_memory(struct rlimit *before) {
         (void) setrlimit(RLIMIT_DATA, before);
 }
 
-#define LIMIT_MEMORY _cleanup_(restore_memory) struct rlimit before = limit_memory()
+#define LIMIT_MEMORY                                                                               \
+        _cleanup_(restore_memory) struct rlimit before __attribute__((unused)) = limit_memory()
 
 /* A regular file's bytes in memory; -EFBIG: too many. */
 static int copy_file(int from) {

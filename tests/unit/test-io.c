@@ -48,6 +48,8 @@ TEST(what_is_no_regular_file_is_not_even_opened) {
         ck_assert_int_eq(symlinkat("fifo", s.fd, "link"), 0);
         (void) snprintf(path, sizeof(path), "/proc/self/fd/%d/fifo", s.fd);
         ck_assert_int_ge(inotify_add_watch(events, path, IN_OPEN), 0);
+        if (file_open_regular(s.fd, "link", RESOLVE_IN_ROOT) == -ENOSYS)
+                return; /* linux before 5.6 has no openat2() */
         ck_assert_int_eq(file_open_regular(s.fd, "link", RESOLVE_IN_ROOT), -EBADMSG);
         ck_assert_int_eq(file_open_regular(s.fd, "fifo", 0), -EBADMSG);
         ck_assert_int_lt(read(events, said, sizeof(said)), 0);
