@@ -256,6 +256,9 @@ int admit_stack_copies(const Spec *spec, Refusal *refusal) {
                   "clock", "--clock", "have times of the clocks mono, boot and local alone" },
         };
 
+        if (spec->stack_every > 0 && spec->stack_bytes == 0)
+                return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "stack_every",
+                                      "StackEvery= needs StackCopy=: how much of a stack is copied.");
         for (size_t i = 0; spec->stack_bytes > 0 && i < ELEMENTSOF(others); i++)
                 if (others[i].is_there)
                         return refusal_set_of(

@@ -139,7 +139,7 @@ int session_open_stacks(Session *s, Refusal *unused) {
         if (r >= 0)
                 r = find_whose(s, &w);
         if (r == 0 && n_cpus * w.n_whose * events.n > EVENTS_MAX)
-                r = ORIGIN(-E2BIG);
+                r = ORIGIN_STEP(-E2BIG, "over 4096 events, of threads or groups on CPUs for functions");
         r = r ?: stack_copier_new(&copier, s->dir, spec);
         if (r == 0) {
                 w.copier = copier;

@@ -82,6 +82,8 @@ for with in --comm=a --clock=global; do
         exits "not with $with" 2 ftracectl start --user-stack=copy $with --dry-run udp_sendmsg
         says 'which is said' 'does not go with --user-stack=copy' "$err"
 done
+exits 'one of so many of none' 2 ftracectl start --set=StackEvery=3 --dry-run udp_sendmsg
+says 'needs copies' 'StackEvery= needs StackCopy=' "$err"
 
 # --- by the service --------------------------------------------------------------------------------
 
