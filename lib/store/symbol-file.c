@@ -69,7 +69,7 @@ const char *symbol_line_next(const char *line, const char *end, uint64_t *ret_ad
 
 static int split(SymbolParts *p, const char *text, size_t n_text, size_t part_bytes) {
         const size_t n = strlen(SYMBOL_IRQENTRY);
-        const char *line = text, *end = text + n_text, *name;
+        const char *line = text, *end = n_text > 0 ? text + n_text : text, *name; /* may be NULL */
         uint64_t address;
 
         while (line < end) {
