@@ -82,8 +82,6 @@ for with in --comm=a --clock=global; do
         exits "not with $with" 2 ftracectl start --user-stack=copy $with --dry-run udp_sendmsg
         says 'which is said' 'does not go with --user-stack=copy' "$err"
 done
-exits 'one of so many of none' 2 ftracectl start --set=StackEvery=3 --dry-run udp_sendmsg
-says 'needs copies' 'StackEvery= needs StackCopy=' "$err"
 
 # --- by the service --------------------------------------------------------------------------------
 
@@ -93,7 +91,10 @@ mkdir -p /etc/ftraced/profiles.d
 echo "$no_limits" >/etc/ftraced/ftraced.conf
 printf '[Profile]\nFunctions=udp_sendmsg\nStackCopy=8K\n' >/etc/ftraced/profiles.d/copies.conf
 systemctl daemon-reload
+printf '[Profile]\nFunctions=udp_sendmsg\nStackEvery=3\n' >/etc/ftraced/profiles.d/every.conf
 ok 'the socket listens' systemctl start ftraced.socket
+exits 'one stack of so many calls' 2 ftracectl start --profile=every --dry-run
+says 'needs copies' 'StackEvery= needs StackCopy=' "$err"
 exits 'the service records' 0 ftracectl start -n served --flat --user-stack=copy udp_sendmsg
 is 'without a warning' "$(grep -c 'not copied' "$err")" 0
 "$programs/unstacked" 10
