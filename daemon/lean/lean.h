@@ -214,7 +214,7 @@ bool lean_thins(const Spec *spec);
  */
 bool lean_watches(const Spec *spec);
 /* Whether a notifier counts the roots' calls, since programs that begin are in the buffer, too.  Events that somebody asked
- * for count as calls. */
+ * for count as calls.  Its number is the one behind the triggers', and it counts all tasks', as some may join later. */
 bool lean_counts_calls(const Spec *spec);
 
 /* What a choice depends on; all borrowed. */

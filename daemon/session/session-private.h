@@ -96,7 +96,7 @@ typedef struct SessionLean {
         unsigned n_turns;
         unsigned n_quiet, quiet_looks; /* looks since the roots were called; that make them quiet */
         uint64_t n_events;             /* that the last look saw */
-        Notifier *calls;               /* NULL: the buffer has nothing but them */
+        Notifier *calls;               /* NULL: all that is recorded counts as one */
         sd_event_source *call;         /* while the roots are quiet: of the next one */
         int call_fd;
         bool is_due, has_task, has_ended, sheds, was_own;

@@ -175,6 +175,8 @@ int stack_copies_open(StackCopies **ret, int dir_fd) {
         if (!s)
                 return -ENOMEM;
         s->dir_fd = fcntl(dirfd(d), F_DUPFD_CLOEXEC, 3);
+        if (s->dir_fd < 0)
+                return ORIGIN(-errno);
         while (r >= 0 && (e = dir_next(d, &r)))
                 if (startswith(e->d_name, "cpu"))
                         r = add_file(s, e->d_name);
