@@ -28,8 +28,16 @@ typedef struct Part {
         bool is_read, is_damaged;
 } Part;
 
+/* Stacks ask for the same addresses again and again, and each time all parts would be looked at. */
+#define RECENT_BITS 8
+typedef struct Recent {
+        uint64_t address;
+        Symbol symbol; /* no name: nothing yet */
+} Recent;
+
 struct Symbols {
         SymbolParts is;
+        Recent *recent;
         Part *parts; /* of each */
         Entry *entries;
         bool hidden;
@@ -96,7 +104,8 @@ int symbols_take(Symbols **ret, SymbolParts *parts) {
         }
         s->parts = calloc(s->is.n ?: 1, sizeof(*s->parts));
         s->entries = entries = malloc((s->is.n_symbols ?: 1) * sizeof(*s->entries));
-        if (!s->parts || !s->entries)
+        s->recent = calloc(1U << RECENT_BITS, sizeof(*s->recent));
+        if (!s->parts || !s->entries || !s->recent)
                 return -ENOMEM;
         for (size_t i = 0; i < s->is.n; i++) {
                 const SymbolPart *is = &s->is.items[i];
@@ -167,9 +176,15 @@ static const Entry *find_entry(const Symbols *s, uint64_t address, bool behind) 
 }
 
 bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {
-        const Entry *e = s->hidden ? NULL : find_entry(s, address, false);
+        Recent *recent = &s->recent[address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - RECENT_BITS)];
+        const Entry *e;
         Symbol next;
 
+        if (recent->symbol.name && recent->address == address) {
+                *ret = recent->symbol;
+                return true;
+        }
+        e = s->hidden ? NULL : find_entry(s, address, false);
         if (!e || address - e->address > SYMBOL_BYTES_MAX)
                 return false;
         *ret = symbol_at(s, e);
@@ -177,6 +192,7 @@ bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {
         if (symbols_find_behind(s, e->address, &next) && next.n_module == ret->n_module &&
             memcmp(next.module ?: "", ret->module ?: "", next.n_module) == 0)
                 ret->n_bytes = next.address - ret->address;
+        *recent = (Recent){ address, *ret };
         return true;
 }
 
@@ -216,6 +232,7 @@ Symbols *symbols_free(Symbols *s) {
         symbol_parts_done(&s->is);
         free(s->parts);
         free(s->entries);
+        free(s->recent);
         return mfree(s);
 }
 
