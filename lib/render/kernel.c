@@ -289,7 +289,7 @@ static _always_inline_ char *append_duration(const Kernel *k, char *p, uint64_t 
         memcpy(at + 2, k->thousand[us].text, 4);
         at += 2 + k->thousand[us].n;
         *at++ = '.';
-        memcpy(at, k->thousand[ns].padded, 4);
+        memcpy(at, k->thousand[ns].padded, sizeof(k->thousand[ns].padded));
         memcpy(at + 3, " us     ", 8);
         memcpy(p + sizeof(FILL_FULL) - 4, "|  ", 3);
         return p + sizeof(FILL_FULL) - 1;
